@@ -9,7 +9,7 @@ export { type BodyQuestions, questionsOf } from './kit/body-questions.ts';
 export { fitToModel } from './kit/fit-to-model.ts';
 export { promptPrefix } from './kit/prompt-prefix.ts';
 export { repairCalls } from './kit/repair-calls.ts';
-export { readSignatureRefusal as readProofRefusal, type SignatureRefusal as ProofRefusal } from './kit/signature-refusal.ts';
+export { readSignatureRefusal, type SignatureRefusal } from './kit/signature-refusal.ts';
 export { bridgeTools, plainToolRules, type ToolBridge } from './kit/tool-bridge.ts';
 export * from './protocol.ts';
 export * from './registry.ts';

@@ -9,7 +9,7 @@ import type { Egress, Outbound } from '@model-gateway/upstream-client';
 import type { Drains } from './attempt/drains.ts';
 import type { OutcomePublisher } from './attempt/outcomes.ts';
 import type { RefusedFlags } from './attempt/refused-flags.ts';
-import type { RefusedSignatures } from './attempt/refused-proofs.ts';
+import type { RefusedSignatures } from './attempt/refused-signatures.ts';
 import type { RetryBudget } from './attempt/retry-budget.ts';
 import type { TokenCounter } from './count-tokens/counter.ts';
 import type { Limiter } from './limits/limiter.ts';

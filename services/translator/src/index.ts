@@ -12,7 +12,7 @@ import type { Outbound } from '@model-gateway/upstream-client';
 import { type DrainOptions, Drains } from './attempt/drains.ts';
 import { createOutcomePublisher } from './attempt/outcomes.ts';
 import { RefusedFlags } from './attempt/refused-flags.ts';
-import { RefusedSignatures } from './attempt/refused-proofs.ts';
+import { RefusedSignatures } from './attempt/refused-signatures.ts';
 import { RetryBudget, type RetryBudgetOptions } from './attempt/retry-budget.ts';
 import type { TranslatorContext } from './context.ts';
 import { createTokenCounter } from './count-tokens/counter.ts';

@@ -1,6 +1,6 @@
 /** Makes the upstream's request out of the caller's: spliced when both speak the same protocol, translated otherwise. */
 import { GatewayError } from '@model-gateway/contracts/errors';
-import { findProtocol, type ProofRefusal, type Protocol, type UpstreamAdapter, type UpstreamRequest, type VerbatimRules } from '@model-gateway/protocols';
+import { findProtocol, type Protocol, type SignatureRefusal, type UpstreamAdapter, type UpstreamRequest, type VerbatimRules } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
 import type { Egress } from '@model-gateway/upstream-client';
 import { createSignatures, type Signatures } from './attempt/signatures.ts';
@@ -26,7 +26,7 @@ export interface Prepared extends Carried {
   rerouteTo: string | undefined;
   signatures: Signatures;
   /** Set on the retry after a refusal of signatures. */
-  signaturesRefused: ProofRefusal | undefined;
+  signaturesRefused: SignatureRefusal | undefined;
   sealSignature(signature: string): string;
 }
 
@@ -34,7 +34,7 @@ export interface Prepared extends Carried {
  * Throws GatewayError (or rejects with it) when the caller's request cannot be made sense of. A promise only when a step has to wait.
  * `signaturesRefused`: what the upstream refused about the signatures in this history; the request is built without it.
  */
-export function prepare(call: Call, route: Route, translatorContext: TranslatorContext, signaturesRefused?: ProofRefusal): Prepared | Promise<Prepared> {
+export function prepare(call: Call, route: Route, translatorContext: TranslatorContext, signaturesRefused?: SignatureRefusal): Prepared | Promise<Prepared> {
   const protocol = findProtocol(route.protocol);
   const upstream = protocol?.upstream;
   if (!protocol || !upstream) throw new GatewayError('internal', { cause: new Error(`no upstream door for ${route.protocol}`) });
@@ -60,7 +60,7 @@ export function prepare(call: Call, route: Route, translatorContext: TranslatorC
       target,
       operation: job.operation,
       stream: job.stream,
-      openSignature: signaturesRefused?.about === 'proofs' ? () => null : signatures.open,
+      openSignature: signaturesRefused?.about === 'signatures' ? () => null : signatures.open,
       ...(demanded && { signaturesRefused: demanded }),
       mintId: translatorContext.mintId,
       contains,

@@ -4,7 +4,6 @@ import { toGatewayError } from '@model-gateway/contracts/errors';
 import type { Route } from '@model-gateway/routing';
 import { endServed, type Span, type Tracer } from '@model-gateway/telemetry';
 import type { Call } from './call.ts';
-import type { Prepared } from './prepare.ts';
 import type { RunnerAnswer } from './scripts/ask-runner.ts';
 
 /** undefined: this process traces nothing. */
@@ -32,8 +31,16 @@ const operationNames: Readonly<Record<Operation, string>> = {
   compact: 'compact',
 };
 
+/** What the span of an upstream call says of the request. */
+export interface TracedCall {
+  route: Route;
+  request: { url: string };
+  /** Null: the reply is translated. */
+  verbatim: object | null;
+}
+
 /** Begins the span of an upstream call (https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/). Of its address only host and port are recorded. */
-export function beginAttempt(run: Span, { job }: Call, { route, request, verbatim }: Pick<Prepared, 'route' | 'request' | 'verbatim'>): Span {
+export function beginAttempt(run: Span, { job }: Call, { route, request, verbatim }: TracedCall): Span {
   const name = operationNames[job.operation];
   // What cannot be called is for the call to say.
   const address = URL.parse(request.url);

@@ -39,7 +39,7 @@ export function fitMessages(context: VerbatimRequestContext, losses: Losses): Ed
   const refused = context.signaturesRefused?.about;
   const holds = (texts: readonly string[]): boolean => texts.some((text) => context.contains(text));
   const holdsCalls = holds(callTexts);
-  const callSignatures = holdsCalls && (family.needsCallSignature || refused === 'call-proof');
+  const callSignatures = holdsCalls && (family.needsCallSignature || refused === 'call-signature');
   const looks =
     holds(signatureTexts) ||
     (holdsCalls && (family.nineCharacterIds || callSignatures || (family.demandsReasoning !== 'never' && mayThink(context, family)))) ||

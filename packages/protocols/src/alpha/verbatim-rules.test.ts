@@ -163,7 +163,7 @@ describe('what other vendors left in the history', () => {
     ]);
     expect(losses).toEqual(['emulated messages.tool_calls.signature']);
     // A model of an unknown name gets it once its upstream has asked for it, and keeps its own signatures.
-    expect(sent(history, 'real', {}, { about: 'call-proof' }).list).toEqual(list);
+    expect(sent(history, 'real', {}, { about: 'call-signature' }).list).toEqual(list);
   });
 
   const developer = { role: 'developer', content: 'be brief' };

@@ -196,7 +196,7 @@ function openSignature(signature: string | undefined, page: Page): string | null
 /** Families that check signatures want one on the first call of a step; the vendor's placeholder value satisfies them. */
 function writeCall(call: ToolCallPart, position: number, opened: string | null, page: Page): WireToolCall {
   const own = opened !== null && unpackReasoning(opened) === null ? opened : null;
-  const demanded = page.family.needsCallSignature || page.context.signaturesRefused?.about === 'call-proof';
+  const demanded = page.family.needsCallSignature || page.context.signaturesRefused?.about === 'call-signature';
   const signature = own ?? (demanded && position === 0 ? absentSignature : null);
   const id = page.ids.get(call) ?? call.id;
   const extra = signature === null ? {} : writeSignature(signature);

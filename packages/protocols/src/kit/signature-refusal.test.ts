@@ -6,13 +6,13 @@ const refused = (message: string, code?: string) => readSignatureRefusal({ class
 
 describe('a refusal of signatures', () => {
   test.each([
-    ['proofs', 'messages.1.content.0: Invalid `signature` in `thinking` block'],
-    ['proofs', 'messages.3.content.13: Invalid signature in thinking block'],
-    ['proofs', 'messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set …'],
-    ['proofs', 'messages.5.content.1: Invalid `data` in `redacted_thinking` block'],
-    ['proofs', 'The model returned the following errors: messages.1.content.0: Invalid `signature` in `thinking` block'],
+    ['signatures', 'messages.1.content.0: Invalid `signature` in `thinking` block'],
+    ['signatures', 'messages.3.content.13: Invalid signature in thinking block'],
+    ['signatures', 'messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set …'],
+    ['signatures', 'messages.5.content.1: Invalid `data` in `redacted_thinking` block'],
+    ['signatures', 'The model returned the following errors: messages.1.content.0: Invalid `signature` in `thinking` block'],
     [
-      'proofs',
+      'signatures',
       'messages.7.content.0: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were.',
     ],
     [
@@ -20,11 +20,11 @@ describe('a refusal of signatures', () => {
       'messages.129.content.0.type: Expected `thinking` or `redacted_thinking`, but found `text`. When `thinking` is enabled, a final `assistant` message …',
     ],
     ['thinking', 'messages.257.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`.'],
-    ['call-proof', 'Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly'],
-    ['proofs', 'Thought signature is not valid'],
-    ['proofs', 'Corrupted thought signature.'],
-    ['proofs', 'The encrypted content gAAA...DQ== could not be verified.'],
-    ['proofs', 'The encrypted content - **... could not be verified. Reason: Encrypted content could not be decrypted or parsed.'],
+    ['call-signature', 'Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly'],
+    ['signatures', 'Thought signature is not valid'],
+    ['signatures', 'Corrupted thought signature.'],
+    ['signatures', 'The encrypted content gAAA...DQ== could not be verified.'],
+    ['signatures', 'The encrypted content - **... could not be verified. Reason: Encrypted content could not be decrypted or parsed.'],
     ['item', "Item 'rs_0123' of type 'reasoning' was provided without its required following item."],
     ['item', "Item with id 'rs_0123' not found. Items are not persisted when `store` is set to false."],
     ['reasoning', 'The `reasoning_content` in the thinking mode must be passed back to the API.'],
@@ -35,7 +35,7 @@ describe('a refusal of signatures', () => {
     expect(refused(message)).toEqual(about !== 'item' ? { about } : { about, item: 'rs_0123', ...(message.includes('without') && { alone: true }) }),
   );
 
-  test('a code alone is enough', () => expect(refused('no', 'invalid_encrypted_content')).toEqual({ about: 'proofs' }));
+  test('a code alone is enough', () => expect(refused('no', 'invalid_encrypted_content')).toEqual({ about: 'signatures' }));
 });
 
 describe('another fault', () => {

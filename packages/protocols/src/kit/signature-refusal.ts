@@ -5,11 +5,11 @@
 import type { UpstreamFault } from '../chat/event.ts';
 
 /**
- * `proofs`: a signature is not accepted, so none is sent · `call-proof`: a call lacks its signature · `thinking`: a tool loop lacks the thinking it
+ * `signatures`: a signature is not accepted, so none is sent · `call-signature`: a call lacks its signature · `thinking`: a tool loop lacks the thinking it
  * began with · `reasoning`: a message lacks its readable reasoning · `item`: an item's id is unknown, or what it belongs to is missing.
  */
 export interface SignatureRefusal {
-  about: 'proofs' | 'call-proof' | 'thinking' | 'reasoning' | 'item';
+  about: 'signatures' | 'call-signature' | 'thinking' | 'reasoning' | 'item';
   /** The id that an `item` refusal names, and whether it is refused because what it belongs to is missing. */
   item?: string;
   alone?: true;
@@ -21,17 +21,17 @@ const maxReadLength = 4096;
 /** Each pattern is a sentence seen in the wild, reduced to what does not change. All run in linear time. The first that fits decides. */
 const wordings: readonly (readonly [SignatureRefusal['about'], RegExp])[] = [
   // `messages.1.content.0: Invalid `signature` in `thinking` block` (also …The block is bound to a different conversation)
-  ['proofs', /invalid\W{0,4}(?:signature|data)\W{0,4}in\W{0,4}(?:redacted_)?thinking/i],
+  ['signatures', /invalid\W{0,4}(?:signature|data)\W{0,4}in\W{0,4}(?:redacted_)?thinking/i],
   // `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified
-  ['proofs', /thinking\W{0,4}blocks[^.]{0,80}cannot be modified/i],
+  ['signatures', /thinking\W{0,4}blocks[^.]{0,80}cannot be modified/i],
   // Expected `thinking` or `redacted_thinking`, but found `text`
   ['thinking', /expected\W{0,4}(?:redacted_)?thinking/i],
   // Function call is missing a thought_signature in functionCall parts
-  ['call-proof', /missing[^\n]{0,20}thought[ _]?signature/i],
+  ['call-signature', /missing[^\n]{0,20}thought[ _]?signature/i],
   // Thought signature is not valid · Corrupted thought signature
-  ['proofs', /thought[ _]?signature/i],
+  ['signatures', /thought[ _]?signature/i],
   // The encrypted content gAAA…DQ== could not be verified
-  ['proofs', /encrypted[ _]content[^\n]{0,400}(?:could not be|cannot be|invalid)/i],
+  ['signatures', /encrypted[ _]content[^\n]{0,400}(?:could not be|cannot be|invalid)/i],
   // Item 'rs_…' of type 'reasoning' was provided without its required following item · Item with id 'rs_…' not found
   ['item', /item[^\n]{0,20}'(rs_[^']{0,200})'[^\n]{0,40}(?:reasoning[^\n]{0,40}without its|reasoning|not found)/i],
   // The reasoning_content in the thinking mode must be passed back · thinking is enabled but reasoning_content is missing in assistant tool call message
@@ -53,5 +53,5 @@ export function readSignatureRefusal({ class: kind, code, message }: UpstreamFau
     const found = wording.exec(text);
     if (found) return about === 'item' && found[1] !== undefined ? { about, item: found[1], ...(/without its/i.test(found[0]) && { alone: true }) } : { about };
   }
-  return code !== undefined && codes.has(code) ? { about: 'proofs' } : null;
+  return code !== undefined && codes.has(code) ? { about: 'signatures' } : null;
 }

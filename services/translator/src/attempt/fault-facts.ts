@@ -3,9 +3,8 @@ import type { Route } from '@model-gateway/routing';
 import type { Call } from '../call.ts';
 import type { TranslatorContext } from '../context.ts';
 import type { FaultFacts } from './classify.ts';
-import type { AttemptEnd } from './send.ts';
 
-export function faultFacts(call: Call, route: Route, end: AttemptEnd, context: TranslatorContext): FaultFacts {
+export function faultFacts(call: Call, route: Route, end: { body?: string }, context: TranslatorContext): FaultFacts {
   const { upstreamModelId } = route.target;
   const { requestedModel } = call.job;
   const clean = (text: string, spell = (name: string) => name): string => {

@@ -1,7 +1,7 @@
 /** The one attempt loop: keys of a node, then the next node, until one answers or nothing is left that may be tried. */
 import { type AttemptRecord, type PlannedNode, type Snapshot, sealedAs } from '@model-gateway/contracts';
 import { GatewayError, isGatewayError } from '@model-gateway/contracts/errors';
-import type { ProofRefusal, UpstreamFault } from '@model-gateway/protocols';
+import type { SignatureRefusal, UpstreamFault } from '@model-gateway/protocols';
 import { type PlannedAttempt, type Route, resolveTarget } from '@model-gateway/routing';
 import type { Call } from '../call.ts';
 import type { TranslatorContext } from '../context.ts';
@@ -73,7 +73,8 @@ export async function walkAttempts(call: Call, sink: ReplySink, context: Transla
     const preparing = prepareWith(admission, call, route, context);
     let prepared = preparing instanceof Promise ? await preparing : preparing;
     // Another route is another account: a body with signatures opened for this one is prepared again without them.
-    if (prepared.rerouteTo !== undefined && prepared.signatures.opened()) prepared = await prepareWith(admission, call, route, context, { about: 'proofs' });
+    if (prepared.rerouteTo !== undefined && prepared.signatures.opened())
+      prepared = await prepareWith(admission, call, route, context, { about: 'signatures' });
     if (prepared.rerouteTo !== undefined) {
       admission.giveBack();
       reroutes ??= new RerouteStack();
@@ -107,7 +108,7 @@ export async function walkAttempts(call: Call, sink: ReplySink, context: Transla
 }
 
 /** A request that cannot be made gives its lease back. */
-function prepareWith(lease: Lease, call: Call, route: Route, context: TranslatorContext, signaturesRefused?: ProofRefusal): Prepared | Promise<Prepared> {
+function prepareWith(lease: Lease, call: Call, route: Route, context: TranslatorContext, signaturesRefused?: SignatureRefusal): Prepared | Promise<Prepared> {
   const giveBack = (error: unknown): never => {
     lease.giveBack();
     throw error;

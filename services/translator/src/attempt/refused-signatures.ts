@@ -4,7 +4,7 @@
  * is left out wherever that very text comes back, and for an upstream that demands a signature with each call the vendor's own value for "none" is added.
  */
 import { createHash } from 'node:crypto';
-import type { ProofRefusal } from '@model-gateway/protocols';
+import type { SignatureRefusal } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
 
 const rememberedMs = 60 * 60 * 1000;
@@ -27,14 +27,14 @@ export class RefusedSignatures {
   }
 
   /** What is known to be asked of every request on this route. */
-  demanded(route: Route): ProofRefusal | undefined {
-    return this.#demands.size > 0 && this.#holds(this.#demands, routeId(route)) ? { about: 'call-proof' } : undefined;
+  demanded(route: Route): SignatureRefusal | undefined {
+    return this.#demands.size > 0 && this.#holds(this.#demands, routeId(route)) ? { about: 'call-signature' } : undefined;
   }
 
   /** `sealed`: signatures in the refused request. Called once the request succeeded without what was refused. */
-  learn(route: Route, { about }: ProofRefusal, sealed: Iterable<string>): void {
-    if (about === 'proofs') for (const text of sealed) this.#keep(this.#signatures, signatureId(route, text), maxSignatures);
-    else if (about === 'call-proof') this.#keep(this.#demands, routeId(route), maxRoutes);
+  learn(route: Route, { about }: SignatureRefusal, sealed: Iterable<string>): void {
+    if (about === 'signatures') for (const text of sealed) this.#keep(this.#signatures, signatureId(route, text), maxSignatures);
+    else if (about === 'call-signature') this.#keep(this.#demands, routeId(route), maxRoutes);
   }
 
   #holds(kept: Map<string, number>, id: string): boolean {
