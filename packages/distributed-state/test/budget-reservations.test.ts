@@ -1,4 +1,4 @@
-/** A purse with callers who wait: in order, bounded, gone when they leave; and never more than one reservation beyond the limit. */
+/** Budget reservations with callers that wait: in order, bounded, removed when they disconnect; and never more than one reservation beyond the limit. */
 import { describe, expect, test } from '@jest/globals';
 import type { Reserved } from '@model-gateway/limits';
 import fc from 'fast-check';
