@@ -18,12 +18,14 @@ export type { ListPage, ListQuery, ResourceRepository } from './catalog/resource
 export { type CatalogSection, catalogSections, type RowChange, type RowImage } from './catalog/row-change.ts';
 export type { SwitchLinks, SwitchOwner } from './catalog/switch-links.ts';
 export type { ConsoleStore } from './console/console-store.ts';
+export type { ConsoleRole, ConsoleUser } from './console/console-user.ts';
 export type { ConsoleSession, NewConsoleSession, Sessions, SignInCode } from './console/sessions.ts';
-export type { ConsoleRole, ConsoleUser, ConsoleUserChange, NewConsoleUser, UserReader, UserWriter } from './console/users.ts';
+export type { ConsoleUserChange, NewConsoleUser, UserReader, UserWriter } from './console/users.ts';
 export type { DeadLetterQuery, DeadLetters } from './dead-letters/dead-letters.ts';
 export type { CatalogHistory, Commit, CommitAuthor, CommitPage } from './history/history.ts';
 export { type OpenOptions, openStorage, type Storage, type StorageLogger, type StorageTarget } from './open-storage.ts';
-export { type RequestFilters, type RequestPage, type RequestQuery, type RequestStats, searchedColumns } from './requests/request-stats.ts';
+export { type RequestFilters, type RequestPage, type RequestQuery, searchedColumns } from './requests/list-rows.ts';
+export type { RequestStats } from './requests/request-stats.ts';
 export { type Dimension, dimensions, type Grain, grainMs, startOf } from './stats/dimensions.ts';
 export type { Keep } from './stats/prune.ts';
 export { type AttemptDimension, type AttemptGroup, type AttemptQuery, attemptDimensions } from './stats/read-attempts.ts';

@@ -35,10 +35,23 @@ export interface CatalogReader {
   modelNames: ModelNames;
 }
 
-/** Write access to every table of the configuration, inside one transaction. */
-export interface CatalogWriter {
+/** One transaction that changes the configuration. */
+export interface CatalogTransaction {
   /** The revision that this transaction makes. */
   revision: number;
+  /** What this transaction did so far. */
+  changes(): RowChange[];
+  /**
+   * Runs a step that may fail: then its writes are undone (what it added to `changes` remains), its error is thrown translated, and the transaction
+   * can continue.
+   */
+  attempt<T>(work: () => Promise<T>): Promise<T>;
+  /** As `CatalogHistory.between`, up to the present state, seen from inside. */
+  changesSince(revision: number): Promise<RowChange[] | null>;
+}
+
+/** Write access to every table of the configuration, inside one transaction. */
+export interface CatalogWriter extends CatalogTransaction {
   /** Keeps links in step. */
   upstreams: ResourceWriter<UpstreamDocument>;
   /** Keeps names and links in step. */
@@ -51,15 +64,6 @@ export interface CatalogWriter {
   keyGroups: ResourceWriter<KeyGroupDocument>;
   accessKeys: ResourceWriter<AccessKeyDocument>;
   modelNames: ModelNameWriter;
-  /** What this transaction did so far. */
-  changes(): RowChange[];
-  /**
-   * Runs a step that may fail: then its writes are undone (what it added to `changes` remains), its error is thrown translated, and the transaction
-   * can continue.
-   */
-  attempt<T>(work: () => Promise<T>): Promise<T>;
-  /** As `CatalogHistory.between`, up to the present state, seen from inside. */
-  changesSince(revision: number): Promise<RowChange[] | null>;
 }
 
 /** A commit of this process: the new revision, the one before it, and the changed rows. */

@@ -1,7 +1,7 @@
 /** The repository of console sessions, by the hash of their token, and of the one-time codes that are exchanged for one. */
 import type { Kysely } from 'kysely';
 import type { ConsoleSessionColumns, ConsoleUserColumns, Database } from '../schema.ts';
-import { type ConsoleUser, toUser } from './users.ts';
+import { type ConsoleUser, toUser } from './console-user.ts';
 
 /** A session of the console; times in ms since the epoch. */
 export interface ConsoleSession {

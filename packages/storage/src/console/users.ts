@@ -3,27 +3,8 @@ import { type Kysely, sql } from 'kysely';
 import type { ListQuery } from '../catalog/resource-repository.ts';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import type { ConsoleUserColumns, Database } from '../schema.ts';
+import { type ConsoleUser, toUser } from './console-user.ts';
 import { insertSession, type NewConsoleSession } from './sessions.ts';
-
-export type ConsoleRole = 'admin' | 'monitor';
-
-/** A user of the console; times in ms since the epoch. */
-export interface ConsoleUser {
-  id: string;
-  username: string;
-  role: ConsoleRole;
-  enabled: boolean;
-  /** PHC string (argon2id) or bcrypt; null: no sign-in by password. */
-  passwordHash: string | null;
-  /** The external identity provider of the user; null for users of this gateway alone. */
-  identity: { issuer: string; subject: string } | null;
-  /** Revision that last wrote the row. */
-  etag: number;
-  /** Milliseconds since the epoch. */
-  createdAt: number;
-  updatedAt: number;
-  lastLoginAt: number | null;
-}
 
 export type NewConsoleUser = Pick<ConsoleUser, 'id' | 'username' | 'role' | 'enabled' | 'passwordHash' | 'identity'>;
 export type ConsoleUserChange = Partial<Pick<ConsoleUser, 'role' | 'enabled' | 'passwordHash'>>;
@@ -63,19 +44,6 @@ const sortable: Readonly<Record<string, keyof ConsoleUserColumns>> = {
   updated_at: 'updated_at',
   last_login_at: 'last_login_at',
 };
-
-export const toUser = (row: ConsoleUserColumns): ConsoleUser => ({
-  id: row.id,
-  username: row.username,
-  role: row.role,
-  enabled: Boolean(row.enabled),
-  passwordHash: row.password_hash,
-  identity: row.issuer === null || row.subject === null ? null : { issuer: row.issuer, subject: row.subject },
-  etag: row.etag,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
-  lastLoginAt: row.last_login_at,
-});
 
 export function createUserReader(db: Kysely<Database>, dialect: StorageDialect, translate: Translate): UserReader {
   const one = (rows: ConsoleUserColumns | undefined) => (rows ? toUser(rows) : null);

@@ -23,9 +23,7 @@ const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 
 
 /** Resolves with the number of deleted rows and partitions. `stopped` ends it early. */
 export async function prune(
-  db: Kysely<Database>,
-  dialect: StorageDialect,
-  days: DayPartitions | null,
+  { db, dialect, days }: { db: Kysely<Database>; dialect: StorageDialect; days: DayPartitions | null },
   keep: Keep,
   stopped: () => boolean,
 ): Promise<{ rows: number; partitions: number }> {
