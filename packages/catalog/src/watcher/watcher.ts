@@ -2,10 +2,8 @@
 import type { Bus, Disposable } from '@model-gateway/bus';
 import type { EventSubjects, Snapshot } from '@model-gateway/contracts';
 import { GatewayError, isGatewayError } from '@model-gateway/contracts/errors';
-import { applyDelta } from '../apply-delta.ts';
 import type { CatalogLogger } from '../logger.ts';
-import { buildSnapshot } from '../snapshot.ts';
-import { createHistory } from './history.ts';
+import { HeldSnapshots } from './held-snapshots.ts';
 import { loadRows } from './load-rows.ts';
 
 /** Dependencies and settings of a watcher; durations in ms. */
@@ -43,39 +41,23 @@ const askMs = 1_500;
 const loadMs = 10_000;
 
 export function createCatalogWatcher({ bus, logger, redacted = false, pollMs = 2_000, now = () => performance.now() }: CatalogWatcherDeps): CatalogWatcher {
-  const history = createHistory({ revisions: 16, ageMs: 60_000, now });
-  const listeners = new Set<(snapshot: Snapshot) => void>();
+  const held = new HeldSnapshots({ revisions: 16, ageMs: 60_000, now });
   const loads = new Map<number | 'newest', Promise<Snapshot>>();
-  let current: Snapshot | null = null;
   let away = false;
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   let event: Disposable | undefined;
   let starting: Promise<void> | undefined;
 
-  const adopt = (snapshot: Snapshot) => {
-    current = snapshot;
-    for (const listener of listeners) listener(snapshot);
-  };
-
   /** One load at a time for each revision, however many requests wait for it. */
   const load = (revision?: number): Promise<Snapshot> => {
     const key = revision ?? 'newest';
     const running = loads.get(key);
     if (running) return running;
-    const started = (async () => {
-      const before = current;
-      const rows = await loadRows(bus, { revision, redacted, deadlineMs: loadMs });
-      if (rows.revision === current?.revision) return current;
-      // The newest that the console has is older than ours, and ours did not just arrive: the database was set back and numbers anew,
-      // so that what is kept under these numbers is not what they mean now.
-      const setBack = revision === undefined && current !== null && current === before && rows.revision < current.revision;
-      if (setBack) history.clear();
-      const snapshot = history.get(rows.revision) ?? buildSnapshot(rows, current);
-      history.add(snapshot);
-      if (setBack || !current || snapshot.revision > current.revision) adopt(snapshot);
-      return snapshot;
-    })().finally(() => loads.delete(key));
+    const before = held.current;
+    const started = loadRows(bus, { revision, redacted, deadlineMs: loadMs })
+      .then((rows) => held.take(rows, { isNewest: revision === undefined, before }))
+      .finally(() => loads.delete(key));
     loads.set(key, started);
     return started;
   };
@@ -84,9 +66,9 @@ export function createCatalogWatcher({ bus, logger, redacted = false, pollMs = 2
   const miss = (error: unknown, what: string): void => {
     if (away || stopped) return;
     away = true;
-    const isEarly = current === null && isGatewayError(error) && error.code === 'service_unavailable';
+    const isEarly = held.current === null && isGatewayError(error) && error.code === 'service_unavailable';
     if (isEarly) logger.info({}, 'waiting for the console to send the configuration');
-    else logger.warn({ error, revision: current?.revision ?? null }, `${what}, continuing with the last known configuration`);
+    else logger.warn({ error, revision: held.current?.revision ?? null }, `${what}, continuing with the last known configuration`);
   };
 
   /** Brings `current` to what the console has now. Never rejects. */
@@ -96,42 +78,33 @@ export function createCatalogWatcher({ bus, logger, redacted = false, pollMs = 2
       await load();
       // An event that arrived during an older load joined that load instead of starting one.
       if (!isCurrent()) await load();
-      if (away) logger.info({ revision: current?.revision }, 'the configuration can be read');
+      if (away) logger.info({ revision: held.current?.revision }, 'the configuration can be read');
       away = false;
     } catch (error) {
       miss(error, 'the configuration cannot be read');
     }
   };
 
-  /** Applies a delta that follows on the current revision. */
-  const followOn = ({ revision, previous, delta }: EventSubjects['catalog.changed']): boolean => {
-    if (!delta || current?.revision !== previous || history.get(revision)) return false;
-    try {
-      const snapshot = applyDelta(current, revision, delta);
-      history.add(snapshot);
-      adopt(snapshot);
-      return true;
-    } catch (error) {
-      logger.warn({ error, revision }, 'a configuration change could not be applied, loading the whole configuration');
-      return false;
-    }
-  };
-
   const onChange = (change: EventSubjects['catalog.changed']): void => {
-    if (!followOn(change)) void refresh(() => current !== null && current.revision >= change.revision);
+    try {
+      if (held.follow(change)) return;
+    } catch (error) {
+      logger.warn({ error, revision: change.revision }, 'a configuration change could not be applied, loading the whole configuration');
+    }
+    void refresh(() => held.current !== null && held.current.revision >= change.revision);
   };
 
   const poll = async (): Promise<void> => {
     try {
       const { revision } = await bus.ask('catalog.revision', {}, { deadlineMs: askMs });
-      await refresh(() => current?.revision === revision);
+      await refresh(() => held.current?.revision === revision);
     } catch (error) {
       miss(error, 'the console does not answer');
     }
   };
   const schedule = () => {
     if (stopped) return;
-    timer = setTimeout(() => void poll().then(schedule), current ? pollMs : Math.min(firstPollMs, pollMs));
+    timer = setTimeout(() => void poll().then(schedule), held.current ? pollMs : Math.min(firstPollMs, pollMs));
     timer.unref();
   };
 
@@ -154,23 +127,19 @@ export function createCatalogWatcher({ bus, logger, redacted = false, pollMs = 2
       clearTimeout(timer);
       await event?.dispose();
     },
-    current: () => current,
+    current: () => held.current,
     at(revision) {
-      if (current?.revision === revision) return current;
-      const known = history.get(revision);
+      const known = held.get(revision);
       if (known) return known;
-      // An older one that was passed over here, when news were lost and the newest was loaded, may be what another service loaded: the console still has it.
+      // Events were lost and a newer revision was loaded instead: another service may have loaded this one, and the console still has it.
       return load(revision).then((snapshot) => {
         if (snapshot.revision === revision) return snapshot;
         throw new GatewayError('service_unavailable', { message: 'This revision of the configuration cannot be had.' });
       });
     },
-    onChange(callback) {
-      listeners.add(callback);
-      return () => listeners.delete(callback);
-    },
+    onChange: (callback) => held.onChange(callback),
     get ready() {
-      return current !== null;
+      return held.current !== null;
     },
   };
 }
