@@ -47,7 +47,6 @@ export interface Metrics {
   readonly producer: MetricProducer;
 }
 
-type Instrument = () => MetricData;
 type Attributes = Record<string, string>;
 
 /** Separators between names and values inside a series key. */
@@ -111,16 +110,90 @@ function bucketOf(buckets: readonly number[], value: number): number {
   return at;
 }
 
+/** What instruments are made from: the constant labels, and data points stamped with the time of the collection. */
+interface Build {
+  readonly constant: Attributes;
+  point<T>(attributes: Attributes, value: T): DataPoint<T>;
+}
+
+interface Made<T> {
+  instrument: T;
+  collect: () => MetricData;
+}
+
+type Series<T> = ReturnType<typeof createSeries<T>>;
+
+const sumsOf = ({ point }: Build, name: string, help: string, series: Series<{ sum: number }>): MetricData => ({
+  descriptor: descriptor(name, help),
+  aggregationTemporality: cumulative,
+  dataPointType: DataPointType.SUM,
+  isMonotonic: true,
+  dataPoints: series.entries().map((one) => point(one.attributes, one.value.sum)),
+});
+
+function createCounter(build: Build, name: string, help: string): Made<Counter> {
+  const series = createSeries(build.constant, () => ({ sum: 0 }));
+  const addTo = (one: { sum: number }, amount: number): void => {
+    if (amount >= 0) one.sum += amount;
+  };
+  const instrument: Counter = {
+    add: (amount, labels = none) => addTo(series.find(labels), amount),
+    of(labels) {
+      const one = series.find(labels);
+      return { add: (amount) => addTo(one, amount) };
+    },
+  };
+  return { instrument, collect: () => sumsOf(build, name, help, series) };
+}
+
+function createHistogram({ constant, point }: Build, name: string, help: string, buckets: readonly number[]): Made<Histogram> {
+  const boundaries = [...buckets];
+  const series = createSeries(constant, () => ({ sum: 0, count: 0, counts: new Array<number>(boundaries.length + 1).fill(0) }));
+  const recordIn = (one: ReturnType<typeof series.find>, value: number): void => {
+    one.sum += value;
+    one.count++;
+    (one.counts[bucketOf(boundaries, value)] as number)++;
+  };
+  const instrument: Histogram = {
+    record: (value, labels = none) => recordIn(series.find(labels), value),
+    of(labels) {
+      const one = series.find(labels);
+      return { record: (value) => recordIn(one, value) };
+    },
+  };
+  const collect = (): MetricData => ({
+    descriptor: descriptor(name, help),
+    aggregationTemporality: cumulative,
+    dataPointType: DataPointType.HISTOGRAM,
+    dataPoints: series
+      .entries()
+      .map(({ attributes, value }) =>
+        point<HistogramValue>(attributes, { buckets: { boundaries, counts: [...value.counts] }, sum: value.sum, count: value.count }),
+      ),
+  });
+  return { instrument, collect };
+}
+
+function collectGauge({ constant, point }: Build, name: string, help: string, read: Parameters<Metrics['gauge']>[2]): MetricData {
+  const values = read();
+  const list = typeof values === 'number' ? [{ labels: {}, value: values }] : values;
+  return {
+    descriptor: descriptor(name, help),
+    aggregationTemporality: cumulative,
+    dataPointType: DataPointType.GAUGE,
+    dataPoints: list.slice(0, maxSeries).map(({ labels, value }) => point({ ...constant, ...labels }, value)),
+  };
+}
+
 /** Creates the process's metrics; `service` is a label on every series. */
 export function createMetrics({ service }: { service: string }): Metrics {
-  const constant: Attributes = { service };
-  const instruments = new Map<string, { kind: string; instrument: unknown; collect: Instrument }>();
+  const instruments = new Map<string, Made<unknown> & { kind: string }>();
   const scope = { name: 'model-gateway' };
   const startTime = readTime();
   let endTime = startTime;
-  const point = <T>(attributes: Attributes, value: T): DataPoint<T> => ({ startTime, endTime, attributes, value });
+  const build: Build = { constant: { service }, point: (attributes, value) => ({ startTime, endTime, attributes, value }) };
 
-  const collectErrors = createSeries<{ sum: number }>(constant, () => ({ sum: 0 }));
+  const collectErrors = createSeries<{ sum: number }>(build.constant, () => ({ sum: 0 }));
   const producer: MetricProducer = {
     async collect() {
       const metrics: MetricData[] = [];
@@ -143,7 +216,7 @@ export function createMetrics({ service }: { service: string }): Metrics {
   new MeterProvider({ readers: [reader] });
   const serializer = new PrometheusSerializer('', false, undefined, true, true);
 
-  function define<T>(kind: string, name: string, make: () => { instrument: T; collect: Instrument }): T {
+  function define<T>(kind: string, name: string, make: () => Made<T>): T {
     const known = instruments.get(name);
     if (known !== undefined) {
       if (known.kind !== kind) throw new Error(`metric ${name} is already a ${known.kind}`);
@@ -154,82 +227,18 @@ export function createMetrics({ service }: { service: string }): Metrics {
     return made.instrument;
   }
 
-  const sums = (name: string, help: string, series: { entries(): { attributes: Attributes; value: { sum: number } }[] }): MetricData => ({
-    descriptor: descriptor(name, help),
-    aggregationTemporality: cumulative,
-    dataPointType: DataPointType.SUM,
-    isMonotonic: true,
-    dataPoints: series.entries().map((one) => point(one.attributes, one.value.sum)),
-  });
-
-  const metrics: Metrics = {
+  define('counter', 'metric_collect_errors', () => ({
+    instrument: undefined,
+    collect: () => sumsOf(build, 'metric_collect_errors', 'Gauges that could not be read.', collectErrors),
+  }));
+  return {
     producer,
-    counter: (name, help) =>
-      define('counter', name, () => {
-        const series = createSeries(constant, () => ({ sum: 0 }));
-        const addTo = (one: { sum: number }, amount: number): void => {
-          if (amount >= 0) one.sum += amount;
-        };
-        const instrument: Counter = {
-          add: (amount, labels = none) => addTo(series.find(labels), amount),
-          of(labels) {
-            const one = series.find(labels);
-            return { add: (amount) => addTo(one, amount) };
-          },
-        };
-        return { instrument, collect: () => sums(name, help, series) };
-      }),
-    histogram: (name, help, buckets) =>
-      define('histogram', name, () => {
-        const boundaries = [...buckets];
-        const series = createSeries(constant, () => ({ sum: 0, count: 0, counts: new Array<number>(boundaries.length + 1).fill(0) }));
-        const recordIn = (one: ReturnType<typeof series.find>, value: number): void => {
-          one.sum += value;
-          one.count++;
-          (one.counts[bucketOf(boundaries, value)] as number)++;
-        };
-        const instrument: Histogram = {
-          record: (value, labels = none) => recordIn(series.find(labels), value),
-          of(labels) {
-            const one = series.find(labels);
-            return { record: (value) => recordIn(one, value) };
-          },
-        };
-        const collect = (): MetricData => ({
-          descriptor: descriptor(name, help),
-          aggregationTemporality: cumulative,
-          dataPointType: DataPointType.HISTOGRAM,
-          dataPoints: series
-            .entries()
-            .map(({ attributes, value }) =>
-              point<HistogramValue>(attributes, { buckets: { boundaries, counts: [...value.counts] }, sum: value.sum, count: value.count }),
-            ),
-        });
-        return { instrument, collect };
-      }),
-    gauge(name, help, read) {
-      define('gauge', name, () => {
-        const collect = (): MetricData => {
-          const values = read();
-          const list = typeof values === 'number' ? [{ labels: {}, value: values }] : values;
-          return {
-            descriptor: descriptor(name, help),
-            aggregationTemporality: cumulative,
-            dataPointType: DataPointType.GAUGE,
-            dataPoints: list.slice(0, maxSeries).map(({ labels, value }) => point({ ...constant, ...labels }, value)),
-          };
-        };
-        return { instrument: undefined, collect };
-      });
-    },
+    counter: (name, help) => define('counter', name, () => createCounter(build, name, help)),
+    histogram: (name, help, buckets) => define('histogram', name, () => createHistogram(build, name, help, buckets)),
+    gauge: (name, help, read) => define('gauge', name, () => ({ instrument: undefined, collect: () => collectGauge(build, name, help, read) })),
     async text() {
       const { resourceMetrics } = await reader.collect();
       return `${serializer.serialize(resourceMetrics).trimEnd()}\n`;
     },
   };
-  define('counter', 'metric_collect_errors', () => ({
-    instrument: undefined,
-    collect: () => sums('metric_collect_errors', 'Gauges that could not be read.', collectErrors),
-  }));
-  return metrics;
 }
