@@ -1,6 +1,6 @@
 /** Explains where a request would go: the plan without its side effects, and the reason for each choice. */
 
-import { switchesOf } from '@model-gateway/body-rules';
+import { switchesOf } from '@model-gateway/body-rules/switches';
 import type {
   ExplainedKey,
   ExplainedNode,
@@ -16,7 +16,7 @@ import type {
 import { isGatewayError } from '@model-gateway/contracts/errors';
 import { scoreOf } from './balance.ts';
 import { isGranted, resolveName } from './names.ts';
-import { balancerNodes, type Node, planNode, standing } from './nodes.ts';
+import { balancerNodes, conditionOf, type Node, planNode } from './nodes.ts';
 import { buildPlan, orderBalancer } from './plan.ts';
 import type { RoutingState } from './state.ts';
 
@@ -87,7 +87,7 @@ const scoreKinds = { weighted: 'turn_credit', least_latency: 'fading_cost_ms', s
 /** The state of a load balancer's nodes, in their own order, and the position each would have for this access key. */
 export function explainBalancer(snapshot: Snapshot, balancer: LoadBalancer, accessKey: string, { state, now }: ExplainContext): ExplainedNode[] {
   const nodes = balancerNodes(snapshot, balancer, state.health, now);
-  const { order } = orderBalancer(snapshot, balancer, nodes, accessKey, { state, now, peek: true });
+  const { order } = orderBalancer(snapshot, { balancer, nodes, accessKey }, { state, now, peek: true });
   const by = balancer.static_binding ? 'static' : balancer.strategy;
   const { health, random } = state;
   const context = { now, random, peek: true, rotation: state.rotationOf(balancer), cost: (model: string, at: number) => health.cost(model, at) };
@@ -106,7 +106,7 @@ export function explainBalancer(snapshot: Snapshot, balancer: LoadBalancer, acce
 
 function explainModel(snapshot: Snapshot, model: Model, accessKey: string, { state, now }: ExplainContext): ExplainedNode {
   const upstream = snapshot.upstreams.get(model.upstream) ?? null;
-  const stands = upstream?.enabled ? standing(model, upstream, state.health, now) : null;
+  const stands = upstream?.enabled ? conditionOf(model, upstream, state.health, now) : null;
   const node: Node = {
     ...(stands ?? { state: 'disabled', reason: 'upstream_disabled', waitMs: 0, due: null, ejectedAt: 0 }),
     model: model.name,
