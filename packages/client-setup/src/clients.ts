@@ -34,16 +34,11 @@ function curl(dialect: Dialect): ClientSetup {
 
 /** Programs that take an "OpenAI-compatible" address in their settings. */
 const inSettings = (
-  id: string,
-  name: string,
-  group: ClientSetup['group'],
-  place: string,
-  labels: [string, string, string],
+  client: Pick<ClientSetup, 'id' | 'name' | 'group'>,
+  { place, labels }: { place: string; labels: [address: string, key: string, model: string] },
   note?: ClientSetup['note'],
 ): ClientSetup => ({
-  id,
-  name,
-  group,
+  ...client,
   dialect: 'chat',
   steps: (facts) => [
     {
@@ -138,11 +133,18 @@ export const clients: readonly ClientSetup[] = [
       { kind: 'command', text: 'opencode' },
     ],
   },
-  inSettings('cursor', 'Cursor', 'editor', 'Settings → Models → API keys', ['Override OpenAI Base URL', 'OpenAI API Key', 'Add model'], {
-    en: 'Cursor calls from its own servers: the address must be reachable from the internet.',
-    zh: 'Cursor 从其自己的服务器发起调用：该地址必须能从互联网访问。',
-  }),
-  inSettings('cline', 'Cline', 'editor', 'Settings → API Provider → OpenAI Compatible', ['Base URL', 'OpenAI Compatible API Key', 'Model ID']),
+  inSettings(
+    { id: 'cursor', name: 'Cursor', group: 'editor' },
+    { place: 'Settings → Models → API keys', labels: ['Override OpenAI Base URL', 'OpenAI API Key', 'Add model'] },
+    {
+      en: 'Cursor calls from its own servers: the address must be reachable from the internet.',
+      zh: 'Cursor 从其自己的服务器发起调用：该地址必须能从互联网访问。',
+    },
+  ),
+  inSettings(
+    { id: 'cline', name: 'Cline', group: 'editor' },
+    { place: 'Settings → API Provider → OpenAI Compatible', labels: ['Base URL', 'OpenAI Compatible API Key', 'Model ID'] },
+  ),
   {
     id: 'continue',
     name: 'Continue',

@@ -56,7 +56,7 @@ export class JsonDocument {
     if (last === undefined || last === '__proto__' || !this.#reaches(path, value === undefined || (!add && !insert))) return;
     const holder = this.#own(path);
     if (!holder) return;
-    if (Array.isArray(holder)) return this.#applyToArray(holder, Number(last), value, insert === true, moves);
+    if (Array.isArray(holder)) return this.#applyToArray(holder, { index: Number(last), value, insert: insert === true }, moves);
     const key = String(last);
     if (insert) return;
     if (value === undefined) delete (holder as JsonObject)[key];
@@ -64,7 +64,7 @@ export class JsonDocument {
     this.#owned.get(holder)?.written.add(key);
   }
 
-  #applyToArray(array: unknown[], index: number, value: unknown, insert: boolean, moves: Map<unknown[], Moves>): void {
+  #applyToArray(array: unknown[], { index, value, insert }: { index: number; value: unknown; insert: boolean }, moves: Map<unknown[], Moves>): void {
     if (!insert && value !== undefined) {
       if (!(index in array)) return;
       const owned = this.#owned.get(array) as Owned;

@@ -38,35 +38,36 @@ const off = (model: string, weight: number, reason: string): Node => ({
 
 /** One node for each entry, in their order, with the cap on ejections applied. */
 export function balancerNodes(snapshot: Snapshot, balancer: LoadBalancer, health: Health, now: number): Node[] {
-  const nodes = balancer.entries.map(({ model, weight, enabled }) =>
-    enabled ? nodeOf(snapshot, model, weight, health, now) : off(model, weight, 'entry_disabled'),
-  );
+  const nodes = balancer.entries.map((entry) => {
+    const { model, weight, enabled } = entry;
+    return enabled ? nodeOf(snapshot, entry, health, now) : off(model, weight, 'entry_disabled');
+  });
   restrictEjections(nodes);
   return nodes;
 }
 
-function nodeOf(snapshot: Snapshot, name: string, weight: number, health: Health, now: number): Node {
+function nodeOf(snapshot: Snapshot, { model: name, weight }: { model: string; weight: number }, health: Health, now: number): Node {
   const record = snapshot.models.get(name);
   if (!record?.enabled) return off(name, weight, record ? 'model_disabled' : 'model_missing');
   const upstream = snapshot.upstreams.get(record.upstream);
   if (!upstream?.enabled) return off(name, weight, 'upstream_disabled');
-  return { ...standing(record, upstream, health, now), model: name, weight, record, upstream };
+  return { ...conditionOf(record, upstream, health, now), model: name, weight, record, upstream };
 }
 
-type Standing = Pick<Node, 'state' | 'reason' | 'waitMs' | 'due' | 'ejectedAt'>;
-const healthy: Standing = { state: 'healthy', reason: null, waitMs: 0, due: null, ejectedAt: 0 };
+type Condition = Pick<Node, 'state' | 'reason' | 'waitMs' | 'due' | 'ejectedAt'>;
+const healthy: Condition = { state: 'healthy', reason: null, waitMs: 0, due: null, ejectedAt: 0 };
 
 /** The keys under which outcomes are published: an upstream without keys has one that is named ''. */
 export const keyIds = ({ api_keys }: UpstreamRecord): readonly { id: string }[] => (api_keys.length > 0 ? api_keys : [{ id: '' }]);
 
 /** A node's state is that of its best key. */
-export function standing(model: Model, upstream: UpstreamRecord, health: Health, now: number): Standing {
+export function conditionOf(model: Model, upstream: UpstreamRecord, health: Health, now: number): Condition {
   if (!health.hasTroubles(upstream.name)) return healthy;
-  let best: Standing | undefined;
+  let best: Condition | undefined;
   for (const { id } of keyIds(upstream)) {
     const obstacle = health.obstacle(model, upstream, id, now);
     if (!obstacle) return healthy;
-    const found: Standing =
+    const found: Condition =
       obstacle.kind === 'waiting'
         ? { ...healthy, state: 'waiting', reason: 'retry_after', waitMs: obstacle.untilMs - now }
         : byCircuit(obstacle.circuit, `breaker_${obstacle.scope}`, now);
@@ -77,7 +78,7 @@ export function standing(model: Model, upstream: UpstreamRecord, health: Health,
 
 const rank: Record<NodeState, number> = { healthy: 0, probing: 1, ejected: 2, waiting: 3, disabled: 4 };
 
-function byCircuit(circuit: Circuit, reason: string, now: number): Standing {
+function byCircuit(circuit: Circuit, reason: string, now: number): Condition {
   const due = circuit.state(now) === 'half-open';
   return { state: due ? 'probing' : 'ejected', reason, waitMs: circuit.waitMs(now), due: due ? circuit : null, ejectedAt: circuit.openedAt };
 }

@@ -10,7 +10,7 @@ import type { Node } from './nodes.ts';
 export type FindOwner = (model: Model, upstream: UpstreamRecord) => number;
 
 /** The key's position, if it may be asked first: not a standby, and not one that is held back. */
-export function ownerKey(model: Model, upstream: UpstreamRecord, findOwner: FindOwner, health: Health, now: number): number {
+export function ownerKey(model: Model, upstream: UpstreamRecord, findOwner: FindOwner, { health, now }: { health: Health; now: number }): number {
   const index = findOwner(model, upstream);
   const key = upstream.api_keys[index];
   return key && key.weight > 0 && !(health.hasTroubles(upstream.name) && health.obstacle(model, upstream, key.id, now)) ? index : -1;

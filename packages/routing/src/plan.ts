@@ -57,18 +57,18 @@ function planModel(snapshot: Snapshot, model: Model, { accessKey }: PlanRequest,
   const upstream = snapshot.upstreams.get(model.upstream);
   if (!upstream?.enabled) throw new GatewayError('upstream_disabled');
   const node = planNode(model, upstream, accessKey, { ...state, now, peek });
-  if (findOwner) putKeyFirst(node, ownerKey(model, upstream, findOwner, state.health, now));
+  if (findOwner) putKeyFirst(node, ownerKey(model, upstream, findOwner, { health: state.health, now }));
   const plan: Plan = { revision: snapshot.revision, model: model.name, nodes: [node], balanced: false };
-  if (state.health.hasTroubles(upstream.name)) failFast(model, upstream, node, state, now, peek);
+  if (state.health.hasTroubles(upstream.name)) failFast(node, { model, upstream }, { state, now, peek });
   else if (!findOwner && !peek) plan.lasting = true;
   return plan;
 }
 
 /** A single upstream that cannot be reached, or accepts requests and hangs, is not tried again for every caller. One that answers, however badly, is. */
-function failFast(model: Model, upstream: UpstreamRecord, node: PlannedNode, { health }: RoutingState, now: number, peek: boolean): void {
+function failFast(node: PlannedNode, { model, upstream }: { model: Model; upstream: UpstreamRecord }, { state, now, peek }: PlanContext): void {
   let due: Circuit | null = null;
   for (const { id } of keyIds(upstream)) {
-    const circuit = health.deadCircuit(model, upstream, id, now);
+    const circuit = state.health.deadCircuit(model, upstream, id, now);
     if (!circuit) return;
     if (circuit.state(now) === 'half-open') due ??= circuit;
   }
@@ -79,13 +79,13 @@ function failFast(model: Model, upstream: UpstreamRecord, node: PlannedNode, { h
 function planBalancer(snapshot: Snapshot, balancer: LoadBalancer, { accessKey, exclude }: PlanRequest, context: PlanContext): Plan {
   const { state, now, peek = false, findOwner } = context;
   const nodes = balancerNodes(snapshot, balancer, state.health, now);
-  const { order, retryAfterMs } = orderBalancer(snapshot, balancer, nodes, accessKey, context);
+  const { order, retryAfterMs } = orderBalancer(snapshot, { balancer, nodes, accessKey }, context);
   const planned: PlannedNode[] = [];
   for (const { model, record, upstream } of order) {
     if (!record || !upstream || exclude?.includes(model)) continue;
     // Only the first node binds the caller: the others may never be asked.
     const node = planNode(record, upstream, accessKey, { ...state, now, peek: peek || planned.length > 0 });
-    if (findOwner) putKeyFirst(node, ownerKey(record, upstream, findOwner, state.health, now));
+    if (findOwner) putKeyFirst(node, ownerKey(record, upstream, findOwner, { health: state.health, now }));
     planned.push(node);
   }
   const [first] = planned;
@@ -102,9 +102,7 @@ function planBalancer(snapshot: Snapshot, balancer: LoadBalancer, { accessKey, e
  */
 export function orderBalancer(
   snapshot: Snapshot,
-  balancer: LoadBalancer,
-  nodes: readonly Node[],
-  accessKey: string,
+  { balancer, nodes, accessKey }: { balancer: LoadBalancer; nodes: readonly Node[]; accessKey: string },
   { state, now, peek = false, findOwner }: PlanContext,
 ): { order: Node[]; retryAfterMs: number | undefined } {
   const eligible: Node[] = [];

@@ -27,7 +27,8 @@ interface Filter {
   layout: Blocks;
 }
 
-function filterArray(body: unknown, array: readonly unknown[], place: Place, written: string, { types, layout }: Filter): Edit[] {
+/** `written` is the path as the layout spells it. */
+function filterArray(body: unknown, { place, value: array }: { place: Place; value: readonly unknown[] }, written: string, { types, layout }: Filter): Edit[] {
   const removed: { index: number; type: string; image: boolean }[] = [];
   for (const [index, block] of array.entries()) {
     const kinds = layout.kindsOf(block);
@@ -65,7 +66,7 @@ export const filterContentTypes: Mode = {
       const paths: readonly Path[] = path ? [path] : (layout?.content ?? []).map((text) => text.split('.'));
       const gone: Edit[] = [];
       for (const one of paths)
-        for (const { place, value } of findAll(body, one)) if (Array.isArray(value)) gone.push(...filterArray(body, value, place, one.join('.'), filter));
+        for (const { place, value } of findAll(body, one)) if (Array.isArray(value)) gone.push(...filterArray(body, { place, value }, one.join('.'), filter));
       return paths.length > 1 ? withoutHidden(gone) : gone;
     };
   },
