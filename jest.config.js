@@ -1,18 +1,13 @@
-/** One runner for the whole workspace. TypeScript is only stripped here; `tsc` checks it. */
+/** One configuration for the whole workspace. TypeScript is only stripped here; `tsc` checks it. */
 export default {
   testMatch: ['<rootDir>/{packages,services,deploy,tests}/**/*.test.ts'],
   // The agents' suite installs programs from the registry: it runs when it is asked for.
   testPathIgnorePatterns: ['/node_modules/', ...(process.env.AGENTS === '1' ? [] : ['<rootDir>/tests/agents/'])],
-  extensionsToTreatAsEsm: ['.ts'],
-  transform: {
-    '^.+\\.ts$': [
-      '@swc/jest',
-      { module: { type: 'es6' }, jsc: { target: 'es2024', parser: { syntax: 'typescript' }, experimental: { keepImportAttributes: true } } },
-    ],
-  },
-  // Generated cases are the same in every run.
-  moduleNameMapper: { '^fast-check$': '<rootDir>/tests/support/fixed-draws.mjs' },
-  testEnvironment: 'node',
+  // Suites are loaded by Node itself, and what they import only once for each worker.
+  runtime: '<rootDir>/tests/runner/runtime.mjs',
+  testEnvironment: '<rootDir>/tests/runner/environment.mjs',
+  transform: {},
+  injectGlobals: false,
   // A wait that is over in a second takes many times that on a machine that does other things besides.
   testTimeout: 120_000,
   maxWorkers: 2,
