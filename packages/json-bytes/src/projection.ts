@@ -1,4 +1,5 @@
 /** Reads only the requested paths of JSON bytes: a large body costs one walk over its bytes, and everything else is never parsed. */
+import { LRUCache } from 'lru-cache';
 import { asBuffer, backslash, braceClose, braceOpen, bracketClose, bracketOpen, colon, comma, quote, skipStringBytes } from './bytes.ts';
 import { type Need, type Node, newNode, putNeed, type State, stateOf } from './projection-states.ts';
 import { countKeys, readKey, skipBlanks, skipValue } from './skip-bytes.ts';
@@ -34,7 +35,7 @@ const maxKept = 64;
 
 export class Projection {
   readonly #root: Node;
-  readonly #states = new Map<string, State>();
+  readonly #states = new LRUCache<string, State>({ max: maxKept });
 
   constructor(needs: readonly Need[]) {
     this.#root = newNode();
@@ -56,7 +57,6 @@ export class Projection {
     const extra = newNode();
     for (const need of more) putNeed(extra, need);
     const state = stateOf([this.#root, extra]);
-    if (this.#states.size >= maxKept) this.#states.clear();
     this.#states.set(id, state);
     return state;
   }

@@ -29,6 +29,7 @@ function decode(bytes: Buffer, start: number, end: number): string | null {
  */
 const ofLists = new WeakMap<readonly string[], KeyMatcher<string>>();
 const ofKeys = new Map<string, KeyMatcher<string>>();
+/** Keys are constants of the code, so that this bound is never reached in practice, and a look-up for each scan stays that of a plain Map. */
 const maxKeys = 256;
 
 export function keyMatcher<Key extends string>(keys: readonly Key[]): KeyMatcher<Key> {

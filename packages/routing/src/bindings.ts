@@ -40,7 +40,10 @@ export function fingerprintOf(keys: readonly Weighted[]): string {
 export class KeyBindings {
   readonly #ttlMs: number;
   readonly #max: number;
-  /** Upstream → access key → binding: no text is joined on the request path. */
+  /**
+   * Upstream → access key → binding: no text is joined on the request path. Not an LRU cache: that would need one key for both, and lists by upstream
+   * and by access key.
+   */
   readonly #byUpstream = new Map<string, Map<string, Binding>>();
   #size = 0;
 

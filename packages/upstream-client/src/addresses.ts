@@ -1,4 +1,5 @@
 /** Addresses of upstreams, taken apart once: the same few are called again and again. */
+import { LRUCache } from 'lru-cache';
 
 /** What of an address a call needs. */
 export interface CallAddress {
@@ -20,14 +21,13 @@ function take(url: string | URL): CallAddress | undefined {
 
 /** undefined for what is no http(s) address, or has credentials in it. Throws nothing. */
 export function createAddressReader(): (url: string | URL) => CallAddress | undefined {
-  let kept = new Map<string, CallAddress>();
+  const kept = new LRUCache<string, CallAddress>({ max: maxKept });
   return (url) => {
     if (typeof url !== 'string' || url.length > maxKeptLength) return take(url);
     const known = kept.get(url);
     if (known) return known;
     const address = take(url);
     if (!address) return undefined;
-    if (kept.size >= maxKept) kept = new Map();
     kept.set(url, address);
     return address;
   };

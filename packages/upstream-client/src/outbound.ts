@@ -1,5 +1,7 @@
 /** The door to upstreams: `send` a request, hear its reply through callbacks, with back-pressure and exactly one ending. */
+
 import type { Timeouts } from '@model-gateway/contracts';
+import { LRUCache } from 'lru-cache';
 import type { AddressPolicy } from './address.ts';
 import { createAddressReader } from './addresses.ts';
 import type { Egress } from './egress/egress.ts';
@@ -88,14 +90,13 @@ export function createOutbound({ allowPrivate, timeouts: defaults, userAgent, lo
   const sweeper = createSweeper<UpstreamCall>();
   const readAddress = createAddressReader();
   const now = (): number => performance.now();
-  const saturatedAt = new Map<string, number>();
+  const saturatedAt = new LRUCache<string, number>({ max: 256 });
   let closed = false;
 
   /** Its connections are all taken, or one access key holds its whole share of them. */
   function reportSaturated(origin: string, accessKey: string | undefined, why: string): void {
     const [at, what] = [now(), `${origin} ${why}`];
     if (at - (saturatedAt.get(what) ?? Number.NEGATIVE_INFINITY) < saturatedLogMs) return;
-    if (saturatedAt.size > 256) saturatedAt.clear();
     saturatedAt.set(what, at);
     logger.warn({ origin, max_connections: maxConnections, ...(accessKey !== undefined && { access_key: accessKey }) }, why);
   }

@@ -2,14 +2,16 @@
  * What the router said of models with one upstream, for the next requests of the same caller: a balanced model is asked for each time, since its
  * strategy must see every request, but of a lone healthy upstream the router can only say the same again.
  */
+
 import type { Outcome, Plan } from '@model-gateway/contracts';
+import { LRUCache } from 'lru-cache';
 
 /** Plans are reused this long: events may be lost, and the router must see now and then that a caller's key is still in use. */
 const lastsMs = 1000;
 const maxKept = 10_000;
 
 export class Plans {
-  #kept = new Map<string, { plan: Plan; at: number }>();
+  readonly #kept = new LRUCache<string, { plan: Plan; at: number }>({ max: maxKept });
 
   /** `now` in ms, of any clock. undefined: the router has to be asked. */
   find(accessKey: string, model: string, revision: number, now: number): Plan | undefined {
@@ -19,7 +21,6 @@ export class Plans {
 
   keep(accessKey: string, model: string, plan: Plan, now: number): void {
     if (!plan.lasting) return;
-    if (this.#kept.size >= maxKept) this.#kept.clear();
     this.#kept.set(idOf(accessKey, model), { plan, at: now });
   }
 

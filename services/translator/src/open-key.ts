@@ -1,13 +1,15 @@
 /** Opens upstream keys where they are used. Opened values stay in memory only as long as the sealed text they came from is in use. */
+
 import { type SealedUpstreamKey, sealedAs, type UpstreamRecord } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { Keyring } from '@model-gateway/secrets';
 import type { Redactor } from '@model-gateway/telemetry';
+import { LRUCache } from 'lru-cache';
 
 const maxOpened = 4096;
 
 export function createKeyOpener(keyring: Keyring, redactor: Redactor): (upstream: UpstreamRecord, key: SealedUpstreamKey) => string {
-  const opened = new Map<string, string>();
+  const opened = new LRUCache<string, string>({ max: maxOpened });
   return (upstream, key) => {
     const known = opened.get(key.sealed);
     if (known !== undefined) return known;
@@ -17,7 +19,6 @@ export function createKeyOpener(keyring: Keyring, redactor: Redactor): (upstream
     } catch (cause) {
       throw new GatewayError('upstream_credential', { cause });
     }
-    if (opened.size >= maxOpened) opened.clear();
     opened.set(key.sealed, value);
     // A pair or a triple is secret in each of its parts: signatures and refusals name them one by one.
     for (const part of new Set([value, ...value.split(':')])) redactor.add(part);

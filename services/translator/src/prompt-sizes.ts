@@ -2,8 +2,10 @@
  * Estimates a prompt's tokens before its upstream has counted them, since some protocols report them when the stream begins. A tokenizer would delay the
  * first byte; the counts that the same model gave of earlier prompts cost nothing, and an agent's prompts are much alike from turn to turn.
  */
+
 import type { Usage } from '@model-gateway/contracts';
 import type { Conversation, Part } from '@model-gateway/protocols';
+import { LRUCache } from 'lru-cache';
 import { mediaTokens } from './count-tokens/conversation-text.ts';
 
 /** Before anything was counted: close enough across vendors and languages. */
@@ -17,7 +19,7 @@ const weight = 0.5;
 const maxModels = 4096;
 
 export class PromptSizes {
-  readonly #bytesPerToken = new Map<string, number>();
+  readonly #bytesPerToken = new LRUCache<string, number>({ max: maxModels });
 
   /** Tokens of a prompt that came in so many bytes. `kind`: what the bytes have in common with others: the model, and the protocol that they are in. */
   estimate(kind: string, conversation: Conversation, bytes: number): number {
@@ -30,7 +32,6 @@ export class PromptSizes {
     const ratio = bytes / tokens;
     if (bytes < fewestBytes || !(ratio >= bounds.min && ratio <= bounds.max) || mediaTokens(conversation) > 0) return;
     const known = this.#bytesPerToken.get(kind);
-    if (known === undefined && this.#bytesPerToken.size >= maxModels) this.#bytesPerToken.clear();
     this.#bytesPerToken.set(kind, known === undefined ? ratio : known * (1 - weight) + ratio * weight);
   }
 }

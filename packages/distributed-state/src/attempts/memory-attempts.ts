@@ -1,4 +1,6 @@
 /** Attempts and bans of this process. */
+import type { LRUCache } from 'lru-cache';
+import { boundedMap } from '../bounded-map.ts';
 import type { Attempts } from './attempts.ts';
 
 interface Entry {
@@ -11,27 +13,27 @@ interface Entry {
 export interface MemoryAttemptsOptions {
   /** A clock in ms. Default: a monotonic one, so that no correction of the system time lifts or extends a ban. */
   now?: () => number;
-  /** Maximum number of names of each kind; the oldest are forgotten first. */
+  /** Maximum number of names of each kind; the least recently used are forgotten first. */
   capacity?: number;
 }
 
 export class MemoryAttempts implements Attempts {
   readonly #now: () => number;
-  readonly #capacity: number;
-  readonly #counts = new Map<string, Entry>();
+  readonly #counts: LRUCache<string, Entry>;
   /** Separate from the counters, so that a flood of names cannot push a ban out. */
-  readonly #bans = new Map<string, Entry>();
+  readonly #bans: LRUCache<string, Entry>;
 
   constructor({ now = () => performance.now(), capacity = 100_000 }: MemoryAttemptsOptions = {}) {
     this.#now = now;
-    this.#capacity = capacity;
+    this.#counts = boundedMap(capacity);
+    this.#bans = boundedMap(capacity);
   }
 
   async add(key: string, keepMs: number): Promise<number> {
     const now = this.#now();
     const known = this.#counts.get(key);
     const count = known && known.until > now ? known.count + 1 : 1;
-    this.#put(this.#counts, key, { count, until: now + keepMs });
+    this.#counts.set(key, { count, until: now + keepMs });
     return count;
   }
 
@@ -53,7 +55,7 @@ export class MemoryAttempts implements Attempts {
   }
 
   async ban(key: string, ms: number): Promise<void> {
-    this.#put(this.#bans, key, { count: 1, until: this.#now() + ms });
+    this.#bans.set(key, { count: 1, until: this.#now() + ms });
   }
 
   async bannedMs(key: string): Promise<number> {
@@ -61,13 +63,5 @@ export class MemoryAttempts implements Attempts {
     if (left > 0) return left;
     this.#bans.delete(key);
     return 0;
-  }
-
-  /** Deletes before it sets, so that the order is that of the last write. */
-  #put(entries: Map<string, Entry>, key: string, entry: Entry): void {
-    entries.delete(key);
-    entries.set(key, entry);
-    const [oldest] = entries.keys();
-    if (entries.size > this.#capacity && oldest !== undefined) entries.delete(oldest);
   }
 }

@@ -1,4 +1,5 @@
 /** Shared state of a single process: the pure rules of packages/limits over maps, answered synchronously. */
+
 import {
   type BudgetState,
   chargeMoney,
@@ -21,6 +22,8 @@ import {
   type WindowLimit,
   type WindowState,
 } from '@model-gateway/limits';
+import type { LRUCache } from 'lru-cache';
+import { boundedMap } from '../bounded-map.ts';
 import type { SharedState, StateStatus, TakeAsk } from '../state.ts';
 
 /** Settings of the in-process state; all have defaults that suit one process. */
@@ -40,16 +43,15 @@ export class MemoryState implements SharedState {
   readonly holder: string;
   readonly remote = false;
   readonly #now: () => number;
-  readonly #maxWindows: number;
   readonly #gates = new Map<string, GateState>();
-  readonly #budgets = new Map<string, BudgetState>();
-  /** In the order of their last hit: the first is the one idle longest. */
-  readonly #windows = new Map<string, WindowState>();
+  /** Bounded, because budget periods end, and their scopes are never asked for again. */
+  readonly #budgets = boundedMap<BudgetState>(maxBudgets);
+  readonly #windows: LRUCache<string, WindowState>;
 
   constructor({ holder = 'memory', now = () => Math.floor(performance.now()), maxWindows = 100_000 }: MemoryStateOptions = {}) {
     this.holder = holder;
     this.#now = now;
-    this.#maxWindows = maxWindows;
+    this.#windows = boundedMap(maxWindows);
   }
 
   take(scope: string, limits: GateLimits, ask: TakeAsk): Taken {
@@ -62,10 +64,10 @@ export class MemoryState implements SharedState {
 
   hit(scope: string, limit: WindowLimit): Hit {
     let state = this.#windows.get(scope);
-    if (state) this.#windows.delete(scope);
-    else if (this.#windows.size >= this.#maxWindows) this.#windows.delete(this.#windows.keys().next().value!);
-    if (!state || !fitsWindow(state, limit)) state = openWindow(limit);
-    this.#windows.set(scope, state);
+    if (!state || !fitsWindow(state, limit)) {
+      state = openWindow(limit);
+      this.#windows.set(scope, state);
+    }
     return hitWindow(state, limit, this.#now());
   }
 
@@ -87,12 +89,12 @@ export class MemoryState implements SharedState {
   }
 
   lookAtWindow(scope: string, limit: WindowLimit): Hit | null {
-    const state = this.#windows.get(scope);
+    const state = this.#windows.peek(scope);
     return state && fitsWindow(state, limit) ? hitWindow(state, limit, this.#now(), false) : null;
   }
 
   lookAtBudget(scope: string): { spent: number | null; reserved: number } | null {
-    const state = this.#budgets.get(scope);
+    const state = this.#budgets.peek(scope);
     return state ? { spent: state.spent, reserved: [...state.holders.values()].reduce((sum, { held }) => sum + held, 0) } : null;
   }
 
@@ -111,10 +113,11 @@ export class MemoryState implements SharedState {
   }
 
   #budget(scope: string): BudgetState {
-    const state = this.#budgets.get(scope) ?? openBudget();
-    // Budget periods end, and their scopes are never asked for again.
-    if (!this.#budgets.has(scope) && this.#budgets.size >= maxBudgets) this.#budgets.delete(this.#budgets.keys().next().value!);
-    this.#budgets.set(scope, state);
+    let state = this.#budgets.get(scope);
+    if (!state) {
+      state = openBudget();
+      this.#budgets.set(scope, state);
+    }
     return state;
   }
 }

@@ -1,5 +1,7 @@
 /** State in Redis; while Redis is away, in this process, limited to its share of each limit. */
+
 import { type GateLimits, type Hit, pollMs, type Reserved, shareOf, type Taken, type WindowLimit } from '@model-gateway/limits';
+import { boundedMap } from '../bounded-map.ts';
 import type { StateLogger } from '../logger.ts';
 import { MemoryState } from '../memory/memory-state.ts';
 import { leaseMs, renewMs, type SharedState, type StateStatus, type TakeAsk } from '../state.ts';
@@ -46,11 +48,11 @@ export class RedisState implements SharedState {
   readonly #permits = new Map<string, { limits: GateLimits; held: number }>();
   readonly #money = new Map<string, number>();
   /** Total charged by this process, by budget; and the budgets to which the latest total has not been sent yet. */
-  readonly #charged = new Map<string, number>();
+  readonly #charged = boundedMap<number>(maxCharged);
   readonly #owed = new Set<string>();
   /** Scopes with a request under way: what they hold is unknown until its answer, which itself renews the lease. */
   readonly #asking = new Set<string>();
-  readonly #refused = new Map<string, { until: number; used: number; limit: WindowLimit }>();
+  readonly #refused = boundedMap<{ until: number; used: number; limit: WindowLimit }>(maxRefused);
   readonly #renewal: NodeJS.Timeout;
   #starting: Promise<void> | undefined;
   #degradedSince: number | null = Date.now();
@@ -240,8 +242,6 @@ export class RedisState implements SharedState {
   }
 
   #noteCost(scope: string, cost: number): void {
-    // Budget periods end, and their scopes are never charged again.
-    if (!this.#charged.has(scope) && this.#charged.size >= maxCharged) this.#charged.delete(this.#charged.keys().next().value!);
     this.#charged.set(scope, (this.#charged.get(scope) ?? 0) + cost);
   }
 
@@ -257,7 +257,6 @@ export class RedisState implements SharedState {
   }
 
   #refuse(scope: string, limit: WindowLimit, used: number, retryMs: number): void {
-    if (this.#refused.size >= maxRefused) this.#refused.delete(this.#refused.keys().next().value!);
     this.#refused.set(scope, { until: performance.now() + retryMs, used, limit });
   }
 }

@@ -1,5 +1,7 @@
 /** Which price holds for a model at a time: an admin's most specific record, else what is known of the family. */
+
 import type { Pricing } from '@model-gateway/contracts';
+import { LRUCache } from 'lru-cache';
 import { bareId, findFamily, matchPieces } from '../families/index.ts';
 import { fromRecord, fromReference, type Price, type PricedModel } from './price.ts';
 
@@ -23,14 +25,13 @@ export function createPriceBook(records: Iterable<Pricing>): PriceBook {
     .filter(({ enabled }) => enabled)
     .map(toEntry)
     .sort(compare);
-  const known = new Map<string, { candidates: readonly Entry[]; reference: Price | null }>();
+  const known = new LRUCache<string, { candidates: readonly Entry[]; reference: Price | null }>({ max: maxRemembered });
   return {
     find(model, at) {
       const id = `${model.upstreamModelId}\u0000${model.name}`;
       let found = known.get(id);
       if (!found) {
         found = look(entries, model);
-        if (known.size >= maxRemembered) known.clear();
         known.set(id, found);
       }
       return found.candidates.find(({ from }) => from <= at)?.price ?? found.reference;

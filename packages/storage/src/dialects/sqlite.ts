@@ -1,8 +1,10 @@
 /** SQLite through node:sqlite: one file, one connection, WAL. */
+
 import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { type SqliteDatabase, SqliteDialect, type SqliteStatement, sql } from 'kysely';
+import { LRUCache } from 'lru-cache';
 import { addCounts } from '../stats/histogram.ts';
 import type { StorageDialect } from './dialect.ts';
 import { createErrorTranslator } from './translate-error.ts';
@@ -26,7 +28,6 @@ export function createSqliteDialect(file: string): StorageDialect {
     }),
     // The transaction's connection is the only one, so these statements can only run there. Reusing a compiled statement costs a quarter of building
     // and compiling it anew, and rows of statistics are written for every request.
-    // built and compiled anew, and rows of statistics are the price of every request.
     runEach(statement, parameters) {
       if (!database) throw new Error('no transaction is open');
       let one = each.get(statement);
@@ -96,7 +97,6 @@ function prepareFile(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   // A failure here is ignored: SQLite itself reports a full disk or an unwritable file, and the permissions of another user's file are that user's to
   // change.
-  // user's file that lets us in are for that user to change.
   ignoreFault(() => closeSync(openSync(file, 'a', 0o600)));
   for (const one of [file, `${file}-wal`, `${file}-shm`]) ignoreFault(() => chmodSync(one, 0o600));
 }
@@ -111,14 +111,13 @@ function ignoreFault(work: () => void): void {
 
 /** What Kysely asks of a driver. */
 function forKysely(database: DatabaseSync): SqliteDatabase {
-  const compiled = new Map<string, SqliteStatement>();
+  const compiled = new LRUCache<string, SqliteStatement>({ max: maxCompiled });
   return {
     close: () => database.close(),
     prepare(text) {
       const known = compiled.get(text);
       if (known) return known;
       const made = text === 'rollback' ? rollbackOf(database) : statementOf(database.prepare(text));
-      if (compiled.size >= maxCompiled) compiled.clear();
       compiled.set(text, made);
       return made;
     },

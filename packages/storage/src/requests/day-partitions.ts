@@ -1,5 +1,6 @@
 /** Partitions of a day each: made ahead of their rows, dropped whole when they are too old. */
 import { type Kysely, sql } from 'kysely';
+import { LRUCache } from 'lru-cache';
 import type { Database } from '../schema.ts';
 import { dayMs, dayOf, dayOfPartition, otherPartition, partitionOf } from './days.ts';
 
@@ -8,8 +9,8 @@ const lockId = 7_239_104_551;
 
 export class DayPartitions {
   readonly #db: Kysely<Database>;
-  /** Days that are known to be there. */
-  readonly #known = new Set<number>();
+  /** Days whose partition is known to exist. */
+  readonly #known = new LRUCache<number, true>({ max: 1_000 });
 
   constructor(db: Kysely<Database>) {
     this.#db = db;
@@ -38,8 +39,7 @@ export class DayPartitions {
       );
       await sql`alter table request_stats attach partition ${name} for values from (${from}) to (${to})`.execute(transaction);
     });
-    if (this.#known.size > 1_000) this.#known.clear();
-    this.#known.add(day);
+    this.#known.set(day, true);
   }
 
   /** Drops the days that ended by `before`. Resolves with their number. */

@@ -1,7 +1,9 @@
 /** Resolves names by an upstream's own DNS servers: cached as long as answers hold, asked once however many wait, servers tried in order. */
+
 import { randomInt } from 'node:crypto';
 import type { LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
+import { LRUCache } from 'lru-cache';
 import type { DnsServer, DnsSettings } from '../egress/egress.ts';
 import type { Resolve } from '../lookup.ts';
 import type { AddressType, DnsReply, Question } from './message.ts';
@@ -43,7 +45,7 @@ export interface DnsResolver {
 
 /** `now` in ms, monotonic. */
 export function createDnsResolver({ servers, ttlSecs }: DnsSettings, exchange: Exchange, now: () => number = () => performance.now()): DnsResolver {
-  const known = new Map<string, Known>();
+  const known = new LRUCache<string, Known>({ max: maxNames });
   const asking = new Map<string, Promise<Known>>();
 
   /** The first server that knows. Servers that fail are passed over; "no such name" is an answer. */
@@ -93,8 +95,6 @@ export function createDnsResolver({ servers, ttlSecs }: DnsSettings, exchange: E
   function remember(name: string, entry: Known): void {
     known.delete(name);
     if (entry.expires <= now()) return;
-    const [oldest] = known.keys();
-    if (known.size >= maxNames && oldest !== undefined) known.delete(oldest);
     known.set(name, entry);
   }
 

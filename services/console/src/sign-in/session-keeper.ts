@@ -1,8 +1,10 @@
 /** Sessions: made at sign-in, checked at every call from a short memory, ended everywhere within a second. */
+
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Bus, Disposable } from '@model-gateway/bus';
 import type { ConsoleSession, ConsoleStore, ConsoleUser } from '@model-gateway/storage';
 import type { Logger } from '@model-gateway/telemetry';
+import { LRUCache } from 'lru-cache';
 
 /** Where a session is used from, shown in the list of sessions. */
 export interface Visitor {
@@ -59,9 +61,9 @@ export const hashToken = (text: string): string => createHash('sha256').update(t
 const clip = (text: string, max: number): string => text.slice(0, max);
 
 export function createSessionKeeper({ store, bus, logger, now, sessionMaxMs }: KeeperOptions): SessionKeeper {
-  const remembered = new Map<string, { known: Known; at: number }>();
+  const remembered = new LRUCache<string, { known: Known; at: number }>({ max: maxRemembered });
   const watchers = new Set<{ userId: string; callback: () => void }>();
-  const slid = new Map<string, number>();
+  const slid = new LRUCache<string, number>({ max: maxRemembered });
   let event: Disposable | undefined;
   let sweep: NodeJS.Timeout | undefined;
   let patrol: NodeJS.Timeout | undefined;
@@ -76,8 +78,6 @@ export function createSessionKeeper({ store, bus, logger, now, sessionMaxMs }: K
     remembered.delete(hash);
     const found = await store.sessions.find(hash, now());
     if (!found?.user.enabled) return null;
-    const [oldest] = remembered.keys();
-    if (remembered.size >= maxRemembered && oldest !== undefined) remembered.delete(oldest);
     remembered.set(hash, { known: found, at: now() });
     return found;
   };
@@ -93,7 +93,6 @@ export function createSessionKeeper({ store, bus, logger, now, sessionMaxMs }: K
     const last = Math.max(session.lastSeenAt, slid.get(session.id) ?? 0);
     if (at - last >= slideMs) {
       slid.set(session.id, at);
-      if (slid.size > maxRemembered) slid.clear();
       // The call does not wait for it: a lost one is made up by the next.
       const seen = { ...moved, ipAddress, userAgent: clip(userAgent, 300) };
       store.sessions.slide(session.id, seen).catch((error: unknown) => logger.warn({ error }, 'the end of a console session could not be moved'));

@@ -1,8 +1,10 @@
 /** Who is calling: one resolver for all carriers of an access key. */
+
 import type { IncomingMessage } from 'node:http';
 import type { AccessKeyRecord, KeyGroup, Snapshot } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import { hashAccessKey, isAccessKeyFormat, maskKey } from '@model-gateway/secrets';
+import { LRUCache } from 'lru-cache';
 
 /** The authenticated access key and its group. */
 export interface Principal {
@@ -64,16 +66,16 @@ function credentialOf(name: string, value: string): string {
 }
 
 /** Keys that let somebody in: the same few come with every request. Only what was found is kept, and only while the catalog's keys stay the same. */
-let found: { among: Snapshot['accessKeys']; records: Map<string, AccessKeyRecord> } | undefined;
+let found: { among: Snapshot['accessKeys']; records: LRUCache<string, AccessKeyRecord> } | undefined;
 const maxFound = 4096;
 
 function find(value: string, { accessKeys }: Snapshot): AccessKeyRecord | undefined {
   if (value.length > 512) return undefined;
-  if (found?.among !== accessKeys) found = { among: accessKeys, records: new Map() };
+  if (found?.among !== accessKeys) found = { among: accessKeys, records: new LRUCache({ max: maxFound }) };
   const known = found.records.get(value);
   if (known) return known;
   const record = accessKeys.get(hashAccessKey(value));
-  if (record && found.records.size < maxFound) found.records.set(value, record);
+  if (record) found.records.set(value, record);
   return record;
 }
 

@@ -1,10 +1,12 @@
 /** Requests in a window of time: of each access key, and of each address. Each refusal has the very form that the specification gives it. */
+
 import type { EdgeConfig } from '@model-gateway/config';
 import type { CounterPart } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { SharedState } from '@model-gateway/distributed-state';
 import type { Hit, WindowLimit } from '@model-gateway/limits';
 import { addressKey } from '@model-gateway/service-runtime';
+import { LRUCache } from 'lru-cache';
 import type { Principal } from './credentials.ts';
 
 /** Used for one of the two settings when only the other is given. */
@@ -19,7 +21,7 @@ export class RateLimits {
   readonly #keys: WindowLimit | null;
   readonly #addresses: WindowLimit | null;
   /** Who came of late, with the limit that held: what the status looks at. */
-  readonly #seen = { keys: new Map<string, WindowLimit>(), ips: new Map<string, WindowLimit>() };
+  readonly #seen = { keys: new LRUCache<string, WindowLimit>({ max: maxShown }), ips: new LRUCache<string, WindowLimit>({ max: maxShown }) };
 
   constructor(
     { rateLimitRpm, rateLimitWindowSecs, ipRateLimitRpm }: Pick<EdgeConfig, 'rateLimitRpm' | 'rateLimitWindowSecs' | 'ipRateLimitRpm'>,
@@ -57,8 +59,6 @@ export class RateLimits {
 
   #admit(kind: 'keys' | 'ips', name: string, limit: WindowLimit, refuse: (limit: WindowLimit, hit: Hit) => never): void | Promise<void> {
     const seen = this.#seen[kind];
-    seen.delete(name);
-    if (seen.size >= maxShown) seen.delete(seen.keys().next().value!);
     seen.set(name, limit);
     const hit = this.#state.hit(scopeOf(kind, name), limit);
     if (hit instanceof Promise) return hit.then((later) => check(later, limit, refuse));

@@ -14,7 +14,7 @@ interface Cached {
   at: number;
 }
 
-/** Compiled programs outlive a run: they hold nothing of it but their pattern. */
+/** Compiled programs outlive a run: they hold nothing of it but their pattern. A plain Map, since the sandbox has none of the globals of `lru-cache`. */
 const cache = new Map<string, Cached>();
 
 /** Throws SyntaxError. */

@@ -1,7 +1,9 @@
 /** Publishes the results of attempts to the routers: failures at once, successes only where a router uses them. */
+
 import type { Bus } from '@model-gateway/bus';
 import type { HealthSign, Outcome, PlannedNode } from '@model-gateway/contracts';
 import type { Route } from '@model-gateway/routing';
+import { LRUCache } from 'lru-cache';
 
 /** Reports the result of one attempt. */
 export interface AttemptWatch {
@@ -33,7 +35,7 @@ const gatherMs = 50;
 const maxPositions = 50_000;
 
 export function createOutcomePublisher(bus: Pick<Bus, 'publish'>, now: () => number = () => performance.now()): OutcomePublisher {
-  const places = new Map<string, Place>();
+  const places = new LRUCache<string, Place>({ max: maxPositions });
   let waiting: Place[] = [];
   let ready: Outcome[] = [];
   let timer: NodeJS.Timeout | undefined;
@@ -66,7 +68,6 @@ export function createOutcomePublisher(bus: Pick<Bus, 'publish'>, now: () => num
     const id = `${model}\u0000${upstream}\u0000${key}`;
     let place = places.get(id);
     if (!place) {
-      if (places.size >= maxPositions) places.clear();
       place = { model, upstream, key, ok: 0, latencyMs: undefined, failed: false, waiting: false };
       places.set(id, place);
     }

@@ -2,7 +2,9 @@
  * Feature flags that upstreams refused: asked once more without them at once, and not sent again for a while. An upstream learns new flags, and a
  * refusal may be about one account, so nothing is remembered for long.
  */
+
 import type { Route } from '@model-gateway/routing';
+import { LRUCache } from 'lru-cache';
 
 const rememberedMs = 60 * 60 * 1000;
 const maxPositions = 1000;
@@ -14,7 +16,7 @@ interface Refused {
 }
 
 export class RefusedFlags {
-  readonly #places = new Map<string, Refused>();
+  readonly #places = new LRUCache<string, Refused>({ max: maxPositions });
   readonly #now: () => number;
 
   constructor(now: () => number = () => performance.now()) {
@@ -34,7 +36,6 @@ export class RefusedFlags {
 
   learn(route: Route, flags: readonly string[]): void {
     const known = this.of(route) ?? [];
-    if (this.#places.size >= maxPositions) this.#places.clear();
     this.#places.set(idOf(route), { flags: new Set([...flags, ...known].slice(0, maxFlags)), until: this.#now() + rememberedMs });
   }
 }

@@ -3,18 +3,20 @@
  * refused call again. Only refusals after which the retry succeeded are remembered, and nothing that would harm other conversations: a refused signature
  * is left out wherever that very text comes back, and for an upstream that demands a signature with each call the vendor's own value for "none" is added.
  */
+
 import { createHash } from 'node:crypto';
 import type { SignatureRefusal } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
+import { LRUCache } from 'lru-cache';
 
 const rememberedMs = 60 * 60 * 1000;
 const maxSignatures = 20_000;
 const maxRoutes = 1000;
 
 export class RefusedSignatures {
-  /** When what is remembered ends, by what it is about. Oldest first: what is learned again goes to the end. */
-  readonly #signatures = new Map<string, number>();
-  readonly #demands = new Map<string, number>();
+  /** When what is remembered ends, by what it is about. */
+  readonly #signatures = new LRUCache<string, number>({ max: maxSignatures });
+  readonly #demands = new LRUCache<string, number>({ max: maxRoutes });
   readonly #now: () => number;
 
   constructor(now: () => number = () => performance.now()) {
@@ -33,11 +35,11 @@ export class RefusedSignatures {
 
   /** `sealed`: signatures in the refused request. Called once the request succeeded without what was refused. */
   learn(route: Route, { about }: SignatureRefusal, sealed: Iterable<string>): void {
-    if (about === 'signatures') for (const text of sealed) this.#keep(this.#signatures, signatureId(route, text), maxSignatures);
-    else if (about === 'call-signature') this.#keep(this.#demands, routeId(route), maxRoutes);
+    if (about === 'signatures') for (const text of sealed) this.#keep(this.#signatures, signatureId(route, text));
+    else if (about === 'call-signature') this.#keep(this.#demands, routeId(route));
   }
 
-  #holds(kept: Map<string, number>, id: string): boolean {
+  #holds(kept: LRUCache<string, number>, id: string): boolean {
     const until = kept.get(id);
     if (until === undefined) return false;
     if (until > this.#now()) return true;
@@ -45,11 +47,8 @@ export class RefusedSignatures {
     return false;
   }
 
-  #keep(kept: Map<string, number>, id: string, max: number): void {
-    kept.delete(id);
+  #keep(kept: LRUCache<string, number>, id: string): void {
     kept.set(id, this.#now() + rememberedMs);
-    const [oldest] = kept.keys();
-    if (kept.size > max && oldest !== undefined) kept.delete(oldest);
   }
 }
 
