@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
 /** Who depends on packages with a compiled part. */
-const rooms = ['packages/storage', 'services/console', 'services/script-runner'];
+const owners = ['packages/storage', 'services/console', 'services/script-runner'];
 
 /** Gives the entry of the bundle, made in `folder` on first need. */
 export function bundle(folder: string): string {
@@ -15,7 +15,7 @@ export function bundle(folder: string): string {
   mkdirSync(join(folder, 'node_modules'));
   const { dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { dependencies: Record<string, string> };
   for (const name of Object.keys(dependencies)) {
-    const found = rooms.map((room) => join(root, room, 'node_modules', name)).find(existsSync);
+    const found = owners.map((owner) => join(root, owner, 'node_modules', name)).find(existsSync);
     if (found === undefined) throw new Error(`nobody has ${name} installed`);
     symlinkSync(realpathSync(found), join(folder, 'node_modules', name));
   }

@@ -1,0 +1,76 @@
+/** Bundles the command line with everything that is JavaScript; packages with a compiled part stay outside. For images, for the bench and for the gateways that tests start. */
+import { mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { guestPrologue } from '../services/script-runner/src/child/guest-source.ts';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+/** Packages with a compiled part, and who depends on them. */
+const native = {
+  'isolated-vm': 'services/script-runner',
+  argon2: 'services/console',
+  bcrypt: 'services/console',
+};
+
+/** Names and versions of the packages that stay outside, as a `package.json` lists them. */
+export const outside = () =>
+  Object.fromEntries(
+    Object.entries(native).map(([name, owner]) => [name, JSON.parse(readFileSync(join(root, owner, 'package.json'), 'utf8')).dependencies[name]]),
+  );
+
+/** Puts links to the packages that stay outside into the `node_modules` of `folder`, so that the bundle runs in this checkout. */
+export function linkOutside(folder) {
+  mkdirSync(join(folder, 'node_modules'), { recursive: true });
+  for (const [name, owner] of Object.entries(native)) symlinkSync(realpathSync(join(root, owner, 'node_modules', name)), join(folder, 'node_modules', name));
+}
+
+/** Empties `out` and writes the bundle into it. `readable`: line by line and without source maps, which is faster. */
+export async function bundle(out, { readable = false } = {}) {
+  rmSync(out, { recursive: true, force: true });
+  mkdirSync(out, { recursive: true });
+  const runner = join(root, 'services/script-runner/src');
+  /** What runs inside an isolate: one module without imports, and without anything of Node. */
+  await build({
+    entryPoints: { 'script-guest': join(runner, 'guest/main.ts') },
+    outdir: out,
+    bundle: true,
+    target: 'node24',
+    format: 'esm',
+    banner: { js: guestPrologue },
+    legalComments: 'none',
+    logLevel: 'warning',
+  });
+  await build({
+    entryPoints: {
+      'model-gateway': join(root, 'deploy/cli/src/main.ts'),
+      worker: join(root, 'services/translator/src/count-tokens/worker.ts'),
+      'body-thread': join(root, 'services/console/src/http/reading/thread.ts'),
+      'row-thread': join(root, 'packages/storage/src/thread/main.ts'),
+      'script-slot': join(runner, 'child/main.ts'),
+    },
+    outdir: out,
+    bundle: true,
+    platform: 'node',
+    target: 'node24',
+    format: 'esm',
+    sourcemap: readable ? false : 'linked',
+    external: [...Object.keys(native), 'pg-native'],
+    // A process keeps the text of its program in memory. Names stay, so that stacks can be read.
+    minifyWhitespace: !readable,
+    ...(!readable && { lineLimit: 160 }),
+    legalComments: 'external',
+    banner: {
+      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url); import { dirname as __dirnameOf } from 'node:path'; import { fileURLToPath as __toPath } from 'node:url'; const __filename = __toPath(import.meta.url); const __dirname = __dirnameOf(__filename);",
+    },
+    logLevel: 'warning',
+  });
+  // One character that is not ASCII, as in a comment or a regular expression, would double what the text takes in memory.
+  for (const name of readdirSync(out).filter((file) => file.endsWith('.js'))) {
+    const text = readFileSync(join(out, name), 'utf8');
+    writeFileSync(
+      join(out, name),
+      text.replace(/[^\x00-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+    );
+  }
+}
