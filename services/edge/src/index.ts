@@ -16,7 +16,7 @@ import { RateLimits } from './admission/rate-limits.ts';
 import { SessionModels } from './admission/session-models.ts';
 import { Violations } from './admission/violations.ts';
 import { BodyUploader } from './bodies/body-uploader.ts';
-import type { EdgeContext } from './context.ts';
+import type { AdmissionControl, EdgeContext, OpenConnections, Reporting } from './context.ts';
 import { createListener } from './http/listener.ts';
 import { BodyBudget } from './http/read-body.ts';
 import { createHttpServer, type GatewayServer } from './http/server.ts';
@@ -53,47 +53,45 @@ export interface Edge extends Service {
 
 export function createEdge(deps: EdgeDeps): Edge {
   const { bus, catalog, config, logger, metrics, state } = deps;
-  const capacity = new Capacity(config.maxGlobalConcurrency, config.maxConcurrentStreams, state, deps.pressure);
-  const rateLimits = new RateLimits(config, state);
-  const budgets = new BudgetLimiter(deps);
-  const bodyBudget = new BodyBudget(config.bodyBudgetBytes);
-  const rows = new RequestLogPublisher(bus, logger);
-  const bodies = new BodyUploader({ bus, logger, metrics, budgetBytes: config.storedBodyBudgetBytes });
   const mintId = createMinter();
-  const violations = new Violations({ bus, logger, mintId });
-  const context: EdgeContext = {
-    ...deps,
-    tracer: deps.tracer,
-    violations,
-    capacity,
-    rateLimits,
-    budgets,
-    bodyBudget,
-    rows,
-    bodies,
-    plans: new Plans(),
+  const admission: AdmissionControl = {
+    clientAddress: createClientAddress(config.trustedProxies),
+    capacity: new Capacity(config.maxGlobalConcurrency, config.maxConcurrentStreams, state, deps.pressure),
+    rateLimits: new RateLimits(config, state),
+    budgets: new BudgetLimiter(deps),
+    bodyBudget: new BodyBudget(config.bodyBudgetBytes),
     sessionModels: new SessionModels(),
+    violations: new Violations({ bus, logger, mintId }),
+  };
+  const rows = new RequestLogPublisher(bus, logger);
+  const reporting: Reporting = {
+    logger,
+    meters: createMeters(metrics, {
+      requests: () => admission.capacity.requests.used,
+      streams: () => admission.capacity.streams.used,
+      bodyBytes: () => admission.bodyBudget.held,
+      lostRows: () => rows.lost,
+    }),
+    tracer: deps.tracer,
+    rows,
+    bodies: new BodyUploader({ bus, logger, metrics, budgetBytes: config.storedBodyBudgetBytes }),
+  };
+  const connections: OpenConnections = {
     replies: new DenseSet(),
     sockets: new DenseSet(),
     discardLimits: new DenseSet(),
-    clientAddress: createClientAddress(config.trustedProxies),
-    meters: createMeters(metrics, {
-      requests: () => capacity.requests.used,
-      streams: () => capacity.streams.used,
-      bodyBytes: () => bodyBudget.held,
-      lostRows: () => rows.lost,
-    }),
-    mintId,
     draining: false,
+    pressure: deps.pressure,
   };
+  const context: EdgeContext = { bus, catalog, config, plans: new Plans(), mintId, admission, reporting, connections };
   const health = (): Health => {
-    const reasons = [...(bus.connected ? [] : ['bus']), ...(catalog.ready ? [] : ['catalog']), ...(context.draining ? ['draining'] : [])];
+    const reasons = [...(bus.connected ? [] : ['bus']), ...(catalog.ready ? [] : ['catalog']), ...(connections.draining ? ['draining'] : [])];
     const notes = [...(state.status().degraded ? ['limits-by-share'] : []), ...(deps.pressure.level >= 2 ? ['overloaded'] : [])];
     return { ready: reasons.length === 0, reasons, ...(notes.length > 0 && { notes }) };
   };
   const server = createHttpServer(config, createListener(context, createServiceRoutes(context, deps.processHealth ?? health)), logger, metrics);
   acceptSockets(server, context);
-  const limitsPart = createLimitsPart(context, state);
+  const limitsPart = createLimitsPart(admission, state);
   const registrations: Disposable[] = [];
   let port = config.port;
   return {
@@ -113,16 +111,16 @@ export function createEdge(deps: EdgeDeps): Edge {
       logger.info({ host: config.host, port }, 'listening');
     },
     drain() {
-      context.draining = true;
-      context.sockets.forEach((socket) => socket.drain());
+      connections.draining = true;
+      connections.sockets.forEach((socket) => socket.drain());
     },
     async stop() {
-      context.draining = true;
-      await closeServer(server, context);
-      violations.close();
-      await bodies.flushed(1000);
+      connections.draining = true;
+      await closeServer(server, connections, config.drainMs);
+      admission.violations.close();
+      await reporting.bodies.flushed(1000);
       await Promise.all(registrations.map((protocol) => protocol.dispose()));
-      capacity.close();
+      admission.capacity.close();
       await catalog.stop();
     },
     health,
@@ -133,27 +131,27 @@ export function createEdge(deps: EdgeDeps): Edge {
  * The lame duck is over (`drain` came first, and replies have said `Connection: close` since): no new connections, and what is under way may
  * end. What does not end in time is closed in its own terms.
  */
-async function closeServer(server: GatewayServer, context: EdgeContext): Promise<void> {
+async function closeServer(server: GatewayServer, { replies, sockets, discardLimits }: OpenConnections, drainMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
-  context.sockets.forEach((socket) => socket.drain());
+  sockets.forEach((socket) => socket.drain());
   // A request that is on its way in still gets its answer, and who was refused may read it.
   const tidying = setInterval(
     () => {
       server.closeSilentConnections();
-      context.discardLimits.forEach((one) => one.leave());
-      context.sockets.forEach((socket) => socket.drain());
+      discardLimits.forEach((one) => one.leave());
+      sockets.forEach((socket) => socket.drain());
     },
-    Math.min(1000, context.config.drainMs),
+    Math.min(1000, drainMs),
   );
   const reaper = setInterval(() => server.closeIdleConnections(), 100);
   const late = setTimeout(() => {
-    context.replies.forEach((reply) => reply.interrupt(new GatewayError('draining')));
+    replies.forEach((reply) => reply.interrupt(new GatewayError('draining')));
     setTimeout(() => {
       server.closeAllConnections();
-      context.sockets.forEach((socket) => socket.terminate());
+      sockets.forEach((socket) => socket.terminate());
     }, 500);
-  }, context.config.drainMs);
+  }, drainMs);
   await closed;
   clearInterval(reaper);
   clearInterval(tidying);

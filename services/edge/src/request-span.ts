@@ -1,30 +1,39 @@
 /** The edge's span of a request that is traced: begun when its caller is known, ended with its row. */
+import type { IncomingMessage } from 'node:http';
 import type { RequestRow } from '@model-gateway/contracts';
 import { endServed, type Span, type Tracer } from '@model-gateway/telemetry';
 import type { Principal } from './admission/credentials.ts';
-import type { ClientExchange } from './client-exchange.ts';
 import type { ClientRouteMatch } from './http/client-routes.ts';
 
 /** Lists are no calls: they leave no row either. */
 const untraced: ReadonlySet<string> = new Set(['list-models', 'get-model']);
 
+/** A request, as its span describes it. */
+interface TracedRequest {
+  readonly id: string;
+  readonly request: IncomingMessage;
+  readonly clientRequestId: string | null;
+  readonly protocol: { readonly id: string };
+  elapsedMs(): number;
+}
+
 /** undefined: it is not traced. Only who has a key decides by his `traceparent`: others could fill a collector. */
-export function beginSpan(exchange: ClientExchange, { route, match }: ClientRouteMatch, { key, group }: Principal, tracer: Tracer): Span | undefined {
+export function beginSpan(traced: TracedRequest, { route, match }: ClientRouteMatch, { key, group }: Principal, tracer: Tracer): Span | undefined {
   if (untraced.has(match.operation)) return undefined;
-  const given = exchange.request.headers['traceparent'];
+  const given = traced.request.headers['traceparent'];
   return tracer.enter(typeof given === 'string' ? given : undefined, () => {
-    const method = exchange.request.method ?? 'POST';
+    const method = traced.request.method ?? 'POST';
     const path = route.path.endsWith('/') ? `${route.path}{model}` : route.path;
     return {
       name: `${method} ${path}`,
       role: 'server',
-      at: performance.now() - exchange.elapsedMs(),
+      at: performance.now() - traced.elapsedMs(),
       attributes: {
         'http.request.method': method,
         'http.route': path,
-        'gateway.request_id': exchange.id,
-        'gateway.client_request_id': exchange.clientRequestId,
-        'gateway.client_protocol': exchange.protocol.id,
+        'gateway.request_id': traced.id,
+        'gateway.client_request_id': traced.clientRequestId,
+        'gateway.client_protocol': traced.protocol.id,
         'gateway.operation': match.operation,
         'gateway.access_key': key.name,
         'gateway.key_group': group.name,

@@ -37,7 +37,13 @@ const caller = (limit: number): Principal =>
     group: { name: 'g', budget: { limit: 1_000, period: 'day', currency: 'EUR' } },
   }) as unknown as Principal;
 const body = Buffer.from('{"max_tokens":1000}');
-const asked = { body, values: { max_tokens: { start: 14, end: 18 } }, client: findProtocol('alpha')!.client! };
+const asked = (name: string) => ({
+  snapshot,
+  named: named(name),
+  body,
+  values: { max_tokens: { start: 14, end: 18 } },
+  client: findProtocol('alpha')!.client!,
+});
 const stay = () => undefined;
 const logger = { warn: () => undefined } as never;
 
@@ -49,7 +55,7 @@ function open(spent: () => number | Promise<number>, elapsed = () => 0, rowsMs =
 
 test('of a load balancer the dearest counts, in each currency for itself; what has no price costs nothing', async () => {
   const desk = open(() => 0);
-  const reservation = await desk.reserve(caller(1), snapshot, named('mixed'), asked, stay);
+  const reservation = await desk.reserve(caller(1), asked('mixed'), stay);
   const shown = await desk.shown();
   expect(shown.map(({ kind, currency, reserved_micros }) => [kind, currency, reserved_micros])).toEqual([
     ['key', 'USD', 10_000],
@@ -61,13 +67,13 @@ test('of a load balancer the dearest counts, in each currency for itself; what h
     [1_234, 0],
     [0, 0],
   ]);
-  await desk.reserve(caller(1), snapshot, named('unpriced'), asked, stay);
+  await desk.reserve(caller(1), asked('unpriced'), stay);
   expect((await desk.shown()).map(({ reserved_micros }) => reserved_micros)).toEqual([0, 0]);
 });
 
 test('what served is paid for, and a spent budget says so', async () => {
   const desk = open(() => 0);
-  const reservation = await desk.reserve(caller(0.005), snapshot, named('cheap'), asked, stay);
+  const reservation = await desk.reserve(caller(0.005), asked('cheap'), stay);
   const row = { cost_micros: null, currency: null, model: 'cheap', routes: ['cheap', 'dear'], usage_source: 'upstream', upstream_model_id: 'x' };
   const used = {
     input_tokens: 0,
@@ -79,7 +85,7 @@ test('what served is paid for, and a spent budget says so', async () => {
     started_at: 0,
   };
   reservation.settle({ ...row, ...used } as never);
-  await expect(desk.reserve(caller(0.005), snapshot, named('cheap'), asked, stay)).rejects.toMatchObject({ code: 'budget_exhausted', status: 402 });
+  await expect(desk.reserve(caller(0.005), asked('cheap'), stay)).rejects.toMatchObject({ code: 'budget_exhausted', status: 402 });
 });
 
 test('while statistics are away requests go on by what is known, and they are soon asked again', async () => {
@@ -97,22 +103,22 @@ test('while statistics are away requests go on by what is known, and they are so
     0,
     () => clock,
   );
-  (await desk.reserve(caller(1), snapshot, named('cheap'), asked, stay)).settle({ cost_micros: 0, currency: 'USD', routes: [] } as never);
+  (await desk.reserve(caller(1), asked('cheap'), stay)).settle({ cost_micros: 0, currency: 'USD', routes: [] } as never);
   const first = asks;
   away = false;
   time += 600;
   // Somebody sets the clock of the machine right meanwhile.
   clock -= 3_600_000;
-  (await desk.reserve(caller(1), snapshot, named('cheap'), asked, stay)).settle({ cost_micros: 0, currency: 'USD', routes: [] } as never);
+  (await desk.reserve(caller(1), asked('cheap'), stay)).settle({ cost_micros: 0, currency: 'USD', routes: [] } as never);
   for (const end = Date.now() + 20_000; asks === first && Date.now() < end; ) await new Promise((resolve) => setTimeout(resolve, 5));
   expect(asks).toBeGreaterThan(first);
-  await expect(desk.reserve(caller(1), snapshot, named('cheap'), asked, stay)).rejects.toMatchObject({ code: 'budget_exhausted' });
+  await expect(desk.reserve(caller(1), asked('cheap'), stay)).rejects.toMatchObject({ code: 'budget_exhausted' });
 });
 
 test('what only statistics will know stays reserved until they were asked', async () => {
   let spent = 0;
   const desk = open(() => spent);
-  const reservation = await desk.reserve(caller(0.0015), snapshot, named('cheap'), asked, stay);
+  const reservation = await desk.reserve(caller(0.0015), asked('cheap'), stay);
   const known = async () => (await desk.shown()).map(({ spent_micros, reserved_micros }) => [spent_micros, reserved_micros])[0];
   expect(await known()).toEqual([0, 1_000]);
   spent = 2_000;
@@ -121,5 +127,5 @@ test('what only statistics will know stays reserved until they were asked', asyn
   expect(await known()).toEqual([0, 1_000]);
   while ((await known())?.[1] !== 0) await new Promise((resolve) => setTimeout(resolve, 5));
   expect(await known()).toEqual([2_000, 0]);
-  await expect(desk.reserve(caller(0.0015), snapshot, named('cheap'), asked, stay)).rejects.toMatchObject({ code: 'budget_exhausted' });
+  await expect(desk.reserve(caller(0.0015), asked('cheap'), stay)).rejects.toMatchObject({ code: 'budget_exhausted' });
 });

@@ -4,6 +4,7 @@ import type { StreamCall } from '@model-gateway/bus';
 import { DenseSet } from '@model-gateway/collections';
 import type { ReplyTail } from '@model-gateway/contracts';
 import { clientProtocols } from '@model-gateway/protocols';
+import { nothingKnown } from '../src/admission/request-facts.ts';
 import { Reply } from '../src/reply/reply.ts';
 
 function createReply(written: boolean) {
@@ -19,8 +20,10 @@ function createReply(written: boolean) {
     },
     setTimeout: jest.fn<(ms: number, stalled: () => void) => void>(),
   };
-  const exchange = { protocol: clientProtocols[0], request: { headers: {} }, response, elapsedMs: () => 1, publishRow: jest.fn() };
-  const reply = new Reply(...([exchange, 'whole', { replies: new DenseSet(), config: {} }] as unknown as ConstructorParameters<typeof Reply>));
+  const exchange = { protocol: clientProtocols[0], request: { headers: {} }, response, elapsedMs: () => 1, watch: () => undefined };
+  const entry = { handOver: () => undefined, publish: jest.fn() };
+  const subject = { exchange, entry, facts: nothingKnown, form: 'whole' };
+  const reply = new Reply(...([subject, { connections: { replies: new DenseSet() }, config: {} }] as unknown as ConstructorParameters<typeof Reply>));
   reply.start({ acknowledge: () => {} } as unknown as StreamCall);
   reply.tail({ row: { status: 200 } } as unknown as ReplyTail);
   return response;

@@ -34,13 +34,17 @@ function open(): UnreadSocket {
   const socket = new UnreadSocket();
   const context = {
     config: { keepAliveMs: 3_600_000 },
-    sockets: { add: () => undefined, remove: () => undefined },
-    bodyBudget: new BodyBudget(1),
-    draining: false,
+    connections: { sockets: { add: () => undefined, remove: () => undefined }, draining: false },
+    admission: { bodyBudget: new BodyBudget(1) },
   };
   const session = { read: () => ({ answer: ['no'.repeat(500)] }), close: () => undefined };
   const upgrade = { socket: new EventEmitter() };
-  new TurnSocket(socket as never, { upgrade: upgrade as never, headers: {} as never, mayStay: () => true }, session as never, {} as never, context as never);
+  new TurnSocket(
+    socket as never,
+    { upgrade: upgrade as never, headers: {} as never, match: {} as never, mayStay: () => true },
+    session as never,
+    context as never,
+  );
   return socket;
 }
 

@@ -1,6 +1,6 @@
 /** Money: what a request may cost is reserved from its key's and its group's budget before it goes on, and settled by what its row says it cost. */
 import type { Bus } from '@model-gateway/bus';
-import type { Budget, BudgetPart, RequestRow, ResolvedName, Snapshot } from '@model-gateway/contracts';
+import type { Budget, BudgetPart, RequestRow } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import { BudgetReservations, type SharedState, type WaitOptions } from '@model-gateway/distributed-state';
 import { periodEnd, periodStart, toMicros } from '@model-gateway/limits';
@@ -79,11 +79,11 @@ export class BudgetLimiter {
    * Rejects with 402 when a budget is spent; where it is only reserved to its limit, after a while in which nothing was settled.
    * For callers that `isBudgeted`.
    */
-  reserve({ key, group }: Principal, snapshot: Snapshot, named: ResolvedName, asked: Asked, onLeave: WaitOptions['onLeave']): Promise<Reservation> {
+  reserve({ key, group }: Principal, asked: Asked, onLeave: WaitOptions['onLeave']): Promise<Reservation> {
     const wanted: Account[] = [];
     if (key.budget) wanted.push(this.#account('key', key.name, key.budget));
     if (group.budget) wanted.push(this.#account('group', group.name, group.budget));
-    return this.#reserveAll(wanted, reservationsOf(asked, snapshot, named, this.#deps.priceOf), { ms: maxWaitMs, onLeave });
+    return this.#reserveAll(wanted, reservationsOf(asked, this.#deps.priceOf), { ms: maxWaitMs, onLeave });
   }
 
   async shown(): Promise<BudgetPart[]> {

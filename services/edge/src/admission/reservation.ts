@@ -6,6 +6,8 @@ import { familyOfModel, reachableModels } from '@model-gateway/routing';
 
 /** What of a request decides. */
 export interface Asked {
+  snapshot: Snapshot;
+  named: ResolvedName;
   body: Buffer;
   /** Where the one scan of the body found top-level values. */
   values: Job['places']['values'];
@@ -13,10 +15,10 @@ export interface Asked {
 }
 
 /** For each currency the most that one of the models may cost, in millionths: which of them will answer is not known yet. */
-export function reservationsOf(asked: Asked, snapshot: Snapshot, named: ResolvedName, priceOf: PriceOf): Map<string, number> {
+export function reservationsOf(asked: Asked, priceOf: PriceOf): Map<string, number> {
   const limits = readLimits(asked);
   const amounts = new Map<string, number>();
-  for (const model of reachableModels(snapshot, named)) {
+  for (const model of reachableModels(asked.snapshot, asked.named)) {
     const price = priceOf({ name: model.name, upstreamModelId: model.inference_profile ?? model.upstream_model_id });
     if (!price) continue;
     const amount = reservationOf(price, expectTokens(asked.body.length, limits, familyOfModel(model)));

@@ -12,13 +12,16 @@ import { BusSocket } from './bus-socket.ts';
 const hopByHop = new Set(['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer', 'transfer-encoding', 'upgrade']);
 const reserved = /^x-gw-|^x-forwarded-|^forwarded$|^x-real-ip$/;
 
-export function bridgeToConsole(context: EdgeContext): (request: IncomingMessage & { originalUrl?: string }, response: ServerResponse) => void {
+/** What the bridge uses of the edge. */
+type BridgeContext = Pick<EdgeContext, 'bus' | 'admission' | 'reporting' | 'connections'>;
+
+export function bridgeToConsole(context: BridgeContext): (request: IncomingMessage & { originalUrl?: string }, response: ServerResponse) => void {
   return (request, response) => {
     const headers: Record<string, string | string[]> = {};
     for (const [name, value] of Object.entries(request.headers)) if (value !== undefined && !hopByHop.has(name) && !reserved.test(name)) headers[name] = value;
     if (request.headers['transfer-encoding'] !== undefined) headers['transfer-encoding'] = 'chunked';
     headers['connection'] = 'close';
-    const socket = new BusSocket(context.bus, context.clientAddress(request) ?? '');
+    const socket = new BusSocket(context.bus, context.admission.clientAddress(request) ?? '');
     const inner: ClientRequest = httpRequest({
       method: request.method ?? 'GET',
       path: request.originalUrl ?? request.url ?? '/',
@@ -37,14 +40,14 @@ export function bridgeToConsole(context: EdgeContext): (request: IncomingMessage
     response.on('close', () => {
       inner.destroy();
       // The console may answer before it has read the whole body: the rest must not block the connection's next request.
-      discardRequestBody(request, context.discardLimits);
+      discardRequestBody(request, context.connections.discardLimits);
     });
     request.on('error', (error) => inner.destroy(error));
     request.pipe(inner);
   };
 }
 
-function refuse(response: ServerResponse, error: unknown, context: EdgeContext): void {
+function refuse(response: ServerResponse, error: unknown, context: BridgeContext): void {
   if (response.headersSent) return void response.destroy();
   const known = error instanceof GatewayError ? error : new GatewayError('service_unavailable', { message: 'The console is unavailable.', cause: error });
   if (!response.destroyed) {
@@ -54,5 +57,5 @@ function refuse(response: ServerResponse, error: unknown, context: EdgeContext):
     });
     response.end(JSON.stringify({ error: { code: known.code, message: known.message } }));
   }
-  context.logger.warn({ error: known }, 'console exchange failed');
+  context.reporting.logger.warn({ error: known }, 'console exchange failed');
 }

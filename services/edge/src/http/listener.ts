@@ -1,35 +1,36 @@
 /** The request listener: calls of models go their short way at once, everything else through Express. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { GatewayError } from '@model-gateway/contracts/errors';
-import { mintRequestId } from '@model-gateway/service-runtime';
 import { call } from '../call.ts';
 import { ClientExchange } from '../client-exchange.ts';
 import type { EdgeContext } from '../context.ts';
 import { type ClientProtocol, findClientRoute, type Headers } from './client-routes.ts';
 
-/** Paths under these belong to callers of models; the rest is everyday. */
+/** Paths under these belong to callers of models; the rest goes to the service routes. */
 const dataPlane = /^\/v\d+[a-z]*(?:\/|$)/;
 
 /** Shared: what is taken out of a query is not in this one. */
 const noQuery = new URLSearchParams();
 
 export function createListener(context: EdgeContext, serviceRoutes: RequestListener): RequestListener {
+  /** No call was meant, so no row is left. */
+  const refuse = (request: IncomingMessage, response: ServerResponse, protocol: ClientProtocol, error: GatewayError): void =>
+    new ClientExchange(request, response, protocol, context).writeError(error);
   return (request, response) => {
     const target = originForm(request);
     const cut = target.indexOf('?');
     const path = cut < 0 ? target : target.slice(0, cut);
     if (!dataPlane.test(path)) return serviceRoutes(request, response);
-    if (path.length > 4096) return refuse(request, response, findRouteOf(path), new GatewayError('not_found'), context);
-    if (isAmbiguous(request))
-      return refuse(request, response, findRouteOf(path), new GatewayError('invalid_request', { headers: { connection: 'close' } }), context);
+    if (path.length > 4096) return refuse(request, response, findRouteOf(path), new GatewayError('not_found'));
+    if (isAmbiguous(request)) return refuse(request, response, findRouteOf(path), new GatewayError('invalid_request', { headers: { connection: 'close' } }));
     const query = cut < 0 ? noQuery : new URLSearchParams(target.slice(cut + 1));
     const answer = findClientRoute(request.method ?? 'GET', path, query, request.headers as Headers);
-    if ('found' in answer) return void call(request, response, answer.found, query, context);
+    if ('found' in answer) return void call({ request, response, found: answer.found, query }, context);
     const error =
       'methods' in answer
         ? new GatewayError('method_not_allowed', { headers: { allow: answer.methods.join(', ') } })
         : new GatewayError('not_found', { message: notServed(answer.protocol, path) ?? `There is nothing at ${path.slice(0, 200)}.` });
-    refuse(request, response, answer.protocol, error, context);
+    refuse(request, response, answer.protocol, error);
   };
 }
 
@@ -64,8 +65,3 @@ const findRouteOf = (path: string): ClientProtocol => {
   const answer = findClientRoute('GET', path.slice(0, 64), new URLSearchParams(), {});
   return 'found' in answer ? answer.found.protocol : answer.protocol;
 };
-
-/** No call was meant, so no row is left. */
-function refuse(request: IncomingMessage, response: ServerResponse, protocol: ClientProtocol, error: GatewayError, context: EdgeContext): void {
-  new ClientExchange(request, response, protocol, mintRequestId(), context).writeError(error);
-}

@@ -1,11 +1,10 @@
-/** Everyday routes on Express: probes, the warm-up that agents send, and the way to the console. */
+/** Service routes on Express: probes, the warm-up that agents send, and the way to the console. */
 import { describeReadiness, type Health } from '@model-gateway/service-runtime';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { bridgeToConsole } from '../console/bridge.ts';
-import type { EdgeContext } from '../context.ts';
 import { securityHeaders } from './security-headers.ts';
 
-export function createServiceRoutes(context: EdgeContext, health: () => Health): Express {
+export function createServiceRoutes(context: Parameters<typeof bridgeToConsole>[0], health: () => Health): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -32,7 +31,7 @@ export function createServiceRoutes(context: EdgeContext, health: () => Health):
   app.use((error: unknown, _request: Request, response: Response, next: NextFunction) => {
     if (response.headersSent) return next(error);
     const status = typeof error === 'object' && error !== null && 'status' in error && typeof error.status === 'number' ? error.status : 500;
-    if (status >= 500) context.logger.error({ error }, 'defect in an everyday route');
+    if (status >= 500) context.reporting.logger.error({ error }, 'defect in a service route');
     response
       .status(status)
       .json({ error: { code: status >= 500 ? 'internal' : 'invalid_request', message: status >= 500 ? 'Internal error.' : 'The request is not valid.' } });

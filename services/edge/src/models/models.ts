@@ -4,7 +4,6 @@ import type { KeyGroup, Snapshot } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { ListedModel, RouteMatch } from '@model-gateway/protocols';
 import { listedNames } from '@model-gateway/routing';
-import type { Principal } from '../admission/credentials.ts';
 import type { ClientExchange } from '../client-exchange.ts';
 
 interface List {
@@ -38,10 +37,16 @@ export const modelsTag = (snapshot: Snapshot, group: KeyGroup): string => listOf
 /** One path has several shapes, told apart by headers: a cache between must know. */
 const shapeHeaders = 'authorization, x-api-key, x-goog-api-key, x-gamma-api-key, anthropic-version, beta-version, x-goog-api-client';
 
+/** A question about models. */
+interface ModelsQuestion {
+  match: RouteMatch;
+  query: URLSearchParams;
+}
+
 /** Throws GatewayError for a model that is not listed, or a page that cannot be. */
-export function answerModels(exchange: ClientExchange, match: RouteMatch, query: URLSearchParams, principal: Principal, snapshot: Snapshot): void {
+export function answerModels(exchange: ClientExchange, { match, query }: ModelsQuestion, group: KeyGroup, snapshot: Snapshot): void {
   const { client } = exchange.protocol;
-  const { models, tag } = listOf(snapshot, principal.group);
+  const { models, tag } = listOf(snapshot, group);
   if (match.operation === 'list-models') {
     const headers = { etag: tag, vary: shapeHeaders, 'cache-control': 'private, no-cache' };
     if (exchange.request.headers['if-none-match'] === tag) return exchange.answerUnchanged(headers);

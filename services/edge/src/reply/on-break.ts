@@ -6,7 +6,7 @@ import type { Principal } from '../admission/credentials.ts';
 
 /** What decides how a broken stream ends for its caller. */
 export interface BreakContext {
-  principal: Principal | undefined;
+  principal: Principal | null;
   snapshot: Snapshot | null;
   /** Canonical name of what was asked for. */
   model: string | null;

@@ -3,10 +3,12 @@ import type { StreamCall, StreamHandlers } from '@model-gateway/bus';
 import { type BrokenEnding, frameFlag, type ReplyHead, type ReplyTail, type StreamForm, type Usage } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { StreamTerminator } from '@model-gateway/protocols';
+import type { RequestFacts } from '../admission/request-facts.ts';
 import type { ClientExchange } from '../client-exchange.ts';
 import type { EdgeContext } from '../context.ts';
 import type { Headers } from '../http/client-routes.ts';
 import type { OpenReply } from '../open-connections.ts';
+import type { RequestLogEntry } from '../request-log-entry.ts';
 import { endingOf } from './on-break.ts';
 import { ReplyBody } from './reply-body.ts';
 
@@ -17,11 +19,24 @@ const tailGraceMs = 900;
 /** Idle checks per keep-alive interval: resetting a timer with every event would cost more than the event itself. */
 const looks = 8;
 
+/** Whose reply it is. Not the request's body, which is released long before a stream ends. */
+export interface RepliedRequest {
+  exchange: ClientExchange;
+  entry: RequestLogEntry;
+  facts: RequestFacts;
+  form: StreamForm;
+}
+
+/** What a reply uses of the edge. */
+type ReplyContext = Pick<EdgeContext, 'catalog' | 'config' | 'mintId' | 'reporting' | 'connections'>;
+
 export class Reply implements StreamHandlers<'translator.run'>, OpenReply {
   index = -1;
   readonly #exchange: ClientExchange;
+  readonly #entry: RequestLogEntry;
+  readonly #facts: RequestFacts;
   readonly #form: StreamForm;
-  readonly #context: EdgeContext;
+  readonly #context: ReplyContext;
   readonly #body: ReplyBody;
   readonly #terminator: StreamTerminator | null;
   readonly #keepAlive: string | null;
@@ -38,8 +53,10 @@ export class Reply implements StreamHandlers<'translator.run'>, OpenReply {
   /** How a broken stream was ended. */
   #ended: BrokenEnding | null = null;
 
-  constructor(exchange: ClientExchange, form: StreamForm, context: EdgeContext) {
+  constructor({ exchange, entry, facts, form }: RepliedRequest, context: ReplyContext) {
     this.#exchange = exchange;
+    this.#entry = entry;
+    this.#facts = facts;
     this.#form = form;
     this.#context = context;
     this.#body = new ReplyBody(exchange.response);
@@ -50,19 +67,19 @@ export class Reply implements StreamHandlers<'translator.run'>, OpenReply {
         ? null
         : client.createTerminator({
             requestId: exchange.id,
-            model: exchange.requestedModel ?? '',
+            model: facts.requestedModel ?? '',
             createdAt: Math.floor(exchange.startedAt / 1000),
             streamForm: form,
-            operation: exchange.operation,
+            operation: facts.operation,
             mintId: context.mintId,
           });
   }
 
   start(call: StreamCall): void {
     this.#call = call;
-    this.#exchange.handed = true;
-    if (!this.#finished) this.#context.replies.add(this);
-    this.#exchange.reply = this;
+    this.#entry.handOver();
+    if (!this.#finished) this.#context.connections.replies.add(this);
+    this.#exchange.watch(this);
     if (this.#finished || this.#keepAlive === null) return;
     this.#timer = setInterval(() => this.#listen(), this.#context.config.keepAliveMs / looks);
   }
@@ -127,7 +144,7 @@ export class Reply implements StreamHandlers<'translator.run'>, OpenReply {
     // A keep-alive may have committed 200 before the translator knew: the row says what the caller saw.
     const status = response.headersSent ? response.statusCode : tail.row.status;
     const row = { ...tail.row, status, duration_ms: Math.round(this.#exchange.elapsedMs()), response_bytes: this.#exchange.responseBytes, ending: this.#ended };
-    this.#exchange.publishRow(row, acknowledger(this.#call));
+    this.#entry.publish(row, this.#facts, acknowledger(this.#call));
   }
 
   broken(error: GatewayError): void {
@@ -136,7 +153,8 @@ export class Reply implements StreamHandlers<'translator.run'>, OpenReply {
       if (!this.#served) this.#end(error, null);
       this.#finish();
     }
-    this.#exchange.publishRow({ ...this.#exchange.row(this.#exchange.response.statusCode, error.code), ending: this.#ended });
+    const row = this.#entry.row(this.#facts, this.#exchange.response.statusCode, error.code);
+    this.#entry.publish({ ...row, ending: this.#ended }, this.#facts);
   }
 
   /** Ends the stream by force, as drain does when its time is up. */
@@ -149,7 +167,7 @@ export class Reply implements StreamHandlers<'translator.run'>, OpenReply {
   /** Nothing sent yet: a real status. Else the stream is ended in its own terms, or broken off where the caller is to repeat the request. */
   #end(error: GatewayError, upstream: string | null, usage?: Usage): void {
     const { response } = this.#exchange;
-    if (!response.headersSent) return this.#exchange.writeError(error);
+    if (!response.headersSent) return this.#exchange.writeError(error, this.#facts);
     if (!this.#terminator) {
       response.destroy();
       return;
@@ -167,7 +185,8 @@ export class Reply implements StreamHandlers<'translator.run'>, OpenReply {
   }
 
   #shallBreak(upstream: string | null): boolean {
-    const { principal, model, request } = this.#exchange;
+    const { principal, model } = this.#facts;
+    const { request } = this.#exchange;
     const snapshot = this.#context.catalog.current();
     return endingOf({ principal, snapshot, model, upstream, userAgent: request.headers['user-agent'] }) === 'break';
   }
@@ -177,7 +196,7 @@ export class Reply implements StreamHandlers<'translator.run'>, OpenReply {
     try {
       return terminator.close({ reason: code, detail: message, timestamp: new Date().toISOString() }, usage);
     } catch (error) {
-      this.#context.logger.error({ request: this.#exchange.id, error }, 'defect in the end of a stream');
+      this.#context.reporting.logger.error({ request: this.#exchange.id, error }, 'defect in the end of a stream');
       return null;
     }
   }
@@ -215,7 +234,7 @@ export class Reply implements StreamHandlers<'translator.run'>, OpenReply {
     if (this.#finished) return;
     // SDKs close as soon as they have read the protocol's end, which may be before the tail is here: nobody left such a reply. But what looks like an end
     // may be none (some Gemini models finish in every chunk), so the tail is not waited for long.
-    if (this.#exchange.stream && this.#terminator?.ended && !this.#served) {
+    if (this.#facts.stream && this.#terminator?.ended && !this.#served) {
       this.#served = true;
       clearInterval(this.#timer);
       this.#consume();
@@ -230,12 +249,12 @@ export class Reply implements StreamHandlers<'translator.run'>, OpenReply {
     if (this.#finished) return;
     this.#finish();
     this.#call?.cancel('client gone');
-    this.#exchange.publishRow(this.#exchange.row(499, 'client_gone'));
+    this.#entry.publish(this.#entry.row(this.#facts, 499, 'client_gone'), this.#facts);
   }
 
   #finish(): void {
     this.#finished = true;
-    this.#context.replies.remove(this);
+    this.#context.connections.replies.remove(this);
     clearInterval(this.#timer);
     const { response } = this.#exchange;
     // The socket's own time-out, which any progress puts off. Most replies have left by now.

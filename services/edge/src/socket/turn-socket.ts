@@ -33,6 +33,7 @@ const closeCodes = { normal: 1000, goingAway: 1001, unsupportedData: 1003, polic
 export interface SocketCaller {
   upgrade: IncomingMessage;
   headers: TurnHeaders;
+  match: ClientRouteMatch;
   /** Whether the caller would still be let in. */
   mayStay(): boolean;
 }
@@ -60,7 +61,7 @@ export class TurnSocket implements OpenSocket {
   /** When its peer was notified that this process shuts down. */
   #leftAt = Number.POSITIVE_INFINITY;
 
-  constructor(socket: WebSocket, { upgrade, headers, mayStay }: SocketCaller, session: SocketSession, match: ClientRouteMatch, context: EdgeContext) {
+  constructor(socket: WebSocket, { upgrade, headers, match, mayStay }: SocketCaller, session: SocketSession, context: EdgeContext) {
     this.#mayStay = mayStay;
     this.#socket = socket;
     this.#upgrade = upgrade;
@@ -68,10 +69,10 @@ export class TurnSocket implements OpenSocket {
     this.#session = session;
     this.#match = match;
     this.#context = context;
-    this.#arriving = new ArrivingBytes(context.bodyBudget);
+    this.#arriving = new ArrivingBytes(context.admission.bodyBudget);
     this.#pings = setInterval(() => this.#guard(() => this.#ping()), context.config.keepAliveMs).unref();
     this.#life = setTimeout(() => this.#guard(() => this.#age()), maxLifetimeMs).unref();
-    context.sockets.add(this);
+    context.connections.sockets.add(this);
     // Before the library takes it, and perhaps finds a message complete.
     upgrade.socket.prependListener('data', (chunk: Buffer) => {
       if (!this.#arriving.take(chunk.length)) this.#turnAway();
@@ -99,7 +100,7 @@ export class TurnSocket implements OpenSocket {
     try {
       run();
     } catch (error) {
-      this.#context.logger.error({ error }, 'defect in a socket');
+      this.#context.reporting.logger.error({ error }, 'defect in a socket');
       this.#socket.terminate();
     }
   }
@@ -150,7 +151,7 @@ export class TurnSocket implements OpenSocket {
     const input = this.#session.read(text);
     if ('answer' in input) return this.#answer(input.answer);
     if (this.#mayBegin(input)) return this.#begin(input);
-    if (this.#waiting.length >= maxWaiting || !this.#context.bodyBudget.take(text.length)) return this.#send(input.refuse());
+    if (this.#waiting.length >= maxWaiting || !this.#context.admission.bodyBudget.take(text.length)) return this.#send(input.refuse());
     this.#waiting.push({ request: input, bytes: text.length });
   }
 
@@ -159,23 +160,19 @@ export class TurnSocket implements OpenSocket {
   }
 
   get #leaves(): boolean {
-    return this.#context.draining || this.#tooOld || this.#revokedAt !== null;
+    return this.#context.connections.draining || this.#tooOld || this.#revokedAt !== null;
   }
 
-  #begin(request: SocketRequest): void {
-    const begun = request.begin();
+  #begin(asked: SocketRequest): void {
+    const begun = asked.begin();
     if ('answer' in begun) return this.#answer(begun.answer);
     const turn = new TurnResponse(this.#socket, begun.turn);
-    this.#turns.set(request.lane, turn);
+    this.#turns.set(asked.lane, turn);
     turn.on('error', () => this.#socket.terminate());
-    turn.on('close', () => this.#guard(() => this.#turnOver(request.lane, turn)));
-    void call(
-      turnRequest(this.#upgrade, this.#headers, begun.turn.body),
-      turn.asServerResponse(),
-      this.#match,
-      new URLSearchParams(this.#upgrade.url?.split('?', 2)[1]),
-      this.#context,
-    );
+    turn.on('close', () => this.#guard(() => this.#turnOver(asked.lane, turn)));
+    const request = turnRequest(this.#upgrade, this.#headers, begun.turn.body);
+    const query = new URLSearchParams(this.#upgrade.url?.split('?', 2)[1]);
+    void call({ request, response: turn.asServerResponse(), found: this.#match, query }, this.#context);
   }
 
   #beginWaiting(): void {
@@ -184,7 +181,7 @@ export class TurnSocket implements OpenSocket {
       const next = this.#waiting[at];
       if (!next) return;
       this.#waiting.splice(at, 1);
-      this.#context.bodyBudget.give(next.bytes);
+      this.#context.admission.bodyBudget.give(next.bytes);
       this.#begin(next.request);
     }
   }
@@ -214,7 +211,7 @@ export class TurnSocket implements OpenSocket {
     else if (!turn.writableFinished) this.#socket.terminate();
     this.#turns.delete(lane);
     if (!this.#leaves) return this.#beginWaiting();
-    if (this.#context.draining) this.drain();
+    if (this.#context.connections.draining) this.drain();
     else if (this.#revokedAt === null) this.#age();
     else if (this.#turns.size === 0) this.#closeRevoked();
   }
@@ -240,10 +237,10 @@ export class TurnSocket implements OpenSocket {
   #closed(): void {
     clearInterval(this.#pings);
     clearTimeout(this.#life);
-    this.#context.sockets.remove(this);
+    this.#context.connections.sockets.remove(this);
     this.#arriving.close();
     this.#session.close();
-    for (const { bytes } of this.#waiting) this.#context.bodyBudget.give(bytes);
+    for (const { bytes } of this.#waiting) this.#context.admission.bodyBudget.give(bytes);
     this.#waiting = [];
     // The caller left: its calls see a closed connection.
     for (const turn of this.#turns.values()) turn.destroy();

@@ -56,11 +56,11 @@ export function acceptSockets(server: Server, context: EdgeContext): void {
       .then(() => accept(request, socket, head, match))
       .catch((error: unknown) => {
         const refusal = toGatewayError(error);
-        if (refusal.code === 'internal') context.logger.error({ error }, 'defect in a handshake');
+        if (refusal.code === 'internal') context.reporting.logger.error({ error }, 'defect in a handshake');
         refuse(socket, request, refusal);
       });
   });
-  const checks = setInterval(() => context.sockets.forEach((one) => one.checkAccess()), accessCheckMs).unref();
+  const checks = setInterval(() => context.connections.sockets.forEach((one) => one.checkAccess()), accessCheckMs).unref();
   server.on('close', () => clearInterval(checks));
   // What the library finds no handshake in.
   sockets.on('wsClientError', (error: Error, socket: Duplex, request: IncomingMessage) =>
@@ -72,8 +72,8 @@ export function acceptSockets(server: Server, context: EdgeContext): void {
     const headers = turnHeaders(request, key === undefined ? null : key.slice(keyProtocol.length));
     sockets.handleUpgrade(request, socket, head, (accepted) => {
       const session = match.protocol.client.createSocketSession?.({ mintId: context.mintId, now: Date.now, maxBytes: maxRemembered, memory });
-      const caller = { upgrade: request, headers, mayStay: () => isStillAdmitted(request, headers, context) };
-      if (session) new TurnSocket(accepted, caller, session, match, context);
+      const caller = { upgrade: request, headers, match, mayStay: () => isStillAdmitted(request, headers, context) };
+      if (session) new TurnSocket(accepted, caller, session, context);
       else accepted.close();
     });
   }
@@ -82,11 +82,11 @@ export function acceptSockets(server: Server, context: EdgeContext): void {
 /** Who calls is asked again for each turn; here it only keeps strangers from holding connections. */
 async function admit(request: IncomingMessage, context: EdgeContext): Promise<void> {
   if (isAmbiguous(request)) throw new GatewayError('invalid_request');
-  await context.rateLimits.admitAddress(context.clientAddress(request));
+  await context.admission.rateLimits.admitAddress(context.admission.clientAddress(request));
   const snapshot = context.catalog.current();
   if (!snapshot) throw new GatewayError('not_ready');
-  if (context.draining) throw new GatewayError('draining');
-  if (context.sockets.size >= context.config.maxGlobalConcurrency) throw new GatewayError('overloaded');
+  if (context.connections.draining) throw new GatewayError('draining');
+  if (context.connections.sockets.size >= context.config.maxGlobalConcurrency) throw new GatewayError('overloaded');
   const key = offered(request).find((name) => name.startsWith(keyProtocol));
   checkCaller(request, turnHeaders(request, key === undefined ? null : key.slice(keyProtocol.length)), snapshot);
 }

@@ -1,0 +1,107 @@
+/** Admission of one request: capacity, rates, access key, header rules, body, grant, budget, and the router's plan. */
+import type { Plan, ResolvedName, Snapshot } from '@model-gateway/contracts';
+import { GatewayError } from '@model-gateway/contracts/errors';
+import { isGranted, resolveName } from '@model-gateway/routing';
+import { headersAllowed } from '@model-gateway/routing/header-rules';
+import type { ClientExchange } from '../client-exchange.ts';
+import type { EdgeContext } from '../context.ts';
+import type { ClientRouteMatch, Headers } from '../http/client-routes.ts';
+import { type HeldBody, readBody } from '../http/read-body.ts';
+import { modelsTag } from '../models/models.ts';
+import type { RequestLogEntry } from '../request-log-entry.ts';
+import { beginSpan } from '../request-span.ts';
+import { isBudgeted } from './budgets.ts';
+import { planFor } from './choose-plan.ts';
+import { authenticate, type Principal } from './credentials.ts';
+import { readWanted, type Wanted } from './read-wanted.ts';
+import { nothingKnown, type RequestFacts } from './request-facts.ts';
+import { sessionOf } from './session.ts';
+
+/** A request on its way in. */
+export interface Entering {
+  readonly exchange: ClientExchange;
+  readonly entry: RequestLogEntry;
+  readonly found: ClientRouteMatch;
+  readonly query: URLSearchParams;
+}
+
+/** What a translator is handed. */
+export interface Admitted {
+  readonly kind: 'admitted';
+  readonly facts: RequestFacts;
+  readonly principal: Principal;
+  readonly wanted: Wanted;
+  readonly plan: Plan;
+  readonly body: HeldBody;
+}
+
+/** How admission ended; `facts` is what is known of the request by then. */
+export type Admission =
+  | Admitted
+  /** A question about models, which the edge answers by itself. */
+  | { readonly kind: 'models'; readonly facts: RequestFacts; readonly principal: Principal; readonly snapshot: Snapshot }
+  | { readonly kind: 'refused'; readonly facts: RequestFacts; readonly error: unknown };
+
+/** Never rejects. What was taken for the request is released when its connection closes. */
+export async function admit({ exchange, entry, found, query }: Entering, context: EdgeContext): Promise<Admission> {
+  const { protocol, match } = found;
+  const { capacity, rateLimits, sessionModels, bodyBudget } = context.admission;
+  const { request } = exchange;
+  let facts: RequestFacts = { ...nothingKnown, sessionId: sessionOf(request.headers as Headers) };
+  try {
+    const entering = capacity.enter();
+    const slot = entering instanceof Promise ? await entering : entering;
+    exchange.holdSlot(slot);
+    const limitingAddress = rateLimits.admitAddress(exchange.clientIp);
+    if (limitingAddress) await limitingAddress;
+    const snapshot = currentSnapshot(context);
+    const principal = authenticate(request, query, snapshot, exchange.startedAt);
+    facts = { ...facts, principal };
+    const { tracer } = context.reporting;
+    if (tracer) entry.trace(beginSpan(exchange, found, principal, tracer));
+    const limitingKey = rateLimits.admitKey(principal);
+    if (limitingKey) await limitingKey;
+    if (!headersAllowed(principal.group.header_acl, request.headers as Headers)) throw new GatewayError('header_denied');
+    if (match.operation === 'list-models' || match.operation === 'get-model') return { kind: 'models', facts, principal, snapshot };
+    const tagHeader = protocol.client.modelsTagHeader?.(request.headers as Headers);
+    if (tagHeader) exchange.addReplyHeader(tagHeader, modelsTag(snapshot, principal.group));
+    const body = await readBody(request, context.config.maxBodyBytes, bodyBudget);
+    exchange.holdBody(body);
+    if (principal.group.store_bodies) exchange.captureBodies(body.bytes, principal.group.store_bodies, query);
+    const keyHash = principal.key.hash;
+    const wanted = readWanted(body.bytes, match, protocol.client, (session) => sessionModels.get(keyHash, facts.sessionId ?? session ?? ''));
+    const sessionId = facts.sessionId ?? wanted.sessionId;
+    const stream = wanted.stream !== 'whole';
+    facts = { principal, operation: match.operation, sessionId, requestedModel: wanted.model, model: null, stream, requestBytes: body.bytes.length };
+    const named = grant(snapshot, principal, wanted.model);
+    facts = { ...facts, model: named.canonical };
+    if (protocol.client.remembersModel && sessionId !== null) sessionModels.set(keyHash, sessionId, wanted.model);
+    const asked = { snapshot, named, body: body.bytes, values: wanted.places.values, client: protocol.client };
+    if (isBudgeted(principal) && match.operation !== 'count-tokens') {
+      entry.settleLater(await context.admission.budgets.reserve(principal, asked, (leave) => exchange.watch({ closed: leave })));
+      // A request whose caller leaves while it waits for others to settle blocks nobody.
+      if (exchange.left) throw new GatewayError('client_gone');
+    }
+    // After the wait for money: places for streams are few.
+    const streaming = stream ? slot.asStream() : undefined;
+    if (streaming) await streaming;
+    const planning = planFor(exchange, { principal, operation: match.operation, wanted, asked, traceparent: entry.traceparent }, context);
+    const plan = planning instanceof Promise ? await planning : planning;
+    return { kind: 'admitted', facts, principal, wanted, plan, body };
+  } catch (error) {
+    return { kind: 'refused', facts, error };
+  }
+}
+
+function currentSnapshot({ catalog }: Pick<EdgeContext, 'catalog'>): Snapshot {
+  const snapshot = catalog.current();
+  if (!snapshot) throw new GatewayError('not_ready');
+  return snapshot;
+}
+
+/** What the name stands for; checked once: an unknown or hidden name is 404 before it can be 403. */
+function grant(snapshot: Snapshot, principal: Principal, model: string): ResolvedName {
+  const named = resolveName(snapshot, model);
+  if (isGranted(principal.group, named.canonical)) return named;
+  throw new GatewayError('model_not_granted', { message: `This access key may not use the model ${model}.` });
+}
