@@ -1,9 +1,11 @@
 /** Changes a few values inside JSON text in one pass; every byte that is not changed stays as it was. */
+
 import { fromByteText, toByteText } from './byte-text.ts';
-import { asBuffer, braceClose, braceOpen, bracketClose, bracketOpen, colon, comma, quote } from './bytes.ts';
+import { asBuffer } from './cursor.ts';
 import type { Edit } from './edit.ts';
 import { buildEditTree, type EditNode } from './edit-tree.ts';
-import { skipBlankText, skipStringText, skipValueText } from './text.ts';
+import { braceClose, braceOpen, bracketClose, bracketOpen, colon, comma, quote } from './syntax.ts';
+import { skipBlankText, skipStringText, skipValueText } from './text-cursor.ts';
 import { type KnownPlaces, spliceTopLevel } from './top-level.ts';
 
 const same = (text: string): string => text;
@@ -127,9 +129,9 @@ function walkMember(walk: Walk, members: Members, memberStart: number, valueStar
 
 function addMissing(walk: Walk, keys: Map<string, EditNode>, found: Set<EditNode> | null, at: number, kept: number): void {
   let inserted = '';
-  for (const child of keys.values()) {
+  for (const [spelledKey, child] of keys) {
     if (!child.add || found?.has(child)) continue;
-    const key = walk.spelling.encode(JSON.stringify(walk.spelling.decode(child.key)));
+    const key = walk.spelling.encode(JSON.stringify(walk.spelling.decode(spelledKey)));
     inserted += `${kept > 0 || inserted !== '' ? ',' : ''}${key}:${child.replacement}`;
   }
   if (inserted !== '') cut(walk, at, at, inserted);

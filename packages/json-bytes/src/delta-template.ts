@@ -2,11 +2,12 @@
  * Recognises records of a stream by their bytes: once one record is parsed, later ones that differ from it in a few values only are matched without
  * parsing.
  */
+
 import { applyEdits } from './apply-edits.ts';
-import { backslash, quote } from './bytes.ts';
 import type { Edit } from './edit.ts';
 import { matchesAt } from './matches-at.ts';
 import { RecordEditor } from './record-editor.ts';
+import { backslash, quote } from './syntax.ts';
 
 export type Path = Edit['path'];
 

@@ -1,7 +1,8 @@
 /** Finds out which of a few paths exist in JSON bytes. Only what may equal a wanted value is parsed: images and files are skipped unread. */
-import { asBuffer, braceClose, braceOpen, bracketClose, bracketOpen, colon, comma, quote, skipStringBytes } from './bytes.ts';
+import { asBuffer, readKey, skipBlanks, skipValue, walkArray, walkObject } from './cursor.ts';
 import { jsonEqual } from './equal.ts';
-import { readKey, skipBlanks, skipValue } from './skip-bytes.ts';
+import { nodeAt, type PathNode, stepsOf } from './path-tree.ts';
+import { braceOpen, bracketOpen, quote } from './syntax.ts';
 
 /** One path to look for, perhaps only with a certain value. */
 export interface PathQuestion {
@@ -11,14 +12,12 @@ export interface PathQuestion {
   equal?: unknown;
 }
 
-interface Node {
-  keys: Map<string, Node> | null;
-  any: Node | null;
+interface Node extends PathNode<Node> {
   /** Questions that end here: position → the wanted value, or undefined for anything. */
   ends: { id: number; wanted: { value: unknown; maxLength: number } | undefined }[];
 }
 
-const newNode = (): Node => ({ keys: null, any: null, ends: [] });
+const newNode = (): Node => ({ keys: null, elements: null, any: null, ends: [] });
 
 /** Every character of a string may take six bytes; a number, or the blanks inside a container, are not endless in an honest body. */
 const slack = 4096;
@@ -44,17 +43,8 @@ export class PathFinder {
   constructor(questions: readonly PathQuestion[]) {
     this.#count = questions.length;
     for (const [id, { path, equal }] of questions.entries()) {
-      let node = this.#root;
-      for (const step of path) {
-        if (step === '*') node = node.any ??= newNode();
-        else {
-          node.keys ??= new Map();
-          const next = node.keys.get(step) ?? newNode();
-          node.keys.set(step, next);
-          node = next;
-          this.#maxKeyLength = Math.max(this.#maxKeyLength, Buffer.byteLength(step) * 6 + 2);
-        }
-      }
+      for (const step of path) if (step !== '*') this.#maxKeyLength = Math.max(this.#maxKeyLength, Buffer.byteLength(step) * 6 + 2);
+      const node = nodeAt(this.#root, stepsOf(path), newNode);
       node.ends.push({ id, wanted: equal === undefined ? undefined : { value: equal, maxLength: maxSpellingLength(equal) } });
     }
   }
@@ -92,39 +82,19 @@ export class PathFinder {
 
   #object(search: Search, start: number, nodes: readonly Node[]): number {
     const { bytes } = search;
-    let position = skipBlanks(bytes, start + 1);
-    if (bytes[position] === braceClose) return position + 1;
-    for (;;) {
-      if (bytes[position] !== quote) return -1;
-      const keyEnd = skipStringBytes(bytes, position);
-      if (keyEnd < 0) return -1;
-      const below = this.#below(nodes, keyEnd - position > this.#maxKeyLength ? null : readKey(bytes, position, keyEnd));
-      position = skipBlanks(bytes, keyEnd);
-      if (bytes[position] !== colon) return -1;
-      position = skipBlanks(bytes, position + 1);
-      position = below ? this.#value(search, position, below) : skipValue(bytes, position);
-      if (position < 0) return -1;
-      position = skipBlanks(bytes, position);
-      if (bytes[position] === braceClose) return position + 1;
-      if (bytes[position] !== comma) return -1;
-      position = skipBlanks(bytes, position + 1);
-    }
+    return walkObject(bytes, start, (keyStart, keyEnd, valueStart) => {
+      const below = this.#below(nodes, keyEnd - keyStart > this.#maxKeyLength ? null : readKey(bytes, keyStart, keyEnd));
+      return below ? this.#value(search, valueStart, below) : skipValue(bytes, valueStart);
+    });
   }
 
   #array(search: Search, start: number, nodes: readonly Node[]): number {
     const { bytes } = search;
-    let position = skipBlanks(bytes, start + 1);
-    if (bytes[position] === bracketClose) return position + 1;
-    const byPlace = nodes.some(({ keys }) => keys !== null);
-    for (let index = 0; ; index += 1) {
-      const below = this.#below(nodes, byPlace ? String(index) : null);
-      position = below ? this.#value(search, position, below) : skipValue(bytes, position);
-      if (position < 0) return -1;
-      position = skipBlanks(bytes, position);
-      if (bytes[position] === bracketClose) return position + 1;
-      if (bytes[position] !== comma) return -1;
-      position = skipBlanks(bytes, position + 1);
-    }
+    const byIndex = nodes.some(({ keys }) => keys !== null);
+    return walkArray(bytes, start, (index, elementStart) => {
+      const below = this.#below(nodes, byIndex ? String(index) : null);
+      return below ? this.#value(search, elementStart, below) : skipValue(bytes, elementStart);
+    });
   }
 
   #below(nodes: readonly Node[], key: string | null): Node[] | null {

@@ -1,4 +1,5 @@
 /** The paths of a projection compiled into a tree: what to read below each value. */
+import { nodeAt, type PathNode, stepsOf } from './path-tree.ts';
 
 /**
  * How much of a value is read: whether it exists (and is null), how many elements it has, the same but texts in full, or all of it. `like` is `value`
@@ -14,9 +15,7 @@ export interface Need {
 }
 
 /** All needs as a tree of their paths. */
-export interface Node {
-  keys: Map<string, Node>;
-  any: Node | null;
+export interface Node extends PathNode<Node> {
   counts: boolean;
   scalars: boolean;
   maxTextLength: number;
@@ -40,23 +39,13 @@ export interface State {
   containers: boolean;
 }
 
-export const newNode = (): Node => ({ keys: new Map(), any: null, counts: false, scalars: false, maxTextLength: -1, containers: false });
+export const newNode = (): Node => ({ keys: null, elements: null, any: null, counts: false, scalars: false, maxTextLength: -1, containers: false });
 
 /** Each character takes six bytes at most. */
 const maxSpellingLength = (text: string): number => text.length * 6 + 2;
 
 export function putNeed(root: Node, { path, depth }: Need): void {
-  let node = root;
-  for (const step of path) {
-    if (step === '*') {
-      node.any ??= newNode();
-      node = node.any;
-      continue;
-    }
-    const next = node.keys.get(step) ?? newNode();
-    node.keys.set(step, next);
-    node = next;
-  }
+  const node = nodeAt(root, stepsOf(path), newNode);
   const like = typeof depth === 'object' ? depth.like : undefined;
   const all = depth === 'value';
   node.counts ||= depth === 'length' || depth === 'text';
@@ -70,11 +59,11 @@ const wholeNumber = /^(?:0|[1-9]\d{0,9})$/;
 
 export function stateOf(nodes: readonly Node[]): State {
   const below = nodes.flatMap(({ any }) => any ?? []);
-  const keys = [...new Set(nodes.flatMap((node) => [...node.keys.keys()]))];
+  const keys = [...new Set(nodes.flatMap(({ keys }) => [...(keys?.keys() ?? [])]))];
   const named = keys.map((key) => ({
     key,
     bytes: Buffer.from(key, 'utf8'),
-    state: stateOf([...nodes.flatMap((node) => node.keys.get(key) ?? []), ...below]),
+    state: stateOf([...nodes.flatMap((node) => node.keys?.get(key) ?? []), ...below]),
   }));
   const any = below.length > 0 ? stateOf(below) : null;
   return {

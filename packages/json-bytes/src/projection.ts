@@ -1,9 +1,9 @@
 /** Reads only the requested paths of JSON bytes: a large body costs one walk over its bytes, and everything else is never parsed. */
 import { LRUCache } from 'lru-cache';
-import { asBuffer, backslash, braceClose, braceOpen, bracketClose, bracketOpen, colon, comma, quote, skipStringBytes } from './bytes.ts';
+import { asBuffer, countKeys, readKey, skipBlanks, skipValue, walkArray, walkObject } from './cursor.ts';
 import { type Need, type Node, newNode, putNeed, type State, stateOf } from './projection-states.ts';
-import { countKeys, readKey, skipBlanks, skipValue } from './skip-bytes.ts';
 import { decodeJsonString } from './splice.ts';
+import { backslash, braceOpen, bracketOpen, quote } from './syntax.ts';
 import type { KnownPlaces, PlacedMember } from './top-level.ts';
 
 export type { Depth, Need } from './projection-states.ts';
@@ -119,62 +119,35 @@ class Reading {
   #object(state: State, found: FoundMembers | null): Record<string, unknown> {
     const bytes = this.#bytes;
     const object: Record<string, unknown> = {};
-    let position = skipBlanks(bytes, this.#at + 1);
-    if (bytes[position] === braceClose) {
-      this.#at = position + 1;
-      return object;
-    }
-    for (;;) {
-      this.#at = position;
-      const keyStart = position;
-      if (bytes[position] !== quote) this.#fail();
-      const keyEnd = skipStringBytes(bytes, position);
-      if (keyEnd < 0) this.#fail();
+    const end = walkObject(bytes, this.#at, (keyStart, keyEnd, start) => {
       const member = memberOf(state, bytes, keyStart, keyEnd);
-      position = skipBlanks(bytes, keyEnd);
-      if (bytes[position] !== colon) this.#fail();
-      const start = skipBlanks(bytes, position + 1);
       this.#at = start;
       if (member && looksInto(member.state) && Object.hasOwn(object, member.key)) throw new RepeatedKey(member.key);
       if (member) object[member.key] = this.#value(member.state);
       else this.#skip();
-      const end = this.#at;
-      position = skipBlanks(bytes, end);
-      const byte = bytes[position];
-      const last = byte === braceClose;
-      if (!last && byte !== comma) this.#fail();
-      const next = last ? -1 : skipBlanks(bytes, position + 1);
-      found?.add(member?.key, { start, end, keyStart, next, at: 0, comma: -1 }, last ? -1 : position);
-      if (last) break;
-      position = next;
-    }
-    this.#at = position + 1;
+      found?.add(member?.key, keyStart, start, this.#at, bytes);
+      return this.#at;
+    });
+    if (end < 0) this.#fail();
+    this.#at = end;
     return object;
   }
 
   #array(state: State): unknown[] {
     const bytes = this.#bytes;
     const array: unknown[] = [];
-    let position = skipBlanks(bytes, this.#at + 1);
-    if (bytes[position] === bracketClose) {
-      this.#at = position + 1;
-      return array;
-    }
-    for (;;) {
-      this.#at = position;
-      const below = state.byPlace.get(array.length) ?? state.any;
+    const end = walkArray(bytes, this.#at, (index, start) => {
+      this.#at = start;
+      const below = state.byPlace.get(index) ?? state.any;
       if (below) array.push(this.#value(below));
       else {
-        const isNull = bytes[position] === 0x6e;
         this.#skip();
-        array.push(isNull ? null : unread);
+        array.push(bytes[start] === 0x6e ? null : unread);
       }
-      position = skipBlanks(bytes, this.#at);
-      if (bytes[position] === bracketClose) break;
-      if (bytes[position] !== comma) this.#fail();
-      position = skipBlanks(bytes, position + 1);
-    }
-    this.#at = position + 1;
+      return this.#at;
+    });
+    if (end < 0) this.#fail();
+    this.#at = end;
     return array;
   }
 }
@@ -229,17 +202,21 @@ function readText(bytes: Buffer, start: number, end: number): string {
 class FoundMembers {
   readonly #values: Record<string, PlacedMember> = Object.create(null) as Record<string, PlacedMember>;
   #count = 0;
-  #comma = -1;
+  /** The member before, which learns from the next one where that begins. */
+  #last: PlacedMember | null = null;
+  #lastEnd = -1;
   #repeats = false;
 
-  /** `comma`: the one behind it. */
-  add(key: string | undefined, member: PlacedMember, comma: number): void {
+  add(key: string | undefined, keyStart: number, start: number, end: number, bytes: Buffer): void {
+    if (this.#last) this.#last.next = keyStart;
+    this.#last = null;
     if (key !== undefined) {
       this.#repeats ||= key in this.#values;
-      this.#values[key] = { ...member, at: this.#count, comma: this.#comma };
+      this.#last = { start, end, keyStart, next: -1, at: this.#count, comma: this.#lastEnd < 0 ? -1 : skipBlanks(bytes, this.#lastEnd) };
+      this.#values[key] = this.#last;
     }
     this.#count++;
-    this.#comma = comma;
+    this.#lastEnd = end;
   }
 
   places({ named }: State, end: number): KnownPlaces | undefined {

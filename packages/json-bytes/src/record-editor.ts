@@ -1,8 +1,9 @@
 /** Edits the records of one stream: most records begin with the same bytes, which contain the value to replace. */
+
 import { applyEdits } from './apply-edits.ts';
-import { isBlank } from './bytes.ts';
 import type { Edit } from './edit.ts';
 import { matchesAt } from './matches-at.ts';
+import { isBlank } from './syntax.ts';
 
 /** Spelled in one way alone, but for `\u`. */
 const plainKey = /^\w{1,64}$/;

@@ -1,5 +1,5 @@
 /** Recognises a few wanted keys at a position in JSON bytes, whatever escapes they are written with. */
-import { backslash } from './bytes.ts';
+import { backslash } from './syntax.ts';
 
 /** `start` and `end` include the quotes; null when the key is none of the wanted. */
 export type KeyMatcher<Key extends string> = (bytes: Buffer, start: number, end: number) => Key | null;

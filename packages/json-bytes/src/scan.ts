@@ -1,9 +1,8 @@
 /** One pass over the bytes of a request body: is it a JSON object within bounds, and where are the few top-level values we need. */
-import { asBuffer, braceClose, braceOpen, bracketClose, bracketOpen, colon, comma, quote, skipStringBytes } from './bytes.ts';
+import { asBuffer, isStringContentValid, skipBlanks, skipLiteral, skipNumber, skipString } from './cursor.ts';
 import { FoldedKeys } from './folded-keys.ts';
 import { keyMatcher } from './scan-keys.ts';
-import { isStringContentValid, skipLiteral, skipNumber } from './scan-tokens.ts';
-import { skipBlanks } from './skip-bytes.ts';
+import { braceClose, braceOpen, bracketClose, bracketOpen, colon, comma, quote } from './syntax.ts';
 
 export type ValueKind = 'string' | 'number' | 'true' | 'false' | 'null' | 'object' | 'array';
 
@@ -70,7 +69,7 @@ kindByFirstByte[0x66] = 'false';
 kindByFirstByte[0x6e] = 'null';
 
 function skipScalar(bytes: Buffer, position: number, kind: ValueKind): number {
-  if (kind === 'string') return skipStringBytes(bytes, position);
+  if (kind === 'string') return skipString(bytes, position);
   return kind === 'number' ? skipNumber(bytes, position) : skipLiteral(bytes, position, kind);
 }
 
@@ -169,7 +168,7 @@ export function scanBody<const Key extends string>(source: Uint8Array, options: 
 
     // A key.
     if (bytes[position] !== quote) return malformed(position);
-    const keyEnd = skipStringBytes(bytes, position);
+    const keyEnd = skipString(bytes, position);
     if (keyEnd < 0) return malformed(position);
     if (matchWord) noteWord(matchWord(bytes, position, keyEnd), words);
     if (depth === 1) {

@@ -1,5 +1,6 @@
 /** Reads one scanned string, and replaces byte ranges while every other byte stays as it is. */
-import { asBuffer, backslash } from './bytes.ts';
+import { asBuffer } from './cursor.ts';
+import { backslash } from './syntax.ts';
 
 /** The bytes from `start` up to `end` (exclusive) become `text` in UTF-8; `start === end` inserts. */
 export interface Replacement {

@@ -1,8 +1,9 @@
 /** The common edits of a body, replacing or adding top-level values, made on the bytes directly: a large body is scanned instead of decoded to text. */
-import { asBuffer, braceOpen, colon, isBlank } from './bytes.ts';
+import { asBuffer } from './cursor.ts';
 import type { Edit } from './edit.ts';
 import { scanBody } from './scan.ts';
 import { type Replacement, spliceBytes } from './splice.ts';
+import { braceOpen, colon, isBlank } from './syntax.ts';
 
 const nonAscii = /[^\x00-\x7f]/;
 const limits = { maxDepth: 256, maxNodes: Number.POSITIVE_INFINITY };

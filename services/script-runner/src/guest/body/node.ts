@@ -1,5 +1,5 @@
 /** One object or array of the body that is read when it is looked into: members keep their place in the text until a script changes them. */
-import { type Span, scanArray, scanObject } from './scan.ts';
+import { eachElementText, eachMemberText, type Span } from '@model-gateway/json-bytes/text-cursor';
 
 /** Shorter texts are read at once: a marker would cost more. */
 const longText = 256;
@@ -78,7 +78,7 @@ export class LazyNode {
     const { text, target } = this;
     if (Array.isArray(target)) {
       this.elements = [];
-      scanArray(text, this.start, (span) => {
+      eachElementText(text, this.start, (span) => {
         const value = this.#marker(span);
         // Not by push: what a script calls is bounded, and the body is not the script's.
         this.elements[this.elements.length] = { span, value };
@@ -87,7 +87,7 @@ export class LazyNode {
       return;
     }
     this.members = new Map();
-    scanObject(text, this.start, (key, span) => {
+    eachMemberText(text, this.start, (key, span) => {
       const value = this.#marker(span);
       if (this.members.has(key)) this.repeats = true;
       this.members.set(key, { span, value });
