@@ -12,7 +12,7 @@ import { doors } from '../support/sdk-callers.ts';
 
 const odd = 'one\u2028two\u2029three';
 /** Longer than a busy machine puts off a keep-alive. */
-const slowText = 'text:3+slow:300';
+const slowText = 'text:3+slow:600';
 const slowCall = `ok:${JSON.stringify({ path: odd })}+slow:60`;
 
 let fake: FakeUpstream;
