@@ -11,7 +11,7 @@ import { guardedLookup, type Resolve } from './lookup.ts';
 import { type Opened, openSocket, wrapTls } from './socket.ts';
 
 export interface Dialing {
-  /** Called with the socket as soon as it exists, so that whoever waits for it can give it up. */
+  /** Called with the socket as soon as it exists, so that the call that waits for it can give it up. */
   dialing(socket: Socket): void;
 }
 
@@ -25,9 +25,17 @@ export interface DialerOptions {
   current(): Dialing | undefined;
 }
 
+/** What undici wants a connection to. */
+interface Target {
+  host: string;
+  port: number;
+  /** undefined: without TLS. */
+  secure: ConnectionOptions | undefined;
+}
+
 const noTls: TlsSettings = { ca: null, clientCert: null, clientKey: null, minVersion: null, serverName: null };
 
-/** Trust for what stands on the way (proxy, DNS servers): the system's anchors, and the upstream's own beside them. */
+/** Trust for what is on the way (proxy, DNS servers): the system's anchors, and the upstream's own beside them. */
 export function wayTls(egress: Egress | undefined, ca: string | undefined): ConnectionOptions {
   const own = egress?.tls?.ca ?? null;
   if (own === null) return ca === undefined ? {} : { ca };
@@ -41,8 +49,8 @@ export function createDialer({ policy, resolve, ca, egress, current }: DialerOpt
   const proxy = egress?.proxy ?? null;
   const proxyTls = proxy?.scheme === 'https' ? { ...wayTls(egress, ca), ALPNProtocols: ['http/1.1'] } : undefined;
 
-  function dialThrough(via: ProxySettings, host: string, port: number, secure: ConnectionOptions | undefined, opened: Opened): void {
-    // A proxy that resolves would not look at the address: what can be told by the name is told here.
+  function dialThrough(via: ProxySettings, { host, port, secure }: Target, opened: Opened): void {
+    // A proxy that resolves names does not check addresses: at least the name is checked here.
     if (!isHostAllowed(bareHost(host), policy)) return opened(new DialError('refused-address', 'connect', `${host} is refused`), null);
     const once = onlyOnce(opened);
     const socket = openSocket({ host: via.host, port: via.port, tls: proxyTls }, policy, lookup, (error, open) => {
@@ -53,7 +61,7 @@ export function createDialer({ policy, resolve, ca, egress, current }: DialerOpt
         once(cause, null);
       };
       open.once('error', lost).once('close', lost);
-      tunnels[via.scheme](open, via, bareHost(host), port, lookup, (fault) => {
+      tunnels[via.scheme]({ socket: open, proxy: via, host: bareHost(host), port, lookup }, (fault) => {
         if (fault) return fail(fault);
         open.off('error', lost).off('close', lost);
         if (secure) wrapTls(open, bareHost(host), secure, once);
@@ -81,7 +89,7 @@ export function createDialer({ policy, resolve, ca, egress, current }: DialerOpt
       if (secure) tls.remember(socket as Socket);
       callback(null, socket as Socket);
     };
-    if (proxy !== null) return dialThrough(proxy, hostname, port, secure, opened);
+    if (proxy !== null) return dialThrough(proxy, { host: hostname, port, secure }, opened);
     const socket = openSocket({ host: hostname, port, tls: secure }, policy, lookup, opened);
     if (socket) current()?.dialing(socket);
   };

@@ -10,4 +10,5 @@ export * from './egress/read-headers.ts';
 export * from './fault.ts';
 export * from './host.ts';
 export * from './outbound.ts';
+export * from './outbound-call.ts';
 export * from './sign-request.ts';

@@ -1,51 +1,16 @@
-/** The door to upstreams: `send` a request, hear its reply through callbacks, with back-pressure and exactly one ending. */
+/** The client of upstreams: `send` a request and receive its reply through callbacks, with back-pressure and exactly one ending. */
 
 import type { Timeouts } from '@model-gateway/contracts';
 import { LRUCache } from 'lru-cache';
 import type { AddressPolicy } from './address.ts';
 import { createAddressReader } from './addresses.ts';
-import type { Egress } from './egress/egress.ts';
-import { createFault, type OutboundFault } from './fault.ts';
+import { createFault } from './fault.ts';
 import { outgoingHeaders } from './headers.ts';
 import type { Resolve } from './lookup.ts';
+import type { OutboundCall, OutboundHandlers, OutboundRequest } from './outbound-call.ts';
 import { createPools, maxHeaderBytes } from './pools.ts';
 import { createSweeper } from './sweeper.ts';
 import { UpstreamCall } from './upstream-call.ts';
-
-export interface OutboundRequest {
-  method: string;
-  /** http or https, without credentials or fragment. */
-  url: string | URL;
-  /** What cannot be sent (control characters, characters above U+00FF, names of the connection) is left out and logged by name. */
-  headers: Readonly<Record<string, string>>;
-  body?: Uint8Array | undefined;
-  /** Proxy, DNS and TLS settings of the upstream; the ordinary way when absent. */
-  egress?: Egress | undefined;
-  /** Overrides the defaults one by one. */
-  timeouts?: Timeouts | undefined;
-  /** Largest reply head; default and most 64 KiB. */
-  maxHeaderBytes?: number | undefined;
-  /** Access key that is called for: it may hold a share of the origin's connections. Absent: not counted. */
-  accessKey?: string | undefined;
-}
-
-/** Called in order: head?, data*, then exactly one of end or error; never before `send` has returned. Data and end come at the end of the turn that brought them. */
-export interface OutboundHandlers {
-  /** Names are lower case. Redirects arrive here like any other status: they are never followed. */
-  head(status: number, headers: Record<string, string>): void;
-  /** Bytes belong to the receiver. A few more may come after `pause`. */
-  data(chunk: Buffer): void;
-  end(): void;
-  error(fault: OutboundFault): void;
-}
-
-export interface OutboundCall {
-  /** Stops reading from the upstream; its idle limit rests meanwhile. */
-  pause(): void;
-  resume(): void;
-  /** Closes the connection. `error` is called with class `aborted` before this returns, unless the call had ended. */
-  abort(reason: unknown): void;
-}
 
 export interface OutboundOptions {
   allowPrivate: boolean;

@@ -22,7 +22,7 @@ const highWaterMark = 64 * 1024;
 export const serverNameOf = (host: string): string => (isIP(host) === 0 ? host.replace(/\.$/, '') : '');
 
 /**
- * Calls back exactly once, with the socket when it is connected (TLS: when it is secure). Returns it before, so that whoever waits can
+ * Calls back exactly once, with the socket when it is connected (TLS: when it is secure). Returns it before, so that a waiting call can
  * destroy it; null when the host is refused.
  */
 export function openSocket({ host, port, tls }: SocketTarget, policy: AddressPolicy, lookup: Lookup, opened: Opened): Socket | null {

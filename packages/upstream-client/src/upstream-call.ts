@@ -8,8 +8,8 @@ import type { Dialing } from './dialer.ts';
 import { createFault, type FaultPhase, faultOf, type OutboundFault } from './fault.ts';
 import { incomingHeaders } from './headers.ts';
 import { createInflater, type Inflater, readEncoding } from './inflate.ts';
-import type { OutboundCall, OutboundHandlers } from './outbound.ts';
-import { expectSocket, type Sender } from './sent-on.ts';
+import type { OutboundCall, OutboundHandlers } from './outbound-call.ts';
+import { expectSocket, type SocketReceiver } from './request-socket.ts';
 import type { Sweepable } from './sweeper.ts';
 
 export interface CallOptions {
@@ -21,11 +21,11 @@ export interface CallOptions {
   isSaturated(): boolean;
   /** Called once, when the call has ended in whatever way. */
   released(): void;
-  /** A handler threw: a defect of the caller, told once. */
+  /** A handler threw, which is a defect of the caller. Called at most once. */
   defect(error: unknown): void;
 }
 
-/** What upstreams said in this turn. */
+/** Replies that arrived in this turn of the event loop. */
 const replies = new EventLoopBatcher(setImmediate);
 
 /** Of one call: more is handed on at once, so that back-pressure stops the socket as early as ever, in the middle of a turn. */
@@ -33,7 +33,7 @@ const maxHeld = 16 * 1024;
 
 const limitOf = { connect: 'connect_ms', 'first-byte': 'first_byte_ms', idle: 'idle_ms' } as const;
 
-export class UpstreamCall implements OutboundCall, Dispatcher.DispatchHandler, Sweepable, Dialing, Sender {
+export class UpstreamCall implements OutboundCall, Dispatcher.DispatchHandler, Sweepable, Dialing, SocketReceiver {
   index = -1;
   readonly #options: CallOptions;
   readonly #startedAt: number;
@@ -102,7 +102,7 @@ export class UpstreamCall implements OutboundCall, Dispatcher.DispatchHandler, S
     this.#socket = socket;
   }
 
-  sentOn(socket: Socket): void {
+  socketAssigned(socket: Socket): void {
     this.#socket = socket;
   }
 
@@ -122,7 +122,7 @@ export class UpstreamCall implements OutboundCall, Dispatcher.DispatchHandler, S
     }
     const limit = timeouts[limitOf[this.#phase]];
     if (now - this.#since <= limit) return;
-    // Not dialled, and not sent on a connection that was there: it waited for one.
+    // Neither dialled nor written to an existing connection: it waited for a free one.
     const waited = this.#phase === 'connect' && this.#socket === undefined && this.#options.isSaturated();
     if (waited) this.#fail(createFault('busy', 'connect', new Error(`no free connection in ${limit} ms`)));
     else this.#expire(this.#phase, limit);

@@ -3,7 +3,7 @@
 import { createServer, type Socket } from 'node:net';
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { OutboundFault } from '../src/index.ts';
-import { send, wait } from '../src/support.ts';
+import { send } from './calls.ts';
 import { type Certificate, makeCertificate } from './certificates.ts';
 import { cleanUp, listen, type Sending, startConnectProxy, startDns, startSocksProxy } from './servers.ts';
 import { egress, startTarget, use } from './support.ts';
@@ -138,8 +138,9 @@ describe('a proxy that does not connect', () => {
     const { port } = await listen(createServer((socket) => connected(socket)));
     const seen = send(use(), { url: 'https://u.test/', egress: egress({ proxy: `http://127.0.0.1:${port}` }) });
     const socket = await connection;
-    const closed = new Promise((resolve) => socket.resume().on('close', resolve));
-    await wait(20);
+    const closed = new Promise((resolve) => socket.on('close', resolve));
+    // The proxy was asked.
+    await new Promise((resolve) => socket.once('data', resolve));
     seen.call.abort('over');
     await closed;
   });

@@ -4,7 +4,7 @@ import { createServer as createHttpsServer, type ServerOptions } from 'node:http
 import type { Socket } from 'node:net';
 import type { StoredProxy, StoredTls, Upstream } from '@model-gateway/contracts';
 import { createEgressReader, type Egress } from '../src/index.ts';
-import { open } from '../src/support.ts';
+import { open } from './calls.ts';
 import { listen, onCleanUp } from './servers.ts';
 
 export interface Settings {

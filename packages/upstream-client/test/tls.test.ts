@@ -1,7 +1,7 @@
 /** TLS settings of an upstream against real servers. */
 import { afterEach, beforeAll, expect, test } from '@jest/globals';
 import { checkTls } from '../src/index.ts';
-import { send } from '../src/support.ts';
+import { send } from './calls.ts';
 import { type Certificate, makeCertificate } from './certificates.ts';
 import { cleanUp } from './servers.ts';
 import { egress, startTarget, use } from './support.ts';

@@ -1,9 +1,9 @@
 /** What came in one turn of the loop is handed on at its end, and what ends a call stands in the right place among it. */
 import { describe, expect, test } from '@jest/globals';
 import type { Dispatcher } from 'undici';
-import type { OutboundHandlers } from '../src/outbound.ts';
-import { timeouts } from '../src/support.ts';
+import type { OutboundHandlers } from '../src/outbound-call.ts';
 import { UpstreamCall } from '../src/upstream-call.ts';
+import { timeouts } from './calls.ts';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

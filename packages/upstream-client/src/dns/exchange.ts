@@ -14,7 +14,7 @@ import type { Exchange } from './resolver.ts';
 const resendMs = 500;
 /** Then the next server is asked: several fit into the time that a connection gets. */
 const serverMs = 1500;
-const largestReply = 65_535;
+const maxReplyBytes = 65_535;
 
 export interface ExchangeOptions {
   policy: AddressPolicy;
@@ -146,7 +146,7 @@ async function askHttps(pool: Pool, path: string, question: Question): Promise<D
   let size = 0;
   for await (const part of body as AsyncIterable<Buffer>) {
     size += part.length;
-    if (size > largestReply) throw new Error('the reply is larger than a DNS message');
+    if (size > maxReplyBytes) throw new Error('the reply is larger than a DNS message');
     parts.push(part);
   }
   if (statusCode !== 200 || headers['content-type'] !== dnsMessage) throw new Error(`answered ${statusCode} without a DNS message`);

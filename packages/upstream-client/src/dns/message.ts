@@ -14,7 +14,7 @@ export interface DnsReply {
   rcode: string;
   truncated: boolean;
   addresses: string[];
-  /** Where the chain of aliases ends, when no address stands there. */
+  /** The end of the chain of aliases, when it has no address. */
   alias: string | null;
   /** Seconds: the shortest of what was used, or the zone's own for "there is none". */
   ttl: number;
@@ -37,7 +37,7 @@ export const writeQuestion = ({ id, name, type }: Question): Buffer =>
 
 const sameName = (a: string, b: string): boolean => a.toLowerCase().replace(/\.$/, '') === b.toLowerCase().replace(/\.$/, '');
 
-/** undefined: not a reply to this question, whoever sent it. */
+/** undefined: not a reply to this question. */
 export function readReply(bytes: Buffer, question: Question): DnsReply | undefined {
   const packet = decodeSafely(bytes);
   const [asked, ...more] = packet?.questions ?? [];
@@ -78,7 +78,7 @@ function followAliases(answers: readonly Answer[], { name, type }: Question): Pi
   return { addresses: [], alias: sameName(current, name) ? null : current, ttl };
 }
 
-/** How long "there is none" holds (RFC 2308): the zone's minimum, as its SOA record tells it. */
+/** How long a negative answer may be cached (RFC 2308): the minimum of the zone's SOA record. */
 function negativeTtl(packet: Packet): { ttl?: number } {
   if ((packet.answers ?? []).length > 0) return {};
   const soa = (packet.authorities ?? []).find((one) => one.type === 'SOA');

@@ -1,4 +1,4 @@
-/** TLS settings that no connection could be made with are told on save, by field. */
+/** Reports TLS settings that no connection could be made with when they are saved, by field. */
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 

@@ -11,7 +11,7 @@ type Settings = Pick<UpstreamRecord, 'id' | 'proxy' | 'dns' | 'tls'>;
 export interface EgressReaderOptions {
   /** Opens a sealed value; throws when its master key is gone. */
   open(sealed: string, boundTo: string): string;
-  /** Told each secret that was opened, so that logs never show it. */
+  /** Called with each secret that was opened, so that logs never show it. */
   secret?(value: string): void;
 }
 

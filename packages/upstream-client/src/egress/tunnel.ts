@@ -7,14 +7,26 @@ import type { Lookup } from '../lookup.ts';
 import type { ProxyScheme, ProxySettings } from './egress.ts';
 
 type Connected = (error: DialError | null) => void;
-/** Calls back once; afterwards the socket speaks to the target. */
-type Tunnel = (socket: Socket, proxy: ProxySettings, host: string, port: number, lookup: Lookup, connected: Connected) => void;
 
-const largestHead = 16 * 1024;
+/** A connection through a proxy that is to be made. */
+export interface TunnelRequest {
+  /** Connected to the proxy. */
+  socket: Socket;
+  proxy: ProxySettings;
+  /** Of the target. */
+  host: string;
+  port: number;
+  lookup: Lookup;
+}
+
+/** Calls back once; afterwards the socket is connected to the target. */
+type Tunnel = (request: TunnelRequest, connected: Connected) => void;
+
+const maxHeadBytes = 16 * 1024;
 
 const refused = (why: string): DialError => new DialError('connect', 'proxy', why);
 
-const connectHttp: Tunnel = (socket, proxy, host, port, _lookup, connected) => {
+const connectHttp: Tunnel = ({ socket, proxy, host, port }, connected) => {
   const authority = `${isIPv6(host) ? `[${host}]` : host}:${port}`;
   const ask = request({
     method: 'CONNECT',
@@ -24,7 +36,7 @@ const connectHttp: Tunnel = (socket, proxy, host, port, _lookup, connected) => {
       host: authority,
       ...(proxy.user !== '' && { 'proxy-authorization': `Basic ${Buffer.from(`${proxy.user}:${proxy.password}`, 'utf8').toString('base64')}` }),
     },
-    maxHeaderSize: largestHead,
+    maxHeaderSize: maxHeadBytes,
     createConnection: () => socket,
   });
   ask.once('connect', ({ statusCode = 0 }, _socket, head) => {
@@ -37,14 +49,14 @@ const connectHttp: Tunnel = (socket, proxy, host, port, _lookup, connected) => {
   ask.end();
 };
 
-/** The first allowed address of the target, for proxies that are to be told one. */
+/** The first allowed address of the target, for proxies that are given an address. */
 function resolveFirst(host: string, family: 0 | 4, lookup: Lookup, resolved: (error: Error | null, address: string) => void): void {
   if (isIP(host) !== 0) resolved(null, host);
   else lookup(host, { family }, (error, address) => resolved(error, String(address)));
 }
 
 function connectSocks(type: 4 | 5, proxyResolves: boolean): Tunnel {
-  return (socket, proxy, host, port, lookup, connected) => {
+  return ({ socket, proxy, host, port, lookup }, connected) => {
     const negotiate = (address: string): void => {
       if (socket.destroyed) return connected(refused('the proxy closed the connection'));
       SocksClient.createConnection({
@@ -65,7 +77,7 @@ function connectSocks(type: 4 | 5, proxyResolves: boolean): Tunnel {
   };
 }
 
-/** `socks5` and `socks4` are told an address, so that the guard judges it; with the others the proxy resolves. */
+/** `socks5` and `socks4` are given an address, which the guard has checked; with the others the proxy resolves. */
 export const tunnels: Readonly<Record<ProxyScheme, Tunnel>> = {
   http: connectHttp,
   https: connectHttp,

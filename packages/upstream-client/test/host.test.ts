@@ -1,9 +1,9 @@
 /** The table of hostile hosts, as admins may write them: judged on save by their spelling, and refused again when dialled. */
 import { describe, expect, test } from '@jest/globals';
-import { parseDnsServer } from './dns/parse-server.ts';
-import { parseProxy } from './egress/parse-proxy.ts';
-import { bareHost, isHostAllowed } from './host.ts';
-import { open, send } from './support.ts';
+import { parseDnsServer } from '../src/dns/parse-server.ts';
+import { parseProxy } from '../src/egress/parse-proxy.ts';
+import { bareHost, isHostAllowed } from '../src/host.ts';
+import { open, send } from './calls.ts';
 
 /** Never, whatever the policy. */
 const never = [

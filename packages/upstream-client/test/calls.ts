@@ -1,8 +1,9 @@
-/** What the tests of this room share: raw servers on loopback and a call that remembers. */
+/** Shared by the tests of this package: raw servers on loopback, and a call that records its callbacks. */
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import type { OutboundFault } from './fault.ts';
-import { createOutbound, type Outbound, type OutboundCall, type OutboundOptions, type OutboundRequest } from './outbound.ts';
+import type { OutboundFault } from '../src/fault.ts';
+import { createOutbound, type Outbound, type OutboundOptions } from '../src/outbound.ts';
+import type { OutboundCall, OutboundRequest } from '../src/outbound-call.ts';
 
 export interface Listening {
   url: string;
@@ -92,10 +93,13 @@ export function send(
   return seen;
 }
 
-/** After the time, and after what the network had ready by then was read. */
-export const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(() => setImmediate(resolve), ms));
+/** Resolves after the time, and after what the network had ready by then was read. */
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(() => setImmediate(resolve), ms));
+
+/** A time in which something must not happen. */
+export const nothingFor = sleep;
 
 /** Resolves when `met` holds; throws with `what` after 30 s. */
 export async function until(met: () => boolean, what: string): Promise<void> {
-  for (const end = performance.now() + 30_000; !met(); await wait(10)) if (performance.now() > end) throw new Error(`waited in vain for: ${what}`);
+  for (const end = performance.now() + 30_000; !met(); await sleep(10)) if (performance.now() > end) throw new Error(`not within 30 s: ${what}`);
 }

@@ -3,8 +3,8 @@ import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import type { Outbound } from './outbound.ts';
-import { type Listening, listenHttp, listenRaw, open, send, until, wait } from './support.ts';
+import type { Outbound } from '../src/outbound.ts';
+import { type Listening, listenHttp, listenRaw, nothingFor, open, send, until } from './calls.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -274,7 +274,7 @@ describe('limits', () => {
   test('idle rests while we hold the call back', async () => {
     const server = await serve(listenRaw((socket) => socket.once('data', () => socket.write(`${chunked}5\r\nhello\r\n`))));
     const seen = send(use(open()), { url: server.url, timeouts: { idle_ms: 150 } }, { data: (one) => one.call.pause() });
-    await wait(500);
+    await nothingFor(500);
     expect(seen.endings).toBe(0);
     seen.call.resume();
     expect(await seen.done).toMatchObject({ class: 'timeout', phase: 'idle' });
@@ -354,7 +354,7 @@ describe('back-pressure and abort', () => {
     // The buffers on the way are filled first.
     while (written === 0 || written !== stopped) {
       stopped = written;
-      await wait(300);
+      await nothingFor(300);
     }
     expect(stopped).toBeLessThan(total);
     seen.call.resume();
@@ -466,7 +466,7 @@ describe('compressed replies', () => {
 
 describe('TLS', () => {
   test('the certificate is checked against the host name, whatever the address', async () => {
-    const { key, cert } = await import('./test-certificate.ts');
+    const { key, cert } = await import('./fixed-certificate.ts');
     const server = createHttpsServer({ key, cert }, (_request, response) => response.end('secure'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     cleanups.push(
