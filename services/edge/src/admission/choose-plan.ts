@@ -7,7 +7,7 @@ import type { Principal } from './credentials.ts';
 import type { Wanted } from './read-wanted.ts';
 import type { Asked } from './reservation.ts';
 
-/** The request, as the router is told of it. */
+/** The request, as the router sees it. */
 interface PlannedRequest {
   readonly id: string;
   readonly startedAt: number;
