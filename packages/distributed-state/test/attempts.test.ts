@@ -2,9 +2,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type RedisServer, redisAvailable, startRedisServer } from '../../../tests/support/redis-server.ts';
 import { type Attempts, MemoryAttempts, RedisAttempts } from '../src/index.ts';
+import { until } from './support.ts';
 
 const silent = { info: () => undefined, warn: () => undefined };
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const withRedis = redisAvailable('attempts');
 
 describe.each(['memory', ...(withRedis ? ['redis'] : [])])('attempts in %s', (engine) => {
@@ -34,7 +34,7 @@ describe.each(['memory', ...(withRedis ? ['redis'] : [])])('attempts in %s', (en
     expect([await attempts.count(key), await attempts.add(key, 60_000), await attempts.add(key, 60_000), await attempts.count(key)]).toEqual([0, 1, 2, 2]);
     await attempts.clear(key);
     expect([await attempts.count(key), await attempts.add(key, 40)]).toEqual([0, 1]);
-    await sleep(80);
+    await until(async () => (await attempts.count(key)) === 0, 'the count is forgotten');
     expect(await attempts.add(key, 60_000)).toBe(1);
   });
 
@@ -54,9 +54,7 @@ describe.each(['memory', ...(withRedis ? ['redis'] : [])])('attempts in %s', (en
     for (let count = 0; count < 3; count++) await attempts.add(brief, 150);
     await attempts.add(part, 60_000);
     await attempts.forgive(brief, part);
-    const deadline = Date.now() + 10_000;
-    while ((await attempts.count(brief)) > 0 && Date.now() < deadline) await sleep(10);
-    expect(await attempts.count(brief)).toBe(0);
+    await until(async () => (await attempts.count(brief)) === 0, 'the rest is forgotten at its own time');
   });
 
   test('many at once are all counted', async () => {
@@ -73,8 +71,7 @@ describe.each(['memory', ...(withRedis ? ['redis'] : [])])('attempts in %s', (en
     expect(await attempts.bannedMs(name())).toBe(0);
     const brief = name();
     await attempts.ban(brief, 60);
-    await sleep(120);
-    expect(await attempts.bannedMs(brief)).toBe(0);
+    await until(async () => (await attempts.bannedMs(brief)) === 0, 'the ban ends');
   });
 
   if (engine === 'redis') {
@@ -85,7 +82,6 @@ describe.each(['memory', ...(withRedis ? ['redis'] : [])])('attempts in %s', (en
       await attempts.ban(key, 60_000);
       expect(await other.bannedMs(key)).toBeGreaterThan(50_000);
       await server!.dispose();
-      await sleep(50);
       for (const one of [attempts, other]) {
         expect(await one.bannedMs(key)).toBeGreaterThan(50_000);
         expect(await one.add(name(), 60_000)).toBe(1);

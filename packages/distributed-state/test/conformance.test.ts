@@ -4,9 +4,9 @@ import { capOf, type GateLimits } from '@model-gateway/limits';
 import { type RedisServer, redisAvailable, startRedisServer } from '../../../tests/support/redis-server.ts';
 import { BudgetReservations, MemoryState, Permits, RedisState, type SharedState } from '../src/index.ts';
 import { RedisLink } from '../src/redis/link.ts';
+import { laterMillisecond, nothingFor, until, windowBegins } from './support.ts';
 
 const silent = { info: () => undefined, warn: () => undefined };
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const gate = (own: Partial<GateLimits>): GateLimits => ({ rpm: null, tpm: null, maxConcurrency: null, intervalMs: null, initialPercent: 100, ...own });
 /** Patient: a slow answer would be given by the process alone, which is another promise. */
 const commandMs = 30_000;
@@ -52,15 +52,14 @@ describe.each(engines)('%s', (engine) => {
   test('the same for a limit above what a log holds, and after its window has passed', async () => {
     const name = scope();
     const limit = { limit: 1200, windowMs: 400 };
-    await sleep(400 - (Date.now() % 400));
+    await windowBegins(400);
     const began = performance.now();
     const hits = await Promise.all(Array.from({ length: 2600 }, () => one.hit(name, limit)));
     const passed = hits.filter(({ allowed }) => allowed).length;
     expect(passed).toBeGreaterThanOrEqual(1200);
     // So many in each window that the hits took.
     expect(passed).toBeLessThanOrEqual(1200 * (Math.floor((performance.now() - began) / 400) + 2));
-    await sleep(820);
-    expect((await one.hit(name, limit)).allowed).toBe(true);
+    await until(async () => (await one.hit(name, limit)).allowed, 'a later window lets one pass');
   });
 
   test('a limit that was edited takes hold at once', async () => {
@@ -111,9 +110,10 @@ describe.each(engines)('%s', (engine) => {
   test('the interval between calls', async () => {
     const name = scope();
     const limits = gate({ intervalMs: 80 });
+    const began = performance.now();
     expect(await one.take(name, limits, { held: 0, costs: [1, 1], waits: false })).toMatchObject({ granted: 1, retryMs: 80 });
-    await sleep(85);
-    expect((await one.take(name, limits, { held: 0, costs: [1], waits: false })).granted).toBe(1);
+    await until(async () => (await one.take(name, limits, { held: 0, costs: [1], waits: false })).granted === 1, 'the next call passes');
+    expect(performance.now() - began).toBeGreaterThan(75);
   });
 
   test('max_concurrency: never more, and what is given back can be taken', async () => {
@@ -162,12 +162,7 @@ describe.each(engines)('%s', (engine) => {
   if (engine === 'memory') return;
 
   const usedIs = async (name: string, limits: GateLimits, wanted: number) => {
-    let used = (await one.lookAtGate(name, limits))?.used;
-    for (let look = 0; look < 1500 && used !== wanted; look++) {
-      await sleep(20);
-      used = (await one.lookAtGate(name, limits))?.used;
-    }
-    expect(used).toBe(wanted);
+    await until(async () => (await one.lookAtGate(name, limits))?.used === wanted, `${wanted} permits are in use`);
   };
 
   test('two processes: together never more than the limit, and each takes its turn', async () => {
@@ -178,7 +173,7 @@ describe.each(engines)('%s', (engine) => {
       expect((await one.take(name, limits, { held: 0, costs: [0, 0, 0], waits: false })).granted).toBe(3);
       const began = performance.now();
       expect((await two.take(name, limits, { held: 0, costs: Array(9).fill(0), waits: true })).granted).toBe(2);
-      await sleep(5);
+      await laterMillisecond();
       one.give(name, limits, { held: 2, tokens: 0 });
       const first = await one.take(name, limits, { held: 2, costs: [0], waits: true });
       const second = await two.take(name, limits, { held: 2, costs: [0], waits: true });
@@ -206,7 +201,12 @@ describe.each(engines)('%s', (engine) => {
     one.learn(name, 0);
     expect((await mine.reserve(100, () => 100)).allowed).toBe(true);
     const waiting = other.reserve(100, () => 100, { ms: 60_000, onLeave: () => undefined });
-    await sleep(50);
+    let answered = false;
+    void waiting.then(() => {
+      answered = true;
+    });
+    await nothingFor(50);
+    expect(answered).toBe(false);
     mine.settle(100, 99);
     expect(await waiting).toEqual({ allowed: true, spent: 99 });
     expect((await mine.reserve(1, () => 100)).allowed).toBe(false);
@@ -219,29 +219,23 @@ describe.each(engines)('%s', (engine) => {
     const name = scope();
     const lossy = await open('lossy');
     const { run } = RedisLink.prototype;
-    const losing = async (work: () => void): Promise<void> => {
+    const losing = (work: () => void): void => {
       RedisLink.prototype.run = async () => [];
       work();
       RedisLink.prototype.run = run;
-      await sleep(10);
     };
     // Charges are sent without waiting for an answer, and the check uses another connection.
     const settles = async (wanted: number) => {
-      let seen = (await one.lookAtBudget(name))?.spent;
-      for (let look = 0; look < 2000 && seen !== wanted; look++) {
-        await sleep(10);
-        seen = (await one.lookAtBudget(name))?.spent;
-      }
-      expect(seen).toBe(wanted);
+      await until(async () => (await one.lookAtBudget(name))?.spent === wanted, `${wanted} is spent`);
     };
     lossy.learn(name, 100);
     lossy.charge(name, { held: 0, cost: 5 });
     await settles(105);
-    await losing(() => lossy.charge(name, { held: 0, cost: 20 }));
+    losing(() => lossy.charge(name, { held: 0, cost: 20 }));
     await settles(105);
     lossy.charge(name, { held: 0, cost: 1 });
     await settles(126);
-    await losing(() => lossy.charge(name, { held: 0, cost: 20 }));
+    losing(() => lossy.charge(name, { held: 0, cost: 20 }));
     one.learn(name, 146);
     await settles(146);
     lossy.charge(name, { held: 0, cost: 1 });
@@ -299,11 +293,9 @@ if (redisAvailable('shared state without Redis'))
     expect(performance.now() - began).toBeLessThan(5000);
     expect(state.status()).toMatchObject({ backend: 'redis', degraded: true });
     await own.start();
-    const back = performance.now();
-    while (state.status().degraded && performance.now() - back < 30_000) await sleep(20);
+    await until(() => !state.status().degraded, 'the server is found again');
     expect(state.status()).toEqual({ backend: 'redis', degraded: false, degradedSince: null });
-    await sleep(100);
-    // What it held all the time is known to the others again.
+    await until(async () => (await state.lookAtGate('cap', limits))?.used === 3, 'what it held is written again');
     expect((await state.take('cap', limits, { held: 3, costs: [0, 0], waits: false })).granted).toBe(1);
     await state.close();
     await own.dispose();

@@ -24,7 +24,11 @@ function stage(overrides: Partial<Service> = {}, options: Partial<RunProcessOpti
   const run = () => runProcess({ service, logger, host, lameDuckMs: 40, stopMs: 80, ...options });
   return { run, host, exits, lines, log };
 }
-const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+/** A pause in which something must not happen. */
+const nothingFor = sleep;
+/** Signals within this time (ms) of one another are one: waits until it is over. */
+const pastWindow = (ms: number) => sleep(ms + 20);
 
 describe('runProcess', () => {
   test('a signal drains: not ready, lame duck, stop, exit 0', async () => {
@@ -34,7 +38,7 @@ describe('runProcess', () => {
     expect(running.health().ready).toBe(true);
     host.emit('SIGTERM');
     expect(running.health()).toEqual({ ready: false, reasons: ['draining'] });
-    await wait(15);
+    await nothingFor(15);
     expect(log).toEqual(['start', 'SIGTERM', 'drain']);
     expect(await running.stop('again')).toBe(0);
     expect(log).toEqual(['start', 'SIGTERM', 'drain', 'stop', 'stopped']);
@@ -47,9 +51,9 @@ describe('runProcess', () => {
     await run();
     host.emit('SIGINT');
     host.emit('SIGINT');
-    await wait(50);
+    await nothingFor(50);
     expect(exits).toEqual([]);
-    await wait(1000);
+    await pastWindow(1000);
     host.emit('SIGINT');
     expect(exits).toEqual([1]);
   });
@@ -72,10 +76,10 @@ describe('runProcess', () => {
   });
 
   test('the end of the parent drains, and is no second signal', async () => {
-    const { run, host, exits } = stage();
+    const { run, host, exits, log } = stage();
     const running = await run();
     host.emit('SIGTERM');
-    await wait(5);
+    while (!log.includes('drain')) await sleep(1);
     host.emit('disconnect');
     expect(await running.stop('again')).toBe(0);
     expect(exits).toEqual([0]);
