@@ -49,14 +49,28 @@ const batchSize = 512;
 /** Batches on their way at once: all that may wait, and one more. */
 const maxInProgress = 1 + maxWaiting / batchSize;
 
+/** What both signals need: where to send, as what, and where failures are reported. */
+interface Sender {
+  options: SendingOptions;
+  parts: SendingParts;
+  resource: Resource;
+  connection: Connection;
+  observedBy(signal: Signal): ObserverOptions;
+}
+
 export async function sendTelemetry(options: SendingOptions, parts: SendingParts): Promise<Sending> {
   const { resourceFromAttributes } = await import('@opentelemetry/resources');
-  const resource = resourceFromAttributes(Object.fromEntries(options.resource));
-  const way = createWay(options);
+  const connection = createConnection(options);
   const lost = parts.metrics.counter('gateway_telemetry_lost_total', 'Batches of traces and metrics that the collector did not take.');
-  const observedBy = (signal: Signal): ObserverOptions => ({ signal, logger: parts.logger, lost });
-  const traces = options.traces && (await startTraces(options, options.traces, resource, way, observedBy('traces'), parts));
-  const metrics = options.metrics && (await startMetrics(options, options.metrics.everyMs, resource, way, observedBy('metrics'), parts));
+  const sender: Sender = {
+    options,
+    parts,
+    resource: resourceFromAttributes(Object.fromEntries(options.resource)),
+    connection,
+    observedBy: (signal) => ({ signal, logger: parts.logger, lost }),
+  };
+  const traces = options.traces && (await startTraces(sender, options.traces));
+  const metrics = options.metrics && (await startMetrics(sender, options.metrics.everyMs));
   return {
     tracer: traces?.tracer,
     async close(withinMs) {
@@ -67,13 +81,13 @@ export async function sendTelemetry(options: SendingOptions, parts: SendingParts
       // The exporter has already logged what was not delivered.
       await Promise.race([Promise.allSettled([traces?.close(), metrics?.close()]), late]);
       clearTimeout(timer);
-      way.close();
+      connection.close();
     },
   };
 }
 
 /** The connections to the collector, and the headers of each call. */
-function createWay({ endpoint, protocol, headers, timeoutMs, compression }: SendingOptions) {
+function createConnection({ endpoint, protocol, headers, timeoutMs, compression }: SendingOptions) {
   const base = new URL(endpoint);
   const agent = base.protocol === 'https:' ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true });
   const sent = { ...Object.fromEntries(headers), 'Content-Type': protocol === 'http/json' ? 'application/json' : 'application/x-protobuf' };
@@ -102,26 +116,22 @@ function createWay({ endpoint, protocol, headers, timeoutMs, compression }: Send
   };
 }
 
-type Way = ReturnType<typeof createWay>;
+type Connection = ReturnType<typeof createConnection>;
 
-// The ready exporters are these two packages and a look at the environment, which nothing but the configuration reads here.
+// What the ready exporters consist of, but for their own look at the environment (decision 25).
 const loadOtlp = () => Promise.all([import('@opentelemetry/otlp-exporter-base/node-http'), import('@opentelemetry/otlp-transformer')]);
 
 async function startTraces(
-  { protocol, timeoutMs }: SendingOptions,
+  { options: { protocol, timeoutMs }, parts: { logger, metrics }, resource, connection, observedBy }: Sender,
   { sampler, share, batchEveryMs }: NonNullable<SendingOptions['traces']>,
-  resource: Resource,
-  way: Way,
-  observedBy: ObserverOptions,
-  { logger, metrics }: SendingParts,
 ): Promise<{ tracer: Tracer; close(): Promise<void> }> {
   const [{ createOtlpHttpExportDelegate }, { JsonTraceSerializer, ProtobufTraceSerializer, TraceExporterMetricsHelper }] = await loadOtlp();
   const { AlwaysOnSampler, BatchSpanProcessor, TracerProvider } = await import('@opentelemetry/sdk-trace');
   const serializer = protocol === 'http/json' ? JsonTraceSerializer : ProtobufTraceSerializer;
-  const plain = createOtlpHttpExportDelegate(way.to('traces'), serializer, 'otlp_http_span_exporter', TraceExporterMetricsHelper, undefined);
+  const plain = createOtlpHttpExportDelegate(connection.to('traces'), serializer, 'otlp_http_span_exporter', TraceExporterMetricsHelper, undefined);
   const dropped = metrics.counter('gateway_spans_dropped_total', 'Spans that found too many others waiting for the collector.');
   let waiting = 0;
-  const exporter = observedExporter(plain, observedBy, (spans) => {
+  const exporter = observedExporter(plain, observedBy('traces'), (spans) => {
     waiting -= spans.length;
   });
   const batches = new BatchSpanProcessor({
@@ -147,18 +157,14 @@ async function startTraces(
 }
 
 async function startMetrics(
-  { protocol, timeoutMs }: SendingOptions,
+  { options: { protocol, timeoutMs }, parts: { metrics }, resource, connection, observedBy }: Sender,
   everyMs: number,
-  resource: Resource,
-  way: Way,
-  observedBy: ObserverOptions,
-  { metrics }: SendingParts,
 ): Promise<{ close(): Promise<void> }> {
   const [{ createOtlpHttpExportDelegate }, { JsonMetricsSerializer, ProtobufMetricsSerializer, MetricsExporterMetricsHelper }] = await loadOtlp();
   const serializer = protocol === 'http/json' ? JsonMetricsSerializer : ProtobufMetricsSerializer;
-  const plain = createOtlpHttpExportDelegate(way.to('metrics'), serializer, 'otlp_http_metric_exporter', MetricsExporterMetricsHelper, undefined);
+  const plain = createOtlpHttpExportDelegate(connection.to('metrics'), serializer, 'otlp_http_metric_exporter', MetricsExporterMetricsHelper, undefined);
   const reader = new PeriodicExportingMetricReader({
-    exporter: observedExporter(plain, observedBy),
+    exporter: observedExporter(plain, observedBy('metrics')),
     exportIntervalMillis: everyMs,
     exportTimeoutMillis: Math.min(timeoutMs, everyMs),
     metricProducers: [metrics.producer],
