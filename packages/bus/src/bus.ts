@@ -46,11 +46,8 @@ export interface StreamCall {
   acknowledge(): void;
 }
 
-/** The callee's end. */
-export interface ServerStream<S extends OpenSubject> {
-  readonly id: string;
-  /** Milliseconds left when the open arrived. */
-  readonly deadlineMs: number;
+/** What the callee sends. */
+export interface StreamReply<S extends OpenSubject> {
   head(head: OpenSubjects[S]['head']): void;
   /**
    * Bytes, or the text whose characters they are, one each (latin1). false: credit is used up; pause the source until `onWritable`. A sender with any
@@ -64,16 +61,27 @@ export interface ServerStream<S extends OpenSubject> {
   whole(head: OpenSubjects[S]['head'], bytes: Uint8Array, tail: OpenSubjects[S]['tail']): void;
   /** Ends the stream with an error instead of a tail. */
   fail(error: GatewayError): void;
+  /** Frames of attempts below this number are dropped and counted at the receiver. */
+  dropBefore(attempt: number): void;
+}
+
+/** What the callee receives after the open (duplex). */
+export interface StreamInput {
+  onData(callback: (bytes: Uint8Array, flags: number) => void): void;
+  onDataEnd(callback: () => void): void;
+  /** Gives the opener credit for this many bytes. */
+  consumed(bytes: number): void;
+}
+
+/** The callee's end. */
+export interface ServerStream<S extends OpenSubject> extends StreamReply<S>, StreamInput {
+  readonly id: string;
+  /** Milliseconds left when the open arrived. */
+  readonly deadlineMs: number;
   /** The opener left, cancelled, or died (its pulse stopped). Called at most once, never after tail or fail. */
   onCancel(callback: (reason: string) => void): void;
   /** The opener acknowledged the tail, or died before it could (`lost`). Called at most once, after tail. */
   onSettled(callback: (how: 'acknowledged' | 'lost') => void): void;
-  /** Bytes sent by the opener after the open (duplex). `consumed` gives it credit. */
-  onData(callback: (bytes: Uint8Array, flags: number) => void): void;
-  onDataEnd(callback: () => void): void;
-  consumed(bytes: number): void;
-  /** Frames of attempts below this number are dropped and counted at the receiver. */
-  dropBefore(attempt: number): void;
 }
 
 export type AskHandlers = {

@@ -1,5 +1,5 @@
 /** The bus inside one process: passes references and calls directly, with the guarantees of the interface. */
-import { askShapes, eventShapes, openShapes } from '@model-gateway/contracts';
+import { askShapes, eventShapes, frameKind, openShapes } from '@model-gateway/contracts';
 import { GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
 import type {
   AskHandlers,
@@ -21,9 +21,11 @@ import { deadlineGraceMs, defaultAskDeadlineMs, eventBatchItems, eventBatchWaitM
 import { type BusLogger, plainLogger } from '../kit/logger.ts';
 import { settlesWithin } from '../kit/settle-within.ts';
 import { soon } from '../kit/soon.ts';
+import { StreamCallee } from '../stream/callee.ts';
+import { StreamCaller } from '../stream/caller.ts';
+import { MemoryCalleeLink, MemoryCallerLink, type MemoryStreamHost } from './link.ts';
 import { MemoryEvent } from './memory-events.ts';
-import { MemoryCall, MemoryServed, type MemoryStreamHost } from './memory-stream.ts';
-import { strictBytes, strictCopy, strictMessage } from './strict.ts';
+import { StrictCallee, StrictCaller, strictBytes, strictCopy, strictMessage } from './strict.ts';
 
 export interface MemoryBusOptions {
   /** Copies through JSON and freezes: tests find out what would not cross a real bus. Default false. */
@@ -96,18 +98,23 @@ class MemoryBus implements Bus {
   open<S extends OpenSubject>(subject: S, request: unknown, handlers: StreamHandlers<S>, options?: { body?: Uint8Array; deadlineMs?: number }): StreamCall {
     const server = this.pick(subject);
     const host = server?.host ?? this.orphans;
-    const call = new MemoryCall(host, handlers);
+    const link = new MemoryCallerLink(host);
+    const call = this.strict ? new StrictCaller(link, handlers, this.logger) : new StreamCaller(link, handlers, this.logger);
     this.calls.enter();
     const handler = server?.open[subject] as ((request: unknown, body: Uint8Array, stream: ServerStream<S>) => unknown) | undefined;
     if (!server || !handler) {
-      soon(() => call.receiveBroken(new GatewayError('service_unavailable')));
+      link.connect(call, null);
+      soon(() => call.receive(frameKind.error, new GatewayError('service_unavailable'), 0));
       return call;
     }
-    const served = new MemoryServed(host, subject, call, options?.deadlineMs ?? noDeadlineMs);
-    call.served = served;
+    const back = new MemoryCalleeLink(host, call);
+    const deadlineMs = options?.deadlineMs ?? noDeadlineMs;
+    const served = this.strict ? new StrictCallee<S>(subject, back, deadlineMs, host) : new StreamCallee<S>(back, deadlineMs, host);
+    link.connect(call, served);
+    call.release();
     server.inFlight.enter();
     this.served.enter();
-    if (options?.deadlineMs !== undefined) this.deadlines.add(options.deadlineMs + deadlineGraceMs, call);
+    if (options?.deadlineMs !== undefined) this.deadlines.add(options.deadlineMs + deadlineGraceMs, link);
     const body = options?.body ?? empty;
     // Not in this turn: the opener must hold its end before a handler is called.
     soon(() => {
@@ -243,7 +250,7 @@ class MemoryBus implements Bus {
     return this.strict ? GatewayError.fromWire(answer.toWire()) : answer;
   }
 
-  private runOpenHandler<S extends OpenSubject>(subject: S, run: () => unknown, served: MemoryServed<S>): void {
+  private runOpenHandler<S extends OpenSubject>(subject: S, run: () => unknown, served: StreamCallee<S>): void {
     try {
       const running = run();
       if (isPromise(running)) running.then(undefined, (error) => served.fail(this.answerError(subject, error)));
@@ -254,7 +261,6 @@ class MemoryBus implements Bus {
 
   private hostOf(inFlight: InFlight | null): MemoryStreamHost {
     return {
-      strict: this.strict,
       logger: this.logger,
       callEnded: (call) => {
         this.deadlines.delete(call);

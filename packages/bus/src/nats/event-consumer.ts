@@ -4,8 +4,8 @@ import type { EventItem, EventSubject } from '../bus.ts';
 import { backOffMs } from '../kit/back-off.ts';
 import type { BusLogger } from '../kit/logger.ts';
 import { settlesWithin } from '../kit/settle-within.ts';
+import type { Link } from './connection.ts';
 import { consumerOf, deletionMs, ensureEventConsumer, eventManager, eventStream, maxUnacknowledged } from './event-stream.ts';
-import type { Link } from './link.ts';
 
 export interface ListenerOptions {
   subject: string;

@@ -159,8 +159,8 @@ export class Peers {
     const calls = payload.readUInt32LE(0);
     if (4 + calls * 12 > payload.length) return;
     // The order of frames from one sender is kept, so what the pulse does not list, or counts higher, will not come any more.
-    compare(peer.served, payload, 4, 4 + calls * 12, now - introducedMs);
-    compare(peer.calls, payload, 4 + calls * 12, payload.length, Number.POSITIVE_INFINITY);
+    compare(peer.served, payload.subarray(4, 4 + calls * 12), now - introducedMs);
+    compare(peer.calls, payload.subarray(4 + calls * 12), Number.POSITIVE_INFINITY);
   }
 
   /** Resolves when no tail waits for its acknowledgement any more. */
@@ -216,11 +216,12 @@ function listStreams(streams: NumberMap<SharedStream>): Buffer {
   return bytes;
 }
 
-function compare(ours: NumberMap<SharedStream>, payload: Buffer, start: number, end: number, notSince: number): void {
+/** `listed`: the streams that the other side has, with the frames it has sent. */
+function compare(ours: NumberMap<SharedStream>, listed: Buffer, notSince: number): void {
   if (ours.size === 0) return;
   const theirs = new Map<number, number>();
-  for (let offset = start; offset + 12 <= end; offset += 12) {
-    theirs.set(streamKey(payload.readUInt32LE(offset), payload.readUInt32LE(offset + 4)), payload.readUInt32LE(offset + 8));
+  for (let offset = 0; offset + 12 <= listed.length; offset += 12) {
+    theirs.set(streamKey(listed.readUInt32LE(offset), listed.readUInt32LE(offset + 4)), listed.readUInt32LE(offset + 8));
   }
   for (const stream of ours.values()) {
     const sent = theirs.get(stream.key);

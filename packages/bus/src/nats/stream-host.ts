@@ -1,13 +1,12 @@
 /** What streams need of their bus. */
-import type { BusLogger } from '../kit/logger.ts';
 import type { MessageReader } from '../kit/message-reader.ts';
+import type { StreamEnvironment } from '../stream/link.ts';
 import type { GatherBudget } from './gathering.ts';
 import type { Peers } from './peers.ts';
 import type { RoundTrips } from './round-trips.ts';
 import type { Servers } from './servers.ts';
 
-export interface StreamHost {
-  readonly logger: BusLogger;
+export interface StreamHost extends StreamEnvironment {
   readonly reader: MessageReader;
   readonly peers: Peers;
   readonly servers: Servers;
@@ -22,8 +21,6 @@ export interface StreamHost {
   /** Largest request body that is taken. */
   readonly maxBodyBytes: number;
   publish(subject: string, frame: Uint8Array): boolean;
-  /** A late, repeated or forged frame was dropped. */
-  droppedBefore(frames: number): void;
 }
 
 /** Callbacks for the end of a stream. */

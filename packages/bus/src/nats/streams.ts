@@ -7,12 +7,13 @@ import type { OpenSubject, ServerStream, StreamCall, StreamHandlers } from '../b
 import { InFlight } from '../kit/in-flight.ts';
 import { deadlineGraceMs, noDeadlineMs } from '../kit/limits.ts';
 import { soon } from '../kit/soon.ts';
+import type { StreamCallee } from '../stream/callee.ts';
 import { Begins } from './begins.ts';
-import { NatsClientStream, type Opening } from './client-stream.ts';
+import { NatsCalleeLink } from './callee-link.ts';
+import { NatsCallerLink, type Opening } from './caller-link.ts';
 import { tickMs } from './clock.ts';
 import { asBuffer, type Frame, frameMark, jsonBytes, readJson, u32, writeFrame } from './frame.ts';
 import { silenceMs } from './peers.ts';
-import { NatsServerStream } from './server-stream.ts';
 import { callSubject } from './servers.ts';
 import type { StreamBooks, StreamHost } from './stream-host.ts';
 import { mintStreamId, streamKey } from './stream-id.ts';
@@ -43,8 +44,8 @@ export class Streams {
   private readonly begins: Begins;
   private readonly callBooks: StreamBooks;
   private readonly servedBooks = new WeakMap<InFlight, StreamBooks>();
-  private readonly callsByKey = new NumberMap<NatsClientStream<OpenSubject>>();
-  private readonly servedByKey = new NumberMap<NatsServerStream<OpenSubject>>();
+  private readonly callsByKey = new NumberMap<NatsCallerLink>();
+  private readonly servedByKey = new NumberMap<NatsCalleeLink>();
 
   constructor(host: StreamsHost) {
     this.host = host;
@@ -59,17 +60,17 @@ export class Streams {
     const json = jsonBytes(request);
     const body = options?.body ?? none;
     const opening: Opening = { json, body, deadlineMs, openedAt: host.now, target: null, tried: new Set() };
-    const call = new NatsClientStream(host, this.callBooks, subject, mintStreamId(), handlers, endsAt, opening);
-    this.callsByKey.set(call.key, call as unknown as NatsClientStream<OpenSubject>);
+    const call = new NatsCallerLink(host, this.callBooks, { subject, id: mintStreamId(), handlers: handlers as StreamHandlers<OpenSubject>, endsAt, opening });
+    this.callsByKey.set(call.key, call);
     this.calls.enter();
     if (json.length + openHead > host.cap) call.sendBody(Buffer.concat([json, body]));
     else if (json.length + body.length + openHead > host.cap) call.sendBody(body);
-    this.send(call as unknown as NatsClientStream<OpenSubject>, opening, host.servers.choose(subject));
-    return call;
+    this.send(call, opening, host.servers.choose(subject));
+    return call.caller;
   }
 
   /** `target`: one process, or null for the queue group. */
-  private send(call: NatsClientStream<OpenSubject>, opening: Opening, target: string | null): void {
+  private send(call: NatsCallerLink, opening: Opening, target: string | null): void {
     const { host } = this;
     const { json, body } = opening;
     opening.target = target;
@@ -84,11 +85,11 @@ export class Streams {
       !this.refusing &&
       !host.trips.hung &&
       host.publish(callSubject(call.subject, target), writeFrame(header, host.inboxBytes, parts), answerSubject(host.inbox, call.key));
-    if (!sent) soon(() => call.receiveBroken(new GatewayError('service_unavailable')));
+    if (!sent) soon(() => call.fail(new GatewayError('service_unavailable')));
   }
 
   /** Not accepted in time: a process that reads it late asks whether it still holds, and gets a cancel. */
-  private withdraw(call: NatsClientStream<OpenSubject>, opening: Opening): void {
+  private withdraw(call: NatsCallerLink, opening: Opening): void {
     const { host } = this;
     if (opening.target !== null) host.servers.missed(opening.target);
     this.callsByKey.delete(call.key);
@@ -104,13 +105,12 @@ export class Streams {
     const peer = this.host.peers.of(frame.inbox);
     if (!peer || this.servedByKey.has(streamKey(frame.number, frame.salt))) return this.host.droppedBefore(1);
     const payload = asBuffer(frame.payload);
-    const deadlineMs = payload.readUInt32LE(0);
-    const stream = new NatsServerStream<OpenSubject>(this.host, this.booksOf(inFlight), peer, frame, deadlineMs);
+    const stream = new NatsCalleeLink(this.host, this.booksOf(inFlight), { peer, id: frame, deadlineMs: payload.readUInt32LE(0) });
     this.servedByKey.set(stream.key, stream);
     inFlight.enter();
     this.served.enter();
     this.gather(frame, payload, stream, (request, body) => {
-      const begin = () => this.run(subject, handler, request, body, stream);
+      const begin = () => this.run(() => handler(this.readRequest(subject, request), body, stream.callee), stream.callee);
       // Of a version that cannot be asked.
       if (frame.level === 0) begin();
       else this.begins.add(stream, begin);
@@ -122,7 +122,7 @@ export class Streams {
     const key = streamKey(frame.number, frame.salt);
     const toCallee = (frame.marks & frameMark.toCallee) !== 0;
     const end = toCallee ? this.servedByKey.get(key) : this.callsByKey.get(key);
-    if (end instanceof NatsClientStream && frame.inbox !== '') this.host.servers.received(end.subject, frame.inbox);
+    if (end instanceof NatsCallerLink && frame.inbox !== '') this.host.servers.received(end.subject, frame.inbox);
     if (end) return end.receive(frame);
     if (!toCallee && frame.kind === frameKind.accept) this.decline(frame);
     const unsettled = frame.kind === frameKind.cancel ? this.host.peers.of(frame.inbox)?.unsettled.get(key) : undefined;
@@ -142,10 +142,10 @@ export class Streams {
     const call = this.callsByKey.get(key);
     if (!call) return false;
     const { opening } = call;
-    if (opening?.target && call.live) {
+    if (opening?.target && call.caller.live) {
       this.host.servers.gone(call.subject, opening.target);
       this.send(call, opening, this.host.servers.choose(call.subject, opening.tried));
-    } else call.receiveBroken(new GatewayError('service_unavailable'));
+    } else call.fail(new GatewayError('service_unavailable'));
     return true;
   }
 
@@ -160,7 +160,7 @@ export class Streams {
       if (call.endsAt <= now) call.expire();
       else if (call.peer) continue;
       else if (now - call.since > silenceMs) call.lost('nobody took the stream');
-      else if (call.opening && call.live && now - call.opening.openedAt >= withdrawMs) this.withdraw(call, call.opening);
+      else if (call.opening && call.caller.live && now - call.opening.openedAt >= withdrawMs) this.withdraw(call, call.opening);
     }
     for (const stream of this.servedByKey.values()) {
       if (!stream.introduced && now - stream.since >= acceptMs) stream.accept();
@@ -175,13 +175,13 @@ export class Streams {
   }
 
   /** The request and body, at once or when their parcels are here. */
-  private gather(frame: Frame, payload: Buffer, stream: NatsServerStream<OpenSubject>, then: (request: () => unknown, body: Uint8Array) => void): void {
+  private gather(frame: Frame, payload: Buffer, stream: NatsCalleeLink, then: (request: () => unknown, body: Uint8Array) => void): void {
     const requestBytes = payload.readUInt32LE(4);
     const bodyBytes = payload.readUInt32LE(8);
-    if (bodyBytes + requestBytes > this.host.maxBodyBytes) return stream.fail(new GatewayError('payload_too_large'));
+    if (bodyBytes + requestBytes > this.host.maxBodyBytes) return stream.callee.fail(new GatewayError('payload_too_large'));
     const bodyAt = openHead + requestBytes;
     if ((frame.marks & frameMark.parcels) === 0) {
-      if (payload.length !== bodyAt + bodyBytes) return stream.fail(new GatewayError('service_lost'));
+      if (payload.length !== bodyAt + bodyBytes) return stream.callee.fail(new GatewayError('service_lost'));
       then(() => readJson(payload, openHead, bodyAt), payload.subarray(bodyAt));
     } else if (payload.length >= bodyAt) {
       stream.expectBody(bodyBytes, (body) => then(() => readJson(payload, openHead, bodyAt), body));
@@ -190,15 +190,19 @@ export class Streams {
     }
   }
 
-  private run(subject: OpenSubject, handler: OpenHandler, readRequest: () => unknown, body: Uint8Array, stream: NatsServerStream<OpenSubject>): void {
+  private readRequest(subject: OpenSubject, parse: () => unknown): unknown {
+    return this.host.reader.read(`${subject} request`, openShapes[subject].request, parse);
+  }
+
+  /** Calls the handler; what it throws, or rejects with, ends the stream. */
+  private run(handle: () => unknown, stream: StreamCallee<OpenSubject>): void {
     const failed = (error: unknown) => {
       const answer = toGatewayError(error);
       if (answer !== error) this.host.logger.error({ error }, 'a handler threw');
       stream.fail(answer);
     };
     try {
-      const request = this.host.reader.read(`${subject} request`, openShapes[subject].request, readRequest);
-      const running = handler(request, body, stream) as PromiseLike<unknown> | undefined;
+      const running = handle() as PromiseLike<unknown> | undefined;
       if (typeof running?.then === 'function') running.then(undefined, failed);
     } catch (error) {
       failed(error);
