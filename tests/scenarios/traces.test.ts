@@ -229,7 +229,7 @@ describe('a collector that fails', () => {
       await gateway.stop();
       await collector.stop();
     }
-    const said = (gateway.processes['gateway']?.logs() ?? []).filter((line) => line.includes('the collector does not take'));
+    const said = (gateway.processes['gateway']?.logs() ?? []).filter((line) => line.includes('the collector does not accept'));
     if (behaviour === 'refuse') expect(said).toHaveLength(2);
     expect(collector.calls.every(({ headers }) => headers['content-type'] === 'application/x-protobuf')).toBe(true);
   });
