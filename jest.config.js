@@ -6,11 +6,12 @@ export default {
   // Suites are loaded by Node itself, and what they import only once for each worker.
   runtime: '<rootDir>/tests/runner/runtime.mjs',
   testEnvironment: '<rootDir>/tests/runner/environment.mjs',
+  testSequencer: '<rootDir>/tests/runner/sequencer.mjs',
   transform: {},
   injectGlobals: false,
   // A wait that is over in a second takes many times that on a machine that does other things besides.
   testTimeout: 120_000,
   maxWorkers: 2,
-  // Modules of a suite are not let go of by the virtual machines they ran in: a worker that has grown is replaced.
+  // A worker that has grown is replaced.
   workerIdleMemoryLimit: '1GB',
 };

@@ -1,46 +1,90 @@
 /**
- * Runs the tests with jest and ends with the line `N passed, N failed`. Arguments go to jest.
+ * Runs tests with jest and ends with the line `N passed, N failed`.
+ *
+ *   npm test                    all suites but the long ones
+ *   npm test -- --fast          those of them that need no server, browser or process
+ *   npm test -- PATTERN …       what jest makes of the arguments, long suites too
+ *   npm run test:long           the long suites, one group after the other; `-- --minutes 20` leaves out the groups that no longer fit
  *
  * A suite that fails is not run again: a test that passes only sometimes is a fault like any other.
  */
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { fastSuites } from './fast-suites.mjs';
+import { parseArgs } from 'node:util';
+import { fastSuites, longGroups, ordinarySuites } from './suites.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const given = process.argv.slice(2);
-/** `--fast`: what needs no server, browser or process. */
-const fast = given.includes('--fast');
-const others = given.filter((argument) => argument !== '--fast');
-const own = fast ? [...others, '--runTestsByPath', ...fastSuites(root)] : others;
 /** So many of the slowest suites are named at the end of a whole run. */
 const slowestNamed = 15;
+const { values, rest } = ownOptions(process.argv.slice(2));
+/** A word that belongs to no option says which suites are meant; a number is the value of one, as in `-w 1`. */
+const whole = rest.every((argument) => argument.startsWith('-') || /^\d+%?$/.test(argument));
 
-if (!fast && process.env.AGENTS !== '1')
-  process.stderr.write('tests/agents did not run: AGENTS=1 runs it (it installs command-line agents from the registry)\n');
-const result = jest(own);
-
-const count = (what) => result.suites.reduce((sum, suite) => sum + suite[what], 0);
+// Built before two workers ask for it at once.
+if (whole && !values.fast && !rest.includes('--listTests'))
+  execFileSync(process.execPath, ['scripts/test-bundle.mjs'], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
+const runs = values.long ? runLong(Number(values.minutes ?? Number.POSITIVE_INFINITY)) : [runOrdinary()];
+const suites = runs.flatMap((run) => run.suites);
+const count = (what) => suites.reduce((sum, suite) => sum + suite[what], 0);
 const [passed, failed, skipped] = [count('passed'), count('failed'), count('skipped')];
 // In CI every suite has what it needs: one that leaves itself out there proves nothing.
-const leftOut = process.env.CI === 'true' && skipped > 0;
-if (leftOut) process.stderr.write(`${skipped} tests were skipped, and in CI none may be\n`);
-if (others.length === 0) {
-  const slowest = result.suites.toSorted((one, other) => other.seconds - one.seconds).slice(0, slowestNamed);
+const skippedInCi = process.env.CI === 'true' && skipped > 0;
+if (skippedInCi) process.stderr.write(`${skipped} tests were skipped, and in CI none may be\n`);
+if (whole) {
+  const slowest = suites.toSorted((one, other) => other.seconds - one.seconds).slice(0, slowestNamed);
   process.stderr.write(`slowest suites:\n${slowest.map(({ name, seconds }) => `  ${seconds} s ${relative(root, name)}\n`).join('')}`);
 }
 process.stdout.write(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`);
-process.exit(result.ended && failed === 0 && passed > 0 && !leftOut ? 0 : 1);
+process.exit(runs.every(({ ended }) => ended) && failed === 0 && passed > 0 && !skippedInCi ? 0 : 1);
+
+/** Ours, and all the others, which are jest's. */
+function ownOptions(given) {
+  const options = { fast: { type: 'boolean' }, long: { type: 'boolean' }, minutes: { type: 'string' } };
+  const { values, tokens } = parseArgs({ args: given, options, strict: false, allowPositionals: true, tokens: true });
+  const own = new Set();
+  for (const token of tokens) {
+    if (token.kind !== 'option' || !Object.hasOwn(options, token.name)) continue;
+    own.add(token.index);
+    if (token.value !== undefined && !token.inlineValue) own.add(token.index + 1);
+  }
+  return { values, rest: given.filter((_, index) => !own.has(index)) };
+}
+
+function runOrdinary() {
+  if (values.fast) return jest([...rest, '--runTestsByPath', ...fastSuites(root)]);
+  if (!whole) return jest(rest);
+  process.stderr.write(`left to npm run test:long: ${longGroups.map(({ name, suites }) => `${name} (${suites.length} suites)`).join(', ')}\n`);
+  return jest([...rest, '--runTestsByPath', ...ordinarySuites(root)]);
+}
+
+/** Names what it leaves out; the first group is run however short the time. */
+function runLong(minutes) {
+  const began = performance.now();
+  return longGroups.flatMap((group, index) => {
+    const left = minutes - (performance.now() - began) / 60_000;
+    if (index > 0 && left < group.minutes) {
+      process.stderr.write(
+        `LEFT OUT: ${group.name}, which takes about ${group.minutes} minutes of ${Math.max(0, Math.round(left))}: ${group.suites.join(', ')}\n`,
+      );
+      return [];
+    }
+    process.stderr.write(`long suites: ${group.name}\n`);
+    return [jest([...rest, '--runTestsByPath', ...group.suites], group.env)];
+  });
+}
 
 /** `ended`: jest has run to its end, and whatever failed stands in `suites`. */
-function jest(more) {
+function jest(args, env = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'model-gateway-test-'));
   const report = join(folder, 'report.json');
-  const args = ['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js', '--forceExit', '--json', `--outputFile=${report}`, ...more];
-  const run = spawnSync(process.execPath, args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
+  const run = spawnSync(process.execPath, ['--no-warnings', 'node_modules/jest/bin/jest.js', '--json', `--outputFile=${report}`, ...args], {
+    cwd: root,
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, ...env },
+  });
   try {
     const { testResults, numFailedTests, numRuntimeErrorTestSuites } = JSON.parse(readFileSync(report, 'utf8'));
     const suites = testResults.map(({ name, status, assertionResults, startTime, endTime }) => {

@@ -1,0 +1,96 @@
+/** Which suites each kind of test run takes: the quick ones that need no server (`--fast`), the long ones (`test:long`), and the order in which they start. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+
+const folders = ['packages', 'services', 'deploy', 'tests'];
+/** Helpers that start something. */
+const starts = /^tests\/(?:agents|browser)\/|^tests\/support\/(?:compose|containers|gateway|managed-process|nats-server|postgres|redis-server)\.ts$/;
+
+/**
+ * What `npm test` leaves to `npm run test:long`, by group, the most important group first: suites that break, freeze or kill what runs, draw cases at
+ * random by the thousand, or install programs. `minutes`: of an idle machine with two cores, as a guess for a run with a limit.
+ */
+export const longGroups = [
+  {
+    name: 'chaos',
+    minutes: 8,
+    suites: [
+      'tests/scenarios/cut-at-every-byte.test.ts',
+      'tests/scenarios/drain.test.ts',
+      'tests/scenarios/kill.test.ts',
+      'tests/scenarios/frozen.test.ts',
+      'tests/scenarios/audit-ledger.test.ts',
+      'tests/scenarios/configuration-churn.test.ts',
+      'tests/scenarios/hostile-connections.test.ts',
+      'tests/scenarios/hostile-scripts.test.ts',
+      'packages/bus/test/nats-faults.test.ts',
+      'packages/storage/test/outage.test.ts',
+      'services/script-runner/test/hostile.test.ts',
+    ],
+  },
+  {
+    name: 'fuzz',
+    minutes: 6,
+    suites: [
+      'packages/protocols/test/fuzz/fuzz.test.ts',
+      'packages/protocols/test/laws/chunking.test.ts',
+      'services/stats/test/malformed-events.test.ts',
+      'tests/scenarios/fuzzed-replies.test.ts',
+      'tests/scenarios/fuzzed-requests.test.ts',
+      'tests/scenarios/hostile-bus.test.ts',
+    ],
+  },
+  { name: 'containers', minutes: 3, suites: ['tests/scenarios/compose.test.ts', 'tests/support/containers.test.ts'] },
+  {
+    name: 'agents',
+    minutes: 60,
+    /** They install programs from the registry. */
+    env: { AGENTS: '1' },
+    suites: ['tests/agents/agents.test.ts', 'tests/agents/breaks.test.ts', 'tests/agents/long-task.test.ts', 'tests/agents/sdk-long-task.test.ts'],
+  },
+];
+
+/** Started first, so that no worker begins a long one when the other has nothing left to do. */
+export const slowSuites = [
+  'tests/scenarios/streams.test.ts',
+  'tests/request-matrix/request-matrix.test.ts',
+  'tests/browser/pages.test.ts',
+  'tests/scenarios/cut-at-every-byte.test.ts',
+  'tests/scenarios/drain.test.ts',
+  'packages/bus/test/nats-faults.test.ts',
+  'tests/scenarios/hostile-bus.test.ts',
+  'tests/scenarios/kill.test.ts',
+  'tests/scenarios/frozen.test.ts',
+];
+
+export const longSuites = () => longGroups.flatMap(({ suites }) => suites);
+
+/** All others, in order: what `npm test` runs. */
+export const ordinarySuites = (root) => allSuites(root).filter((path) => !longSuites().includes(relative(root, path)));
+
+function allSuites(root) {
+  const paths = folders.flatMap((folder) => readdirSync(join(root, folder), { recursive: true }).map((name) => join(root, folder, name)));
+  return paths.filter((path) => path.endsWith('.test.ts') && !path.includes('node_modules')).sort();
+}
+
+/** Those of them that need nothing but Node: no server, no browser and no process of their own, neither in them nor in what they import by a relative path. */
+export function fastSuites(root) {
+  const known = new Map();
+  const isFast = (path) => {
+    // Files that import one another in a circle are judged by what else they import.
+    if (known.has(path)) return known.get(path);
+    known.set(path, true);
+    const fast = !starts.test(relative(root, path)) && !startsProcess(readFileSync(path, 'utf8')) && imports(path).every(isFast);
+    known.set(path, fast);
+    return fast;
+  };
+  return ordinarySuites(root).filter(isFast);
+}
+
+/** Only of tests and their helpers: a suite in one process may well import a module that could start others. */
+const startsProcess = (text) => /from '@jest\/globals'/.test(text) && /from 'node:(?:child_process|cluster)'/.test(text);
+
+const imports = (path) =>
+  [...readFileSync(path, 'utf8').matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+\.ts)'/g)]
+    .map(([, to]) => resolve(dirname(path), to))
+    .filter((to) => existsSync(to));
