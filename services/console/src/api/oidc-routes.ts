@@ -28,13 +28,21 @@ interface Deps {
   logger: Logger;
 }
 
+/** Whom the provider vouches for. */
+interface Identity {
+  issuer: string;
+  subject: string;
+}
+
 interface Admitted {
   user: ConsoleUser;
   /** What the sign-in changed of the user. */
   change: Pick<AuditRecord, 'action' | 'diff'> | null;
 }
 
-export function oidcRoutes(signIn: SignIn, { oidc, settings, logger }: Deps): Route[] {
+/** The routes that a browser takes to the OpenID provider and back. */
+export function oidcRoutes(signIn: SignIn, deps: Deps): Route[] {
+  const { oidc, settings, logger } = deps;
   const { store, sessions, audit, now } = signIn;
 
   /** Every fault ends on the sign-in page, by a word that the page knows. */
@@ -61,7 +69,7 @@ export function oidcRoutes(signIn: SignIn, { oidc, settings, logger }: Deps): Ro
     reportFaults(response, async () => {
       const query = request.originalUrl.split('?')[1] ?? '';
       const { issuer, subject, claims } = await oidc.finish(query, readCookie(request));
-      const { user, change } = await admit({ issuer, subject }, claims).catch(async (error: unknown) => {
+      const { user, change } = await admit(signIn, deps, { issuer, subject }, claims).catch(async (error: unknown) => {
         const name = `${issuer} ${subject}`.slice(0, 128);
         await audit({ ...auditOf(request, name), action: 'login.failure', entity_type: 'console_user', entity_id: name });
         throw error;
@@ -74,29 +82,6 @@ export function oidcRoutes(signIn: SignIn, { oidc, settings, logger }: Deps): Ro
       // What follows # is not sent to any server, so no log holds it.
       response.redirect(303, `/console/#sign_in_code=${code}`);
     });
-
-  /** The user who belongs to this identity, made on the first sign-in; the role follows the provider where roles are mapped. */
-  const admit = (identity: { issuer: string; subject: string }, claims: Claims): Promise<Admitted> => {
-    const { username, role } = identityOf(claims, settings);
-    const isMapped = settings.adminRoles.length + settings.monitorRoles.length > 0;
-    return store.changeUsers(async (writer) => {
-      const known = await writer.findByIdentity(identity.issuer, identity.subject);
-      if (!known) {
-        // Names are the provider's to give: one that is taken here could be somebody else's.
-        if (await writer.find(username)) throw new OidcRefusal('taken', 'a user of this name exists who does not sign in this way');
-        const user = await writer.insert({ id: randomUUID(), username, role, enabled: true, passwordHash: null, identity });
-        return { user, change: { action: 'create', diff: { role, identity: identity.issuer } } };
-      }
-      if (!known.enabled) throw new OidcRefusal('disabled', 'the user is disabled');
-      if (!isMapped || known.role === role) return { user: known, change: null };
-      if (role !== 'admin' && (await writer.countOtherAdmins(known.id)) === 0) {
-        logger.warn({ username: known.username }, 'the last admin keeps the role, against what the OpenID provider says');
-        return { user: known, change: null };
-      }
-      await writer.endSessions(known.id);
-      return { user: await writer.update(known, { role }), change: { action: 'update', diff: { role: { from: known.role, to: role } } } };
-    });
-  };
 
   const exchange = async (request: Request, response: Response) => {
     const { code } = readInput(exchangeBody, request.body);
@@ -143,6 +128,29 @@ export function oidcRoutes(signIn: SignIn, { oidc, settings, logger }: Deps): Ro
       handle: exchange,
     },
   ];
+}
+
+/** The user who belongs to this identity, made on the first sign-in; the role follows the provider where roles are mapped. */
+function admit({ store }: SignIn, { settings, logger }: Deps, identity: Identity, claims: Claims): Promise<Admitted> {
+  const { username, role } = identityOf(claims, settings);
+  const isMapped = settings.adminRoles.length + settings.monitorRoles.length > 0;
+  return store.changeUsers(async (writer) => {
+    const known = await writer.findByIdentity(identity.issuer, identity.subject);
+    if (!known) {
+      // Names are the provider's to give: one that is taken here could be somebody else's.
+      if (await writer.find(username)) throw new OidcRefusal('taken', 'a user of this name exists who does not sign in this way');
+      const user = await writer.insert({ id: randomUUID(), username, role, enabled: true, passwordHash: null, identity });
+      return { user, change: { action: 'create', diff: { role, identity: identity.issuer } } };
+    }
+    if (!known.enabled) throw new OidcRefusal('disabled', 'the user is disabled');
+    if (!isMapped || known.role === role) return { user: known, change: null };
+    if (role !== 'admin' && (await writer.countOtherAdmins(known.id)) === 0) {
+      logger.warn({ username: known.username }, 'the last admin keeps the role, against what the OpenID provider says');
+      return { user: known, change: null };
+    }
+    await writer.endSessions(known.id);
+    return { user: await writer.update(known, { role }), change: { action: 'update', diff: { role: { from: known.role, to: role } } } };
+  });
 }
 
 const hashOf = (code: string, binding: string): string => createHash('sha256').update(`${code}.${binding}`, 'utf8').digest('hex');

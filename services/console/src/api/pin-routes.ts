@@ -3,7 +3,7 @@ import { modelName, resourceName } from '@model-gateway/contracts';
 import type { Request, Response } from 'express';
 import { z } from 'zod';
 import type { ConsoleContext } from '../context.ts';
-import { commit } from '../history/commit.ts';
+import { type Call, commit } from '../history/commit.ts';
 import { Problem } from '../problem.ts';
 import { findBalancer, type Outcome, putPin } from '../resources/pins.ts';
 import { readInput } from '../validation/read-input.ts';
@@ -15,14 +15,12 @@ import { base, parameter, type Route } from './route.ts';
 const pinSchema = z.strictObject({ access_key: resourceName, entry: modelName });
 const entrySchema = z.strictObject({ entry: modelName });
 
-export function pinRoutes(context: ConsoleContext): Route[] {
+/** What the routes of pins do. */
+function createPinActions(context: ConsoleContext) {
   const { catalog } = context.storage;
-  const all = `${base}/load-balancers/{name}/pins`;
-  const one = `${all}/{access_key}`;
-  const tag = 'load-balancers';
   const entityOf = (request: Request, accessKey: string) =>
     ({ entity_type: 'lb_static_binding_pin', entity_id: `${parameter(request, 'name')}/${accessKey}` }) as const;
-  const put = async (request: Request, response: Response, accessKey: string, entry: string) => {
+  const putOne = async ({ request, response }: Call, accessKey: string, entry: string) => {
     const load_balancer = parameter(request, 'name');
     const pin = { load_balancer, access_key: accessKey, entry };
     const action = (outcome: Outcome) => (outcome === 'created' ? 'create' : 'update');
@@ -33,6 +31,55 @@ export function pinRoutes(context: ConsoleContext): Route[] {
     response.json({ access_key: accessKey, entry });
   };
 
+  const list = async (request: Request, response: Response) => {
+    const query = readInput(listQuery, request.query);
+    const { id } = await findBalancer(catalog, parameter(request, 'name'));
+    const { items, total } = await catalog.balancerLinks.listPins(id, toListQuery(query, ['access_key', 'entry']));
+    response.json({ items: items.map(({ access_key, entry }) => ({ access_key, entry })), total, page: query.page, page_size: query.page_size });
+  };
+  const create = async (request: Request, response: Response) => {
+    const { access_key, entry } = readInput(pinSchema, request.body);
+    const load_balancer = parameter(request, 'name');
+    await commit(context, { request, response }, { action: 'create', ...entityOf(request, access_key) }, async (writer) => {
+      const { id } = await findBalancer(writer, load_balancer);
+      if (await writer.balancerLinks.findPin(id, access_key))
+        throw new Problem('conflict', 'This access key is pinned already.', [{ field: 'access_key', message: 'is pinned already' }]);
+      return putPin(writer, { load_balancer, access_key, entry });
+    });
+    response.status(201).json({ access_key, entry });
+  };
+  const put = async (request: Request, response: Response) => {
+    const { access_key, entry } = readInput(pinSchema, request.body);
+    await putOne({ request, response }, access_key, entry);
+  };
+  const read = async (request: Request, response: Response) => {
+    const { id } = await findBalancer(catalog, parameter(request, 'name'));
+    const pin = await catalog.balancerLinks.findPin(id, parameter(request, 'access_key'));
+    if (!pin) throw new Problem('not_found', 'This access key is not pinned.');
+    response.json({ access_key: pin.access_key, entry: pin.entry });
+  };
+  const putOfKey = async (request: Request, response: Response) => {
+    const { entry } = readInput(entrySchema, request.body);
+    await putOne({ request, response }, parameter(request, 'access_key'), entry);
+  };
+  const remove = async (request: Request, response: Response) => {
+    const accessKey = parameter(request, 'access_key');
+    await commit(context, { request, response }, { action: 'delete', ...entityOf(request, accessKey) }, async (writer) => {
+      const { id } = await findBalancer(writer, parameter(request, 'name'));
+      if (!(await writer.balancerLinks.removePin(id, accessKey))) throw new Problem('not_found', 'This access key is not pinned.');
+    });
+    response.status(204).end();
+  };
+
+  return { list, create, put, read, putOfKey, remove };
+}
+
+/** The routes under a load balancer's `/pins`. */
+export function pinRoutes(context: ConsoleContext): Route[] {
+  const { list, create, put, read, putOfKey, remove } = createPinActions(context);
+  const all = `${base}/load-balancers/{name}/pins`;
+  const one = `${all}/{access_key}`;
+  const tag = 'load-balancers';
   return [
     {
       method: 'get',
@@ -44,12 +91,7 @@ export function pinRoutes(context: ConsoleContext): Route[] {
       status: 200,
       answer: pageOf(pin),
       failures: [404],
-      async handle(request, response) {
-        const query = readInput(listQuery, request.query);
-        const { id } = await findBalancer(catalog, parameter(request, 'name'));
-        const { items, total } = await catalog.balancerLinks.listPins(id, toListQuery(query, ['access_key', 'entry']));
-        response.json({ items: items.map(({ access_key, entry }) => ({ access_key, entry })), total, page: query.page, page_size: query.page_size });
-      },
+      handle: list,
     },
     {
       method: 'post',
@@ -61,17 +103,7 @@ export function pinRoutes(context: ConsoleContext): Route[] {
       status: 201,
       answer: pin,
       failures: [404, 409],
-      async handle(request, response) {
-        const { access_key, entry } = readInput(pinSchema, request.body);
-        const load_balancer = parameter(request, 'name');
-        await commit(context, { request, response }, { action: 'create', ...entityOf(request, access_key) }, async (writer) => {
-          const { id } = await findBalancer(writer, load_balancer);
-          if (await writer.balancerLinks.findPin(id, access_key))
-            throw new Problem('conflict', 'This access key is pinned already.', [{ field: 'access_key', message: 'is pinned already' }]);
-          return putPin(writer, { load_balancer, access_key, entry });
-        });
-        response.status(201).json({ access_key, entry });
-      },
+      handle: create,
     },
     {
       method: 'put',
@@ -83,10 +115,7 @@ export function pinRoutes(context: ConsoleContext): Route[] {
       status: 200,
       answer: pin,
       failures: [404],
-      async handle(request, response) {
-        const { access_key, entry } = readInput(pinSchema, request.body);
-        await put(request, response, access_key, entry);
-      },
+      handle: put,
     },
     {
       method: 'get',
@@ -97,12 +126,7 @@ export function pinRoutes(context: ConsoleContext): Route[] {
       status: 200,
       answer: pin,
       failures: [404],
-      async handle(request, response) {
-        const { id } = await findBalancer(catalog, parameter(request, 'name'));
-        const pin = await catalog.balancerLinks.findPin(id, parameter(request, 'access_key'));
-        if (!pin) throw new Problem('not_found', 'This access key is not pinned.');
-        response.json({ access_key: pin.access_key, entry: pin.entry });
-      },
+      handle: read,
     },
     {
       method: 'put',
@@ -114,10 +138,7 @@ export function pinRoutes(context: ConsoleContext): Route[] {
       status: 200,
       answer: pin,
       failures: [404],
-      async handle(request, response) {
-        const { entry } = readInput(entrySchema, request.body);
-        await put(request, response, parameter(request, 'access_key'), entry);
-      },
+      handle: putOfKey,
     },
     {
       method: 'delete',
@@ -127,14 +148,7 @@ export function pinRoutes(context: ConsoleContext): Route[] {
       tag,
       status: 204,
       failures: [404],
-      async handle(request, response) {
-        const accessKey = parameter(request, 'access_key');
-        await commit(context, { request, response }, { action: 'delete', ...entityOf(request, accessKey) }, async (writer) => {
-          const { id } = await findBalancer(writer, parameter(request, 'name'));
-          if (!(await writer.balancerLinks.removePin(id, accessKey))) throw new Problem('not_found', 'This access key is not pinned.');
-        });
-        response.status(204).end();
-      },
+      handle: remove,
     },
   ];
 }

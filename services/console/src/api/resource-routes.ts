@@ -13,16 +13,22 @@ import { pageOf } from './answers/common.ts';
 import { listQuery, maybeText, tagQuery, toListQuery } from './list-query.ts';
 import { base, parameter, type Route } from './route.ts';
 
+/** As operation ids spell the resource. */
+const idOf = ({ path }: ResourceOperations): string => path.replaceAll('-', '_');
+
+const shownTo = (response: Response, resource: ResourceOperations, reply: Reply): Reply =>
+  actorOf(response).role === 'admin' ? reply : resource.conceal(reply);
+
+/** The routes of one kind of resource. */
 export function resourceRoutes(resource: ResourceOperations, context: ConsoleContext): Route[] {
   const { path, entityType } = resource;
   const all = `${base}/${path}`;
   const one = `${all}/{name}`;
   const { catalog } = context.storage;
-  const id = path.replaceAll('-', '_');
+  const id = idOf(resource);
   const tag = path;
 
   const answer = (response: Response, status: number, { body, etag }: Reply) => response.status(status).set('ETag', formatEtag(etag)).json(body);
-  const shownTo = (response: Response, reply: Reply): Reply => (actorOf(response).role === 'admin' ? reply : resource.conceal(reply));
   const change = <T>(call: Call, action: 'create' | 'update' | 'delete', entity_id: Purpose<T>['entity_id'], work: (writer: CatalogWriter) => Promise<T>) =>
     commit(context, call, { action, entity_type: entityType, entity_id }, work);
   const update = async (request: Request, response: Response) => {
@@ -30,31 +36,10 @@ export function resourceRoutes(resource: ResourceOperations, context: ConsoleCon
     const { value } = await change({ request, response }, 'update', name, (writer) => resource.update(writer, name, request.body, request.get('if-match')));
     answer(response, 200, value);
   };
-  const filterNames = Object.keys(resource.filters);
-  const filtered = listQuery.extend({
-    ...Object.fromEntries(filterNames.map((name) => [name, maybeText(200)])),
-    ...(resource.tagged && { tags: tagQuery }),
-  });
   const merges = 'merge: a field that is not sent stays, null resets it to its default, masked or absent secrets stay';
 
   return [
-    {
-      method: 'get',
-      path: all,
-      operationId: `list_${id}`,
-      summary: `List ${path}`,
-      tag,
-      query: filtered,
-      status: 200,
-      answer: pageOf(resource.answer),
-      async handle(request, response) {
-        const query = readInput(filtered, request.query) as z.output<typeof listQuery> & { tags?: string[] } & Record<string, string | undefined>;
-        const equal = Object.fromEntries(filterNames.flatMap((name) => (query[name] === undefined ? [] : [[resource.filters[name], query[name]]])));
-        const { items, total } = await resource.list(catalog, { ...toListQuery(query, resource.sortable), equal, tags: query.tags ?? [] });
-        const shown = await resource.complete(items);
-        response.json({ items: shown.map((reply) => shownTo(response, reply).body), total, page: query.page, page_size: query.page_size });
-      },
-    },
+    listRoute(resource, context),
     {
       method: 'post',
       path: all,
@@ -82,7 +67,7 @@ export function resourceRoutes(resource: ResourceOperations, context: ConsoleCon
       failures: [404],
       async handle(request, response) {
         const [shown] = await resource.complete([await resource.read(catalog, parameter(request, 'name'))]);
-        if (shown) answer(response, 200, shownTo(response, shown));
+        if (shown) answer(response, 200, shownTo(response, resource, shown));
       },
     },
     ...(['put', 'patch'] as const).map(
@@ -116,4 +101,31 @@ export function resourceRoutes(resource: ResourceOperations, context: ConsoleCon
       },
     },
   ];
+}
+
+/** The list, filtered by what this kind of resource is filtered by. */
+function listRoute(resource: ResourceOperations, context: ConsoleContext): Route {
+  const { path } = resource;
+  const filterNames = Object.keys(resource.filters);
+  const filtered = listQuery.extend({
+    ...Object.fromEntries(filterNames.map((name) => [name, maybeText(200)])),
+    ...(resource.tagged && { tags: tagQuery }),
+  });
+  return {
+    method: 'get',
+    path: `${base}/${path}`,
+    operationId: `list_${idOf(resource)}`,
+    summary: `List ${path}`,
+    tag: path,
+    query: filtered,
+    status: 200,
+    answer: pageOf(resource.answer),
+    async handle(request, response) {
+      const query = readInput(filtered, request.query) as z.output<typeof listQuery> & { tags?: string[] } & Record<string, string | undefined>;
+      const equal = Object.fromEntries(filterNames.flatMap((name) => (query[name] === undefined ? [] : [[resource.filters[name], query[name]]])));
+      const { items, total } = await resource.list(context.storage.catalog, { ...toListQuery(query, resource.sortable), equal, tags: query.tags ?? [] });
+      const shown = await resource.complete(items);
+      response.json({ items: shown.map((reply) => shownTo(response, resource, reply).body), total, page: query.page, page_size: query.page_size });
+    },
+  };
 }

@@ -12,8 +12,8 @@ import { base, type Route } from './route.ts';
 
 const tag = 'session';
 
-/** `label` null: no OpenID provider is configured. */
-export function signInRoutes(signIn: SignIn, { label }: { label: string | null }): Route[] {
+/** What the routes of signing in do. */
+function createSignInActions(signIn: SignIn) {
   const { store, passwords, sessions, guard, audit } = signIn;
 
   /** null: anything is wrong with it; what exactly is not the caller's to know. */
@@ -82,6 +82,12 @@ export function signInRoutes(signIn: SignIn, { label }: { label: string | null }
     response.json({ ...actor, ...own });
   };
 
+  return { login, logout, changePassword, me };
+}
+
+/** `label` null: no OpenID provider is configured. */
+export function signInRoutes(signIn: SignIn, { label }: { label: string | null }): Route[] {
+  const { login, logout, changePassword, me } = createSignInActions(signIn);
   return [
     {
       method: 'get',

@@ -80,7 +80,7 @@ const maxPoints = 2_000;
 const sumGrain = (ms: number): Grain => (ms <= 2 * dayMs ? 'hour' : 'day');
 
 /** By minutes only where nothing tells them apart: those sums are of all requests, and of the last hours. */
-function seriesGrain(asked: (typeof grainNames)[number], from: number, to: number, plain: boolean, now: number): Grain {
+function seriesGrain(asked: (typeof grainNames)[number], { from, to }: { from: number; to: number }, plain: boolean, now: number): Grain {
   const recent = plain && from > now - 36 * 3_600_000;
   if (asked === 'minute' && !recent) throw invalidField('granularity', 'minutes are kept for 36 hours, and without filters or `by`');
   if (asked !== 'auto') return asked;
@@ -117,7 +117,117 @@ const answeredRange = ({ from, to, grain }: Pick<StatsQuery, 'from' | 'to' | 'gr
 const shown = (text: string): string | null => (text === '' ? null : text);
 const sendTable = (response: Response, name: string, lines: Iterable<string>): void => void response.set(csvHeaders(name)).send([...lines].join(''));
 
-export function statsRoutes({ storage: { requests, deadLetters } }: ConsoleContext, now: () => number): Route[] {
+const summary =
+  ({ storage: { requests, deadLetters } }: ConsoleContext, now: () => number): Route['handle'] =>
+  async (request, response) => {
+    const query = readInput(summaryQuery, request.query);
+    const { from, to } = toRange(query, now());
+    const filters = filtersOf(query);
+    const read = async (range: Pick<StatsQuery, 'from' | 'to' | 'grain'>) => {
+      const [group] = await requests.readStats({ ...range, filters, overTime: false });
+      return { ...answeredRange(range), ...timedFiguresOf(group) };
+    };
+    const range = within(from, to, sumGrain(to - from));
+    const summary = await read(range);
+    if (query.format === 'csv')
+      return sendTable(
+        response,
+        'summary',
+        figuresTable(['from', 'to'], [summary], (one) => [isoTime(one.from), isoTime(one.to)]),
+      );
+    const previous = query.compare === 'true' ? await read({ ...range, from: range.from - (range.to - range.from), to: range.from }) : undefined;
+    response.json({ ...summary, dead_letters: await deadLetters.count(), ...(previous && { previous }) });
+  };
+
+const series =
+  ({ storage: { requests } }: ConsoleContext, now: () => number): Route['handle'] =>
+  async (request, response) => {
+    const query = readInput(seriesQuery, request.query);
+    const { from, to } = toRange(query, now());
+    const filters = filtersOf(query);
+    const plain = query.by === undefined && Object.keys(filters).length === 0;
+    const range = within(from, to, seriesGrain(query.granularity, { from, to }, plain, now()));
+    if ((range.to - range.from) / grainMs[range.grain] > maxPoints) throw invalidField('granularity', `gives more than ${maxPoints} points in this range`);
+    const by = query.by === undefined ? undefined : { dimension: query.by, order: 'requests' as const, limit: query.limit };
+    const groups = await requests.readStats({ ...range, filters, overTime: true, ...(by && { by }) });
+    const items = groups.map((group) => ({ start: group.start ?? 0, ...(by && { value: shown(group.value ?? '') }), ...timedFiguresOf(group) }));
+    if (query.format === 'csv')
+      return sendTable(
+        response,
+        'series',
+        figuresTable(['start', ...(query.by ? [query.by] : [])], items, (one) => [isoTime(one.start), ...(by ? [one.value ?? null] : [])]),
+      );
+    response.json({ ...answeredRange(range), by: query.by ?? null, items });
+  };
+
+const top =
+  ({ storage: { requests } }: ConsoleContext, now: () => number): Route['handle'] =>
+  async (request, response) => {
+    const query = readInput(topQuery, request.query);
+    const { from, to } = toRange(query, now());
+    const filters = filtersOf(query);
+    if (query.by === 'session') {
+      refuseOtherFilters(filters);
+      const sessions = await requests.readSessions({
+        from,
+        to,
+        ...(filters.access_key !== undefined && { accessKey: filters.access_key }),
+        order: sessionOrders[query.order],
+        limit: query.limit,
+      });
+      const items = sessions.map((one) => ({ value: one.sessionId, ...sessionFigures(one) }));
+      if (query.format === 'csv')
+        return sendTable(
+          response,
+          'top',
+          figuresTable(['session', 'access_key'], items, (one) => [one.value, one.access_key]),
+        );
+      return void response.json({ from, to, by: 'session', items });
+    }
+    const range = within(from, to, sumGrain(to - from));
+    const by = { dimension: query.by, order: orders[query.order], limit: query.limit };
+    const groups = await requests.readStats({ ...range, filters, overTime: false, by });
+    const items = groups.map((group) => ({ value: shown(group.value ?? ''), ...timedFiguresOf(group) }));
+    if (query.format === 'csv')
+      return sendTable(
+        response,
+        'top',
+        figuresTable([query.by], items, (one) => [one.value]),
+      );
+    response.json({ ...answeredRange(range), by: query.by, items });
+  };
+
+const sessions =
+  ({ storage: { requests } }: ConsoleContext, now: () => number): Route['handle'] =>
+  async (request, response) => {
+    const query = readInput(sessionsQuery, request.query);
+    const { from, to } = toRange(query, now(), 60_000);
+    const { access_key: accessKey } = filtersOf(query);
+    const sessions = await requests.readSessions({
+      from,
+      to,
+      ...(accessKey !== undefined && { accessKey }),
+      ...(query.session_id !== undefined && { sessionId: query.session_id }),
+      order: sessionOrders[query.order],
+      limit: query.limit,
+    });
+    const items = sessions.map(sessionFigures);
+    if (query.format === 'csv')
+      return sendTable(
+        response,
+        'sessions',
+        figuresTable(['session_id', 'access_key', 'first_at', 'last_at'], items, (one) => [
+          one.session_id,
+          one.access_key,
+          isoTime(one.first_at),
+          isoTime(one.last_at),
+        ]),
+      );
+    response.json({ from, to, items });
+  };
+
+/** The routes under `/stats`, each also as a table. */
+export function statsRoutes(context: ConsoleContext, now: () => number): Route[] {
   const route = (name: string, summary: string, { query, answer }: { query: z.ZodObject; answer: z.ZodType }, handle: Route['handle']): Route => ({
     method: 'get',
     path: `${base}/stats/${name}`,
@@ -131,107 +241,9 @@ export function statsRoutes({ storage: { requests, deadLetters } }: ConsoleConte
     handle,
   });
   return [
-    route(
-      'summary',
-      'Requests, tokens, money, errors and latencies of a time range',
-      { query: summaryQuery, answer: statsSummary },
-      async (request, response) => {
-        const query = readInput(summaryQuery, request.query);
-        const { from, to } = toRange(query, now());
-        const filters = filtersOf(query);
-        const read = async (range: Pick<StatsQuery, 'from' | 'to' | 'grain'>) => {
-          const [group] = await requests.readStats({ ...range, filters, overTime: false });
-          return { ...answeredRange(range), ...timedFiguresOf(group) };
-        };
-        const range = within(from, to, sumGrain(to - from));
-        const summary = await read(range);
-        if (query.format === 'csv')
-          return sendTable(
-            response,
-            'summary',
-            figuresTable(['from', 'to'], [summary], (one) => [isoTime(one.from), isoTime(one.to)]),
-          );
-        const previous = query.compare === 'true' ? await read({ ...range, from: range.from - (range.to - range.from), to: range.from }) : undefined;
-        response.json({ ...summary, dead_letters: await deadLetters.count(), ...(previous && { previous }) });
-      },
-    ),
-    route('series', 'The same over time, and by one dimension', { query: seriesQuery, answer: statsSeries }, async (request, response) => {
-      const query = readInput(seriesQuery, request.query);
-      const { from, to } = toRange(query, now());
-      const filters = filtersOf(query);
-      const plain = query.by === undefined && Object.keys(filters).length === 0;
-      const range = within(from, to, seriesGrain(query.granularity, from, to, plain, now()));
-      if ((range.to - range.from) / grainMs[range.grain] > maxPoints) throw invalidField('granularity', `gives more than ${maxPoints} points in this range`);
-      const by = query.by === undefined ? undefined : { dimension: query.by, order: 'requests' as const, limit: query.limit };
-      const groups = await requests.readStats({ ...range, filters, overTime: true, ...(by && { by }) });
-      const items = groups.map((group) => ({ start: group.start ?? 0, ...(by && { value: shown(group.value ?? '') }), ...timedFiguresOf(group) }));
-      if (query.format === 'csv')
-        return sendTable(
-          response,
-          'series',
-          figuresTable(['start', ...(query.by ? [query.by] : [])], items, (one) => [isoTime(one.start), ...(by ? [one.value ?? null] : [])]),
-        );
-      response.json({ ...answeredRange(range), by: query.by ?? null, items });
-    }),
-    route('top', 'Who or what had the most of it', { query: topQuery, answer: statsTop }, async (request, response) => {
-      const query = readInput(topQuery, request.query);
-      const { from, to } = toRange(query, now());
-      const filters = filtersOf(query);
-      if (query.by === 'session') {
-        refuseOtherFilters(filters);
-        const sessions = await requests.readSessions({
-          from,
-          to,
-          ...(filters.access_key !== undefined && { accessKey: filters.access_key }),
-          order: sessionOrders[query.order],
-          limit: query.limit,
-        });
-        const items = sessions.map((one) => ({ value: one.sessionId, ...sessionFigures(one) }));
-        if (query.format === 'csv')
-          return sendTable(
-            response,
-            'top',
-            figuresTable(['session', 'access_key'], items, (one) => [one.value, one.access_key]),
-          );
-        return void response.json({ from, to, by: 'session', items });
-      }
-      const range = within(from, to, sumGrain(to - from));
-      const by = { dimension: query.by, order: orders[query.order], limit: query.limit };
-      const groups = await requests.readStats({ ...range, filters, overTime: false, by });
-      const items = groups.map((group) => ({ value: shown(group.value ?? ''), ...timedFiguresOf(group) }));
-      if (query.format === 'csv')
-        return sendTable(
-          response,
-          'top',
-          figuresTable([query.by], items, (one) => [one.value]),
-        );
-      response.json({ ...answeredRange(range), by: query.by, items });
-    }),
-    route('sessions', 'Sessions of coding agents, and what they used', { query: sessionsQuery, answer: statsSessions }, async (request, response) => {
-      const query = readInput(sessionsQuery, request.query);
-      const { from, to } = toRange(query, now(), 60_000);
-      const { access_key: accessKey } = filtersOf(query);
-      const sessions = await requests.readSessions({
-        from,
-        to,
-        ...(accessKey !== undefined && { accessKey }),
-        ...(query.session_id !== undefined && { sessionId: query.session_id }),
-        order: sessionOrders[query.order],
-        limit: query.limit,
-      });
-      const items = sessions.map(sessionFigures);
-      if (query.format === 'csv')
-        return sendTable(
-          response,
-          'sessions',
-          figuresTable(['session_id', 'access_key', 'first_at', 'last_at'], items, (one) => [
-            one.session_id,
-            one.access_key,
-            isoTime(one.first_at),
-            isoTime(one.last_at),
-          ]),
-        );
-      response.json({ from, to, items });
-    }),
+    route('summary', 'Requests, tokens, money, errors and latencies of a time range', { query: summaryQuery, answer: statsSummary }, summary(context, now)),
+    route('series', 'The same over time, and by one dimension', { query: seriesQuery, answer: statsSeries }, series(context, now)),
+    route('top', 'Who or what had the most of it', { query: topQuery, answer: statsTop }, top(context, now)),
+    route('sessions', 'Sessions of coding agents, and what they used', { query: sessionsQuery, answer: statsSessions }, sessions(context, now)),
   ];
 }

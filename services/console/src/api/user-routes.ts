@@ -4,6 +4,7 @@ import type { AuditAction } from '@model-gateway/contracts';
 import type { ConsoleUser, UserWriter } from '@model-gateway/storage';
 import type { Request, Response } from 'express';
 import { auditOf } from '../audit/audit-of.ts';
+import type { Call } from '../history/commit.ts';
 import { invalidField, Problem } from '../problem.ts';
 import { etagMatches, etagOf, formatEtag } from '../resources/etag.ts';
 import { actorOf } from '../sign-in/actor.ts';
@@ -25,9 +26,10 @@ const readOnly = new Set(['id', 'has_password', 'identity', 'etag', 'created_at'
 
 const secret = new Set(['password', 'password_hash']);
 
-export function userRoutes({ store, passwords, sessions, audit }: SignIn): Route[] {
+/** What the routes of users do. */
+function createUserActions({ store, passwords, sessions, audit }: SignIn) {
   const answer = (response: Response, status: number, user: ConsoleUser) => response.status(status).set('ETag', formatEtag(user.etag)).json(show(user));
-  const record = (request: Request, response: Response, action: AuditAction, user: ConsoleUser, diff?: Record<string, unknown>) =>
+  const record = ({ request, response }: Call, action: AuditAction, user: ConsoleUser, diff?: Record<string, unknown>) =>
     audit({ ...auditOf(request, actorOf(response).actor), action, entity_type: 'console_user', entity_id: user.username, ...(diff && { diff }) });
   const find = async (reader: Pick<UserWriter, 'find'>, username: string) => {
     const user = await reader.find(username);
@@ -44,7 +46,7 @@ export function userRoutes({ store, passwords, sessions, audit }: SignIn): Route
         throw new Problem('conflict', 'There is already a console user of this name.', [{ field: 'username', message: 'is taken' }]);
       return writer.insert({ id: randomUUID(), username, role, enabled, passwordHash, identity: null });
     });
-    await record(request, response, 'create', user, { role, enabled });
+    await record({ request, response }, 'create', user, { role, enabled });
     answer(response, 201, user);
   };
 
@@ -67,8 +69,8 @@ export function userRoutes({ store, passwords, sessions, audit }: SignIn): Route
     });
     if (after !== before) sessions.announce(after.id);
     const diff = differences(before, after);
-    if (Object.keys(diff).length > 0) await record(request, response, 'update', after, diff);
-    if (passwordHash !== undefined) await record(request, response, 'admin_change_password', after);
+    if (Object.keys(diff).length > 0) await record({ request, response }, 'update', after, diff);
+    if (passwordHash !== undefined) await record({ request, response }, 'admin_change_password', after);
     answer(response, 200, after);
   };
 
@@ -81,7 +83,7 @@ export function userRoutes({ store, passwords, sessions, audit }: SignIn): Route
       return found;
     });
     sessions.announce(user.id);
-    await record(request, response, 'delete', user);
+    await record({ request, response }, 'delete', user);
     response.status(204).end();
   };
 
@@ -95,10 +97,23 @@ export function userRoutes({ store, passwords, sessions, audit }: SignIn): Route
       return writer.update(found, { passwordHash });
     });
     sessions.announce(user.id);
-    await record(request, response, 'admin_change_password', user);
+    await record({ request, response }, 'admin_change_password', user);
     response.status(204).end();
   };
 
+  const list = async (request: Request, response: Response) => {
+    const query = readInput(listQuery, request.query);
+    const { items, total } = await store.users.list(toListQuery(query, sortable));
+    response.json({ items: items.map(show), total, page: query.page, page_size: query.page_size });
+  };
+  const read = async (request: Request, response: Response) => void answer(response, 200, await find(store.users, parameter(request, 'username')));
+
+  return { list, create, read, update, remove, reset };
+}
+
+/** The routes under `/users`. */
+export function userRoutes(signIn: SignIn): Route[] {
+  const { list, create, read, update, remove, reset } = createUserActions(signIn);
   return [
     {
       method: 'get',
@@ -109,11 +124,7 @@ export function userRoutes({ store, passwords, sessions, audit }: SignIn): Route
       query: listQuery,
       status: 200,
       answer: pageOf(shownUser),
-      async handle(request, response) {
-        const query = readInput(listQuery, request.query);
-        const { items, total } = await store.users.list(toListQuery(query, sortable));
-        response.json({ items: items.map(show), total, page: query.page, page_size: query.page_size });
-      },
+      handle: list,
     },
     {
       method: 'post',
@@ -136,7 +147,7 @@ export function userRoutes({ store, passwords, sessions, audit }: SignIn): Route
       status: 200,
       answer: shownUser,
       failures: [404],
-      handle: async (request, response) => void answer(response, 200, await find(store.users, parameter(request, 'username'))),
+      handle: read,
     },
     ...(['put', 'patch'] as const).map(
       (method): Route => ({

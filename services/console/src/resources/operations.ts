@@ -49,10 +49,8 @@ export interface ResourceOperations {
 /** Fields of replies that are not the client's to set: sent back with a whole object they mean nothing. */
 const readOnly = new Set(['id', 'created_at', 'updated_at', 'last_used_at']);
 
-export function createOperations<D extends { name: string }, I extends { name: string }>(
-  resource: Resource<D, I>,
-  context: ConsoleContext,
-): ResourceOperations {
+/** What the operations of one kind of resource have in common. */
+function createHelpers<D extends { name: string }, I extends { name: string }>(resource: Resource<D, I>, context: ConsoleContext) {
   // A row may be older than some fields: it is shown with what they mean where they are absent.
   const defaults = defaultsOf(resource.answer);
   const show = ({ id, document }: StoredResource<D>): Record<string, unknown> => {
@@ -86,31 +84,18 @@ export function createOperations<D extends { name: string }, I extends { name: s
     if (faults.length > 0) throw invalid(faults.map(({ field, message }) => ({ field: joinPath(prefix, field), message })));
     return input;
   };
+  return { toReply, findOrThrow, fill, dropMasks, parse };
+}
 
+type Helpers<D extends { name: string }, I extends { name: string }> = ReturnType<typeof createHelpers<D, I>>;
+
+/** The operations that change a resource. */
+function writeOperations<D extends { name: string }, I extends { name: string }>(
+  resource: Resource<D, I>,
+  context: ConsoleContext,
+  { toReply, findOrThrow, fill, dropMasks, parse }: Helpers<D, I>,
+): Pick<ResourceOperations, 'create' | 'update' | 'remove' | 'put'> {
   return {
-    path: resource.path,
-    noun: resource.noun,
-    entityType: resource.entityType,
-    sortable: resource.sortable,
-    filters: resource.filters ?? {},
-    tagged: resource.tagged ?? false,
-    schema: resource.schema,
-    partial: resource.partial,
-    answer: z.strictObject({ ...storedFields, ...resource.answer.shape }),
-    async list(reader, query) {
-      const { items, total } = await resource.reader(reader).list(query);
-      return { items: items.map(toReply), total };
-    },
-    read: async (reader, name) => toReply(await findOrThrow(reader, name)),
-    conceal: (reply) => (resource.conceal ? { ...reply, body: resource.conceal(reply.body) } : reply),
-    async complete(replies) {
-      if (!resource.complete || replies.length === 0) return [...replies];
-      const bodies = await resource.complete(
-        replies.map(({ body }) => body),
-        context,
-      );
-      return replies.map((reply, index) => ({ ...reply, body: bodies[index] ?? reply.body }));
-    },
     async create(writer, body) {
       const { fields } = readBody(resource.path, body, '');
       const input = parse(fill(withoutNulls(fields)), '');
@@ -157,6 +142,41 @@ export function createOperations<D extends { name: string }, I extends { name: s
       await resource.writer(writer).update(existing, document);
       return 'updated';
     },
+  };
+}
+
+/** The operations on one kind of resource. */
+export function createOperations<D extends { name: string }, I extends { name: string }>(
+  resource: Resource<D, I>,
+  context: ConsoleContext,
+): ResourceOperations {
+  const helpers = createHelpers(resource, context);
+  const { toReply, findOrThrow } = helpers;
+  return {
+    path: resource.path,
+    noun: resource.noun,
+    entityType: resource.entityType,
+    sortable: resource.sortable,
+    filters: resource.filters ?? {},
+    tagged: resource.tagged ?? false,
+    schema: resource.schema,
+    partial: resource.partial,
+    answer: z.strictObject({ ...storedFields, ...resource.answer.shape }),
+    async list(reader, query) {
+      const { items, total } = await resource.reader(reader).list(query);
+      return { items: items.map(toReply), total };
+    },
+    read: async (reader, name) => toReply(await findOrThrow(reader, name)),
+    conceal: (reply) => (resource.conceal ? { ...reply, body: resource.conceal(reply.body) } : reply),
+    async complete(replies) {
+      if (!resource.complete || replies.length === 0) return [...replies];
+      const bodies = await resource.complete(
+        replies.map(({ body }) => body),
+        context,
+      );
+      return replies.map((reply, index) => ({ ...reply, body: bodies[index] ?? reply.body }));
+    },
+    ...writeOperations(resource, context, helpers),
     async checkLinks(reader, name, prefix) {
       const stored = resource.checkLinks && (await resource.reader(reader).find(name));
       if (stored) await resource.checkLinks?.(stored.document, reader, prefix);

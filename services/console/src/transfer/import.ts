@@ -67,7 +67,7 @@ export async function prepareImport(body: unknown, { resources, context }: Impor
         await pace();
       }
     }
-    for (const { section, list } of parts) await checkLinks(section, list, resources, writer, pace);
+    for (const { section, list } of parts) await checkLinks({ section, list }, resources, writer, pace);
     for (const [index, pin] of (file.load_balancer_pins ?? []).entries()) {
       const outcome = await putPin(writer, pin, `${pinSection}.${index}`);
       diff[outcome][pinSection].push(`${pin.load_balancer}/${pin.access_key}`);
@@ -120,8 +120,7 @@ function refuseRepeated(parts: readonly { section: Section; list: readonly Entry
 
 /** Rules may name models that stand further down in the file. */
 async function checkLinks(
-  section: Section,
-  list: readonly Entry[],
+  { section, list }: { section: Section; list: readonly Entry[] },
   resources: readonly ResourceOperations[],
   writer: CatalogWriter,
   pace: Pace,

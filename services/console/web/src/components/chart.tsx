@@ -47,7 +47,7 @@ export function Chart({ times, series, height = 180, format = String, caption }:
         cursor: { points: { size: 6 }, focus: { prox: 24 } },
         legend: { live: true },
         axes: [
-          { ...axis, space: 64, values: (_plot, splits, _axis, _space, step) => splits.map((split) => formatAxisTime(split * 1000, step)) },
+          { ...axis, space: 64, values: (...[, splits, , , step]) => splits.map((split) => formatAxisTime(split * 1000, step)) },
           { ...axis, size: 56, values: (_plot, values) => values.map((value) => format(value)) },
         ],
         series: [

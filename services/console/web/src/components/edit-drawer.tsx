@@ -44,7 +44,7 @@ export function EditDrawer<V extends Record<string, unknown>>({
   const { t } = useTranslation();
   const isAdmin = useIsAdmin();
   const [busy, setBusy] = useState(false);
-  const [others, setOthers] = useState<{ message: string; details: readonly FieldFault[] } | null>(null);
+  const [others, setOthers] = useState<Unplaced | null>(null);
 
   useReturnFocus();
   const isCovered = useOverlayOpen();
@@ -105,16 +105,7 @@ export function EditDrawer<V extends Record<string, unknown>>({
         </Stack>
         <Box pos="sticky" bottom={0} py="md" bg="var(--mantine-color-body)" style={{ borderTop: '1px solid var(--mantine-color-default-border)' }}>
           {/* Where it is seen, however long the form is. */}
-          {others && (
-            <Alert color="red" role="alert" mb="md" mah="30vh" style={{ overflow: 'auto' }}>
-              <Text size="sm">{others.message}</Text>
-              {others.details.map(({ field, message }) => (
-                <Text key={field} size="sm">
-                  <b className="mono">{field}</b> {message}
-                </Text>
-              ))}
-            </Alert>
-          )}
+          {others && <UnplacedFaults {...others} />}
           <Group justify="space-between">
             <Group gap="xs">{isAdmin && actions}</Group>
             <Group gap="xs">
@@ -129,6 +120,25 @@ export function EditDrawer<V extends Record<string, unknown>>({
         </Box>
       </form>
     </Drawer>
+  );
+}
+
+/** What could not be put at a field. */
+interface Unplaced {
+  message: string;
+  details: readonly FieldFault[];
+}
+
+function UnplacedFaults({ message, details }: Unplaced) {
+  return (
+    <Alert color="red" role="alert" mb="md" mah="30vh" style={{ overflow: 'auto' }}>
+      <Text size="sm">{message}</Text>
+      {details.map(({ field, message: fault }) => (
+        <Text key={field} size="sm">
+          <b className="mono">{field}</b> {fault}
+        </Text>
+      ))}
+    </Alert>
   );
 }
 

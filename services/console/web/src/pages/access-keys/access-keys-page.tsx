@@ -29,24 +29,9 @@ import { ResourceDrawer } from '../../components/resource-drawer.tsx';
 import { ResourcePage } from '../../components/resource-page.tsx';
 import { useFilter, useFilters } from '../../components/use-address-state.ts';
 import { useIsAdmin } from '../../session/use-me.ts';
+import type { AccessKey } from './access-key.ts';
 import { FindKey, RequestsLink } from './find-key.tsx';
 import { NewKey } from './new-key.tsx';
-
-/** An access key, as the API returns it. */
-export interface AccessKey {
-  name: string;
-  /** First and last four characters; the whole value in the answer to a creation or a rotation. */
-  key: string;
-  group: string;
-  enabled: boolean;
-  expires_at: string | null;
-  last_used_at: string | null;
-  description: string;
-  tags: string[];
-  rate_limit?: unknown;
-  budget?: unknown;
-  anonymous: boolean;
-}
 
 interface KeyForm extends Record<string, unknown> {
   name: string;

@@ -8,7 +8,7 @@ import { useGrantedNames } from '../../api/use-catalog.ts';
 import { Snippet } from '../../components/snippet.tsx';
 import { ClientPicker } from '../clients/client-picker.tsx';
 import { ClientSteps } from '../clients/client-steps.tsx';
-import type { AccessKey } from './access-keys-page.tsx';
+import type { AccessKey } from './access-key.ts';
 
 export function NewKey({ shown, onClose }: { shown: AccessKey; onClose: () => void }) {
   const { t } = useTranslation('access-keys');

@@ -69,7 +69,7 @@ export async function runCall(options: CallOptions): Promise<void> {
 }
 
 async function callAsTest({ dialect, request, signal, onPieces, onRecord }: CallOptions, began: number): Promise<void> {
-  const reader = createReplyReader(dialect, request.stream, onPieces, onRecord, began);
+  const reader = createReplyReader(dialect, request.stream, { onPieces, onRecord }, began);
   let result: TestResult | null = null;
   const response = await streamCall('models/test', {
     body: { model: request.model, client_protocol: dialect.id, stream: request.stream, body: dialect.body(request) },
@@ -98,7 +98,7 @@ async function callAsClient({ dialect, request, signal, onPieces, onRecord }: Ca
     redirect: 'error',
   });
   onRecord({ status: response.status, requestId: response.headers.get('x-request-id'), translationHeader: response.headers.get('x-gateway-translation') });
-  const reader = createReplyReader(dialect, request.stream && response.ok, onPieces, onRecord, began);
+  const reader = createReplyReader(dialect, request.stream && response.ok, { onPieces, onRecord }, began);
   if (!response.ok) return reader.refuse(await response.text());
   await readText(response, (text) => reader.push(text));
   reader.finish();
@@ -126,7 +126,7 @@ const parse = (text: string): unknown => {
 const maxRaw = 400_000;
 
 /** Turns the reply's text into pieces, and keeps it as it came. */
-function createReplyReader(dialect: PlaygroundDialect, stream: boolean, onPieces: CallOptions['onPieces'], onRecord: CallOptions['onRecord'], began: number) {
+function createReplyReader(dialect: PlaygroundDialect, stream: boolean, { onPieces, onRecord }: Pick<CallOptions, 'onPieces' | 'onRecord'>, began: number) {
   let raw = '';
   let first = true;
   const events = createParser({

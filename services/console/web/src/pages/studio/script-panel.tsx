@@ -29,7 +29,6 @@ export function ScriptPanel() {
   const [sample, setSample] = useState(firstSample);
   const [body, setBody] = useState(() => sampleText(firstSample));
   const [context, setContext] = useState(firstContext);
-  const completions = useScriptCompletions();
   const { mutate, isPending, data, error, variables } = useScriptTest();
   const parsed = readObject(body);
   const faulty = faultyFields(context, slot);
@@ -61,35 +60,7 @@ export function ScriptPanel() {
     <Stack>
       <Trial
         loaded={loaded}
-        subject={
-          <Stack gap="sm">
-            <Group justify="space-between" align="flex-end" gap="xs">
-              <div className="choices">
-                <SegmentedControl
-                  aria-label={t('slot')}
-                  value={slot}
-                  onChange={(chosen) => chooseSlot(chosen as ScriptSlot)}
-                  data={scriptSlots.map((one) => ({ value: one, label: t(`slots.${one}.name`) }))}
-                />
-              </div>
-              <Text size="sm" c="dimmed" mt={4}>
-                {t(`slots.${slot}.hint`)}
-              </Text>
-              <CopyButton text={script} label={t('copyScript')} />
-            </Group>
-            <CodeEditor
-              language="javascript"
-              label={t('script')}
-              description={t('scriptHint')}
-              minHeight="300px"
-              maxHeight="520px"
-              value={script}
-              onChange={setScript}
-              completions={completions}
-              marker={marker}
-            />
-          </Stack>
-        }
+        subject={<ScriptField slot={slot} onSlot={chooseSlot} script={script} onScript={setScript} marker={marker} />}
         body={
           <BodyEditor
             kinds={slot === 'response_transform' ? ['reply'] : ['words', 'tools']}
@@ -127,6 +98,50 @@ export function ScriptPanel() {
           {data.use_model !== undefined && <SentOn text={t('useModel', { model: data.use_model })} />}
         </ResultCard>
       )}
+    </Stack>
+  );
+}
+
+interface ScriptFieldProps {
+  slot: ScriptSlot;
+  onSlot: (slot: ScriptSlot) => void;
+  script: string;
+  onScript: (script: string) => void;
+  /** Line and message of the last fault; null: none. */
+  marker: { line: number; message: string } | null;
+}
+
+/** Where the script runs, and its text. */
+function ScriptField({ slot, onSlot, script, onScript, marker }: ScriptFieldProps) {
+  const { t } = useTranslation('studio');
+  const completions = useScriptCompletions();
+  return (
+    <Stack gap="sm">
+      <Group justify="space-between" align="flex-end" gap="xs">
+        <div className="choices">
+          <SegmentedControl
+            aria-label={t('slot')}
+            value={slot}
+            onChange={(chosen) => onSlot(chosen as ScriptSlot)}
+            data={scriptSlots.map((one) => ({ value: one, label: t(`slots.${one}.name`) }))}
+          />
+        </div>
+        <Text size="sm" c="dimmed" mt={4}>
+          {t(`slots.${slot}.hint`)}
+        </Text>
+        <CopyButton text={script} label={t('copyScript')} />
+      </Group>
+      <CodeEditor
+        language="javascript"
+        label={t('script')}
+        description={t('scriptHint')}
+        minHeight="300px"
+        maxHeight="520px"
+        value={script}
+        onChange={onScript}
+        completions={completions}
+        marker={marker}
+      />
     </Stack>
   );
 }
