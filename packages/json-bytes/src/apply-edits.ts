@@ -92,11 +92,15 @@ function insertBefore(walk: Walk, members: Members, start: number, printed: read
   members.kept += printed.length;
 }
 
-/** New elements behind the last member, which ends at `end`. */
-function insertAtEnd(walk: Walk, members: Members, end: number, inserts: EditNode['inserts'], count: number): void {
-  if (!inserts) return;
+/** The text of new elements whose position is `count` or beyond, which come after the last element; '' without any. */
+function printInsertsFrom(count: number, inserts: EditNode['inserts']): string {
+  if (!inserts) return '';
   const late = [...inserts].filter(([place]) => place >= count).sort(([a], [b]) => a - b);
-  const text = late.flatMap(([, printed]) => printed).join(',');
+  return late.flatMap(([, printed]) => printed).join(',');
+}
+
+/** Inserts elements after the last member, which ends at `end`. */
+function insertAtEnd(walk: Walk, members: Members, end: number, text: string): void {
   if (text !== '') cut(walk, end, end, members.kept > 0 ? `,${text}` : text);
 }
 
@@ -127,7 +131,7 @@ function walkMember(walk: Walk, members: Members, memberStart: number, valueStar
   return child ? walkValue(walk, valueStart, child) : skipValueText(walk.text, valueStart);
 }
 
-function addMissing(walk: Walk, keys: Map<string, EditNode>, found: Set<EditNode> | null, at: number, kept: number): void {
+function addMissing(walk: Walk, keys: Map<string, EditNode>, found: Set<EditNode> | null, { at, kept }: { at: number; kept: number }): void {
   let inserted = '';
   for (const [spelledKey, child] of keys) {
     if (!child.add || found?.has(child)) continue;
@@ -144,7 +148,7 @@ function walkObject(walk: Walk, start: number, node: EditNode, keys: Map<string,
   let position = skipBlankText(text, start + 1);
   let lastEnd = start + 1;
   if (text.charCodeAt(position) === braceClose) {
-    if (found) addMissing(walk, keys, found, lastEnd, 0);
+    if (found) addMissing(walk, keys, found, { at: lastEnd, kept: 0 });
     return position + 1;
   }
   for (;;) {
@@ -165,7 +169,7 @@ function walkObject(walk: Walk, start: number, node: EditNode, keys: Map<string,
     position = skipBlankText(text, position + 1);
   }
   endMembers(walk, members, lastEnd);
-  if (found) addMissing(walk, keys, found, lastEnd, members.kept);
+  if (found) addMissing(walk, keys, found, { at: lastEnd, kept: members.kept });
   return position + 1;
 }
 
@@ -174,7 +178,7 @@ function walkArray(walk: Walk, start: number, { elements, inserts }: EditNode): 
   const members = newMembers();
   let position = skipBlankText(text, start + 1);
   if (text.charCodeAt(position) === bracketClose) {
-    insertAtEnd(walk, members, start + 1, inserts, 0);
+    insertAtEnd(walk, members, start + 1, printInsertsFrom(0, inserts));
     return position + 1;
   }
   for (let index = 0; ; index += 1) {
@@ -186,7 +190,7 @@ function walkArray(walk: Walk, start: number, { elements, inserts }: EditNode): 
     const unit = text.charCodeAt(position);
     if (unit === bracketClose) {
       endMembers(walk, members, end);
-      insertAtEnd(walk, members, end, inserts, index + 1);
+      insertAtEnd(walk, members, end, printInsertsFrom(index + 1, inserts));
       return position + 1;
     }
     if (unit !== comma) return -1;

@@ -40,10 +40,30 @@ const firstPollMs = 250;
 const askMs = 1_500;
 const loadMs = 10_000;
 
+/** Logs the begin and the end of an outage of the console, each once. */
+function createOutageLog(logger: CatalogLogger, current: () => Snapshot | null) {
+  let away = false;
+  return {
+    began(error: unknown, what: string): void {
+      if (away) return;
+      away = true;
+      const snapshot = current();
+      // Services start in any order, so a console that is not there yet is not an error.
+      if (snapshot === null && isGatewayError(error) && error.code === 'service_unavailable')
+        logger.info({}, 'waiting for the console to send the configuration');
+      else logger.warn({ error, revision: snapshot?.revision ?? null }, `${what}, continuing with the last known configuration`);
+    },
+    ended(): void {
+      if (away) logger.info({ revision: current()?.revision }, 'the configuration can be read');
+      away = false;
+    },
+  };
+}
+
 export function createCatalogWatcher({ bus, logger, redacted = false, pollMs = 2_000, now = () => performance.now() }: CatalogWatcherDeps): CatalogWatcher {
   const held = new HeldSnapshots({ revisions: 16, ageMs: 60_000, now });
   const loads = new Map<number | 'newest', Promise<Snapshot>>();
-  let away = false;
+  const outage = createOutageLog(logger, () => held.current);
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   let event: Disposable | undefined;
@@ -62,15 +82,6 @@ export function createCatalogWatcher({ bus, logger, redacted = false, pollMs = 2
     return started;
   };
 
-  /** Logged once per absence. Services start in any order, so a console that is not there yet is not an error. */
-  const miss = (error: unknown, what: string): void => {
-    if (away || stopped) return;
-    away = true;
-    const isEarly = held.current === null && isGatewayError(error) && error.code === 'service_unavailable';
-    if (isEarly) logger.info({}, 'waiting for the console to send the configuration');
-    else logger.warn({ error, revision: held.current?.revision ?? null }, `${what}, continuing with the last known configuration`);
-  };
-
   /** Brings `current` to what the console has now. Never rejects. */
   const refresh = async (isCurrent: () => boolean): Promise<void> => {
     try {
@@ -78,10 +89,9 @@ export function createCatalogWatcher({ bus, logger, redacted = false, pollMs = 2
       await load();
       // An event that arrived during an older load joined that load instead of starting one.
       if (!isCurrent()) await load();
-      if (away) logger.info({ revision: held.current?.revision }, 'the configuration can be read');
-      away = false;
+      outage.ended();
     } catch (error) {
-      miss(error, 'the configuration cannot be read');
+      if (!stopped) outage.began(error, 'the configuration cannot be read');
     }
   };
 
@@ -99,7 +109,7 @@ export function createCatalogWatcher({ bus, logger, redacted = false, pollMs = 2
       const { revision } = await bus.ask('catalog.revision', {}, { deadlineMs: askMs });
       await refresh(() => held.current?.revision === revision);
     } catch (error) {
-      miss(error, 'the console does not answer');
+      if (!stopped) outage.began(error, 'the console does not answer');
     }
   };
   const schedule = () => {
