@@ -426,16 +426,16 @@ describe('writing', () => {
 
 test('many results of one step are read in time that grows with their number alone', () => {
   const content = (size: number) => Array.from({ length: size }, () => ({ role: 'tool', tool_call_id: 'c', content: 'r' }));
-  const measure = (size: number): number => {
-    const messages = content(size);
-    const started = process.threadCpuUsage();
-    expect(read({ messages }).conversation.turns).toHaveLength(1);
-    return process.threadCpuUsage(started).user;
+  const [few, many, times] = [content(5_000), content(80_000), 16];
+  const measure = (messages: object[], repeats: number): number => {
+    const started = performance.now();
+    for (let run = 0; run < repeats; run++) expect(read({ messages }).conversation.turns).toHaveLength(1);
+    return performance.now() - started;
   };
-  measure(5_000);
-  // Eight times as many: about eight times as long. A pairing of each with each would be 64 times.
-  const min = (count: number): number => Math.min(...Array.from({ length: 5 }, () => measure(count)));
-  expect(min(40_000) / min(5_000)).toBeLessThan(40);
+  // Sixteen reads of few against one of sixteen times as many: about the same. A pairing of each with each would be sixteen times.
+  const rounds = Array.from({ length: 7 }, () => [measure(few, times), measure(many, 1)] as const);
+  const quickest = (at: 0 | 1): number => Math.min(...rounds.map((round) => round[at]));
+  expect(quickest(1) / quickest(0)).toBeLessThan(6);
 });
 
 describe('a forced call of a tool, which a family refuses while it thinks', () => {
