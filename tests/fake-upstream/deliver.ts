@@ -34,6 +34,9 @@ async function write(response: ServerResponse, bytes: Buffer, delivery: Delivery
   });
 }
 
+/** A reset overtakes what was written just before it: those bytes get time to reach the other side, which nothing here can observe. */
+const headStart = (): Promise<void> => sleep(20);
+
 /** Everything before the faulty byte, then the fault. */
 async function breakAt(response: ServerResponse, fault: NonNullable<Script['fault']>, delivery: Delivery): Promise<void> {
   if (fault.kind === 'stall') return;
@@ -41,8 +44,7 @@ async function breakAt(response: ServerResponse, fault: NonNullable<Script['faul
     response.end();
     return;
   }
-  // Lets the bytes leave before the reset overtakes them.
-  await sleep(20);
+  await headStart();
   delivery.cut = true;
   response.socket?.resetAndDestroy();
 }

@@ -4,9 +4,10 @@
  * upstream has sent, and slow consumers.
  */
 import { startFakeUpstream } from '../fake-upstream/index.ts';
-import { Callers, clientNames, scriptedModels, sleep, until } from '../support/callers.ts';
+import { Callers, clientNames, scriptedModels, until } from '../support/callers.ts';
 import { type Arrangement, startGateway } from '../support/gateway.ts';
 import { slowConsumers, watchGrowth } from '../support/gauges.ts';
+import { underLoadFor } from '../support/pauses.ts';
 
 const [arrangement = 'split', readers = '200', seconds = '10', clients = clientNames.join()] = process.argv.slice(2);
 const speak = clients.split(',') as (typeof clientNames)[number][];
@@ -28,15 +29,14 @@ try {
   const callers = new Callers(gateway);
   const model = (at: number): string => `${clientNames[(at >> 2) % 4]} pump`;
   const warm = Array.from({ length: 16 }, (_, at) => callers.ask(speak[at % speak.length]!, model(at), { keepText: false, ownConnection: true }));
-  await sleep(5000);
+  await underLoadFor(5000);
   for (const one of warm) one.leave();
   await until(() => upstream.requests.every(({ closed }) => closed !== null), 'the first load to be over');
-  await sleep(1000);
   const received = upstream.requests.length;
   const before = await figures();
   const growth = watchGrowth(gateway);
   const slow = Array.from({ length: count }, (_, at) => callers.ask(speak[at % speak.length]!, model(at), { bytesPerSecond: 1024, ownConnection: true }));
-  await sleep(Number(seconds) * 1000);
+  await underLoadFor(Number(seconds) * 1000);
   const after = await figures();
   const sent = upstream.requests.slice(received).map(({ bytesWritten }) => bytesWritten);
   const report = {

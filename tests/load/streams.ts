@@ -3,7 +3,7 @@
  * own and prints one line of JSON: exact texts, time to the first byte, gaps between arrivals, growth of memory, slow consumers.
  */
 import { startFakeUpstream } from '../fake-upstream/index.ts';
-import { Callers, onEach, scriptedModels, sleep, textOf, words } from '../support/callers.ts';
+import { Callers, onEach, scriptedModels, textOf, words } from '../support/callers.ts';
 import { type Arrangement, startGateway } from '../support/gateway.ts';
 import { slowConsumers, watchGrowth } from '../support/gauges.ts';
 
@@ -17,7 +17,7 @@ const gateway = await startGateway({ arrangement: arrangement as Arrangement, to
 try {
   await gateway.configure(scriptedModels(upstream.url, [script]));
   const callers = new Callers(gateway);
-  await sleep(500);
+  await callers.untilServed(onEach(script)[0]!, 60_000);
   const growth = watchGrowth(gateway);
   const streams = await callers.streams(Number(streamCount), onEach(script), { times: true });
   await Promise.all(streams.map((one) => one.done));

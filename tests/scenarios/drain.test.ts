@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
-import { Callers, clientNames, onEach, scriptedModels, sleep, textOf, until, words } from '../support/callers.ts';
+import { Callers, clientNames, onEach, scriptedModels, textOf, until, words } from '../support/callers.ts';
 import { arrangements, splitAvailable, startGateway, type TestGateway } from '../support/gateway.ts';
 import { expectProperEnd } from '../support/proper-end.ts';
 
@@ -155,9 +155,10 @@ describe.each(arrangements('drain'))('%s: the public process', (arrangement) => 
     );
     await until(() => outcomes.length > 10, 'the load to begin');
     await gateway.postgres!.kill!();
-    await sleep(1500);
+    const duringOutage = outcomes.length + 40;
     const refused = await gateway.console('POST', '/key-groups', { name: 'during-the-outage' });
     expect(refused.status).toBe(503);
+    await until(() => outcomes.length > duringOutage, 'the load to go on without a database');
     await gateway.postgres!.restart!();
     const since = outcomes.length;
     await until(() => outcomes.length > since + 40, 'the load to go on');

@@ -5,8 +5,9 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
-import { Callers, clientNames, type Exchange, onEach, scriptedModels, sleep, textOf, until } from '../support/callers.ts';
+import { Callers, clientNames, type Exchange, onEach, scriptedModels, textOf, until } from '../support/callers.ts';
 import { splitAvailable, startGateway, type TestGateway } from '../support/gateway.ts';
+import { frozenFor } from '../support/pauses.ts';
 import { expectProperEnd } from '../support/proper-end.ts';
 
 const freezes = (process.env['FREEZES'] ?? '700,2000').split(',').map(Number);
@@ -36,8 +37,8 @@ suite('a frozen process of two', () => {
     callers = new Callers(gateway);
     await callers.untilServed('alpha ok', 60_000);
     // What the first calls cost is no measure.
-    const { stop } = load();
-    await sleep(4000);
+    const { made, stop } = load();
+    await until(() => made.length >= 4 * perSecond, 'the first calls');
     await stop();
   });
   afterAll(async () => {
@@ -72,7 +73,7 @@ suite('a frozen process of two', () => {
 
   const took = ({ startedAt, endedAt }: Exchange): number => endedAt! - startedAt;
   const share = (some: readonly Exchange[]): number => (some.length === 0 ? 0 : some.filter((one) => took(one) > undelayedMs).length / some.length);
-  /** How often the upstream heard each word. */
+  /** How often the upstream received each word. */
   function received(): Map<string, number> {
     const counts = new Map<string, number>();
     for (const { body } of upstream.requests)
@@ -87,13 +88,14 @@ suite('a frozen process of two', () => {
       upstream.requests.length = 0;
       const streams = await callers.streams(8, onEach(long));
       const { made, stop } = load();
-      await sleep(3000);
+      await until(() => made.length >= 3 * perSecond, 'load before the freeze');
       await gateway.processes[name]!.kill('SIGSTOP');
       const from = performance.now();
-      await sleep(ms);
+      await frozenFor(ms);
       await gateway.processes[name]!.kill('SIGCONT');
       const to = performance.now();
-      await sleep(3000);
+      const awake = made.length;
+      await until(() => made.length >= awake + 3 * perSecond, 'load after the freeze');
       await stop();
       await Promise.all(streams.map((one) => one.done));
 

@@ -153,7 +153,7 @@ const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
   test('a flood of one key does not keep another from its turn', async () => {
     const flood = Promise.all(Array.from({ length: 60 }, () => ask(keys.flood, 'single').then((reply) => reply.text())));
-    await sleep(50);
+    await until(async () => upstream.requests.filter(({ json }) => json['model'] === 'text:2+slow:20').length >= 2, 'the flood to be served');
     const began = performance.now();
     const before = upstream.requests.filter(({ json }) => json['model'] === 'text:2+slow:20').length;
     expect((await ask(keys.modest, 'single')).status).toBe(200);
@@ -222,8 +222,7 @@ const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
     );
     const more = async (): Promise<void> => {
       const sofar = seen.length;
-      await sleep(300);
-      await until(async () => seen.length >= sofar + 20, 'more requests');
+      await until(async () => seen.length >= sofar + 50, 'more requests');
     };
     await more();
     await redis.kill();

@@ -4,6 +4,7 @@ import { type FakeUpstream, type HeardRequest, startFakeUpstream } from '../fake
 import { Callers, clientNames, type Exchange, onEach, scriptedModels, sleep, textOf, until, words } from '../support/callers.ts';
 import { arrangements, startGateway, type TestGateway } from '../support/gateway.ts';
 import { slowConsumers, watchGrowth } from '../support/gauges.ts';
+import { nothingFor, underLoadFor } from '../support/pauses.ts';
 import { expectProperEnd } from '../support/proper-end.ts';
 
 const MiB = 1024 * 1024;
@@ -57,7 +58,7 @@ describe.each(arrangements('streams'))('%s', (arrangement) => {
     const fast = Array.from({ length: 16 }, (_, at) =>
       callers.ask(clientNames[at % 4]!, `${clientNames[at >> 2]} pump`, { keepText: false, ownConnection: true }),
     );
-    await sleep(4000);
+    await underLoadFor(4000);
     await until(() => fast.reduce((sum, { bytes }) => sum + bytes, 0) > warmBytes, 'the first load to be one', 60_000);
     for (const one of fast) one.leave();
     await until(() => upstream.requests.every(({ closed }) => closed !== null), 'the first load to be over', 30_000);
@@ -81,7 +82,7 @@ describe.each(arrangements('streams'))('%s', (arrangement) => {
     let before = -1;
     await until(async () => {
       before = taken();
-      await sleep(1000);
+      await nothingFor(1000);
       return taken() - before < received.length * 64 * 1024;
     }, 'the upstreams to be paused');
     const took: number[] = [];
