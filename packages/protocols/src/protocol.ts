@@ -388,6 +388,8 @@ export interface UpstreamAdapter {
     clientHeaders?: Readonly<Record<string, string>>;
     clientQuery?: string;
     clientPath?: string;
+    /** The written body, for those whose address depends on it; undefined: the caller's own passes. */
+    body?: () => unknown;
   }): UpstreamRequest;
   /** The credential's header, and what must go with it. `headers`: those of the request so far, which the result is laid over. */
   credential(key: string, target: Target, headers?: Readonly<Record<string, string>>): Record<string, string>;

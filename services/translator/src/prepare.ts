@@ -81,6 +81,7 @@ export function prepare(call: Call, route: Route, translatorContext: TranslatorC
       target,
       operation: job.operation,
       stream: job.stream,
+      body: () => draft.body ?? (draft.printed === null ? undefined : (JSON.parse(draft.printed.toString()) as unknown)),
       ...(verbatim && { clientHeaders: job.headers, clientQuery: job.query, clientPath: job.path }),
     });
     const { emulation, relaxedToolSchemas, bridge } = draft;

@@ -299,6 +299,26 @@ const rows: Row[] = [
     accepted: [{ body: { input: 'hello', tools: [{ ...tool(strictWeather), strict: true }, tool(weather, 'other')] } }],
   },
   {
+    id: 'alpha_response.effort-temperature',
+    models: /^gpt-(?:5\.\d|[6-9])(?!.*-chat)/,
+    what: 'temperature and top_p beside an effort other than none, from 5.1 on',
+    source: 'https://platform.openai.com/docs/guides/latest-model (GPT-5 parameter compatibility)',
+    date: '2026-02',
+    wordsUnverified: true,
+    check({ body }) {
+      const { effort } = objectOf(body['reasoning']);
+      if (!isGiven(effort) || effort === 'none') return null;
+      return first(['temperature', 'top_p'], (key) =>
+        isGiven(body[key]) && body[key] !== 1 ? bad(`Unsupported parameter: '${key}' is not supported with this model.`, { param: key }) : null,
+      );
+    },
+    refused: [{ modelId: 'gpt-5.2', body: { input: 'hello', temperature: 0.2, reasoning: { effort: 'low' } } }],
+    accepted: [
+      { modelId: 'gpt-5.2', body: { input: 'hello', temperature: 0.2, reasoning: { effort: 'none' } } },
+      { modelId: 'gpt-5.2', body: { input: 'hello', top_p: 0.2 } },
+    ],
+  },
+  {
     id: 'alpha_response.temperature',
     models: alwaysThinks,
     what: 'A temperature, at models that always think',

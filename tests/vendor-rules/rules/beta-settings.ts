@@ -98,6 +98,19 @@ export const betaSettings: readonly Row[] = [
     accepted: [{ modelId: 'claude-sonnet-4-5', body: ask({ temperature: 0.5 }) }],
   },
   {
+    id: 'beta.thinking-top-p',
+    what: 'top_p under 0.95 while it thinks',
+    source: 'https://platform.claude.com/docs/en/build-with-claude/extended-thinking (feature compatibility)',
+    date: '2026-05',
+    wordsUnverified: true,
+    check: ({ body }) =>
+      /^(?:enabled|adaptive)$/.test(thinking(body)) && typeof body['top_p'] === 'number' && body['top_p'] < 0.95
+        ? bad('`top_p` must be greater than or equal to 0.95 or unset when thinking is enabled or in adaptive mode.')
+        : null,
+    refused: [{ body: ask({ max_tokens: 2000, top_p: 0.5, thinking: { type: 'enabled', budget_tokens: 1024 } }) }],
+    accepted: [{ body: ask({ max_tokens: 2000, top_p: 0.97, thinking: { type: 'enabled', budget_tokens: 1024 } }) }],
+  },
+  {
     id: 'beta.sampling',
     models: withoutSampling,
     what: 'temperature, top_p and top_k, from Opus 4.7 on',

@@ -332,6 +332,64 @@ const rows: Row[] = [
     refused: [{ body: { messages: [{ role: 'user', content: [{ image: { format: 'jpg', source: { bytes: pixel } } }] }] } }],
     accepted: [{ body: { messages: [{ role: 'user', content: [{ image: { format: 'jpeg', source: { bytes: pixel } } }] }] } }],
   },
+  {
+    id: 'cloudhost_converse.stream-tools',
+    models: /^llama/,
+    what: 'Tools in a streamed reply, at Llama',
+    source: 'https://github.com/earendil-works/pi/issues/3739',
+    date: '2026-04-26',
+    check: ({ body, path }) =>
+      path.split('?')[0]?.endsWith('/converse-stream') && isObject(requestOf(body)['toolConfig'])
+        ? bad("This model doesn't support tool use in streaming mode.")
+        : null,
+    refused: [{ modelId: 'us.meta.llama4-scout-17b-instruct-v1:0', path: '/model/x/converse-stream', body: { messages: hello, toolConfig } }],
+    accepted: [{ modelId: 'us.meta.llama4-scout-17b-instruct-v1:0', path: '/model/x/converse', body: { messages: hello, toolConfig } }],
+  },
+  {
+    id: 'cloudhost_converse.tool-choice',
+    models: /^(?:llama|titan|command|gpt-oss)/,
+    what: 'A forced call of a tool, at Llama and others that only choose themselves',
+    source: 'https://github.com/strands-agents/harness-sdk/issues/1241',
+    date: '2025-11',
+    check: ({ body }) =>
+      first(['any', 'tool'], (way) =>
+        isObject(objectOf(objectOf(requestOf(body)['toolConfig'])['toolChoice'])[way])
+          ? bad(`This model doesn't support the toolConfig.toolChoice.${way} field. Remove toolConfig.toolChoice.${way} and try again.`)
+          : null,
+      ),
+    refused: [{ modelId: 'us.meta.llama3-3-70b-instruct-v1:0', body: { messages: hello, toolConfig: { ...toolConfig, toolChoice: { any: {} } } } }],
+    accepted: [{ modelId: 'us.amazon.nova-pro-v1:0', body: { messages: hello, toolConfig: { ...toolConfig, toolChoice: { any: {} } } } }],
+  },
+  {
+    id: 'cloudhost_converse.nova-tool-cache',
+    models: /^nova/,
+    what: 'Cache points among the tools, at Nova',
+    source: 'https://github.com/danny-avila/LibreChat/issues/13838',
+    date: '2026-06-18',
+    check({ body }) {
+      const at = list(objectOf(requestOf(body)['toolConfig'])['tools']).findIndex((tool) => isObject(tool['cachePoint']));
+      return at < 0
+        ? null
+        : bad(`Malformed input request: #/toolConfig/tools/${at}: extraneous key [cachePoint] is not permitted, please reformat your input and try again.`);
+    },
+    refused: [
+      { modelId: 'us.amazon.nova-pro-v1:0', body: { messages: hello, toolConfig: { tools: [...toolConfig.tools, { cachePoint: { type: 'default' } }] } } },
+    ],
+    accepted: [{ modelId: 'us.amazon.nova-pro-v1:0', body: { messages: hello, system: [text('short'), { cachePoint: { type: 'default' } }], toolConfig } }],
+  },
+  {
+    id: 'cloudhost_converse.no-cache',
+    models: /^(?:llama|mistral|command|titan)/,
+    what: 'Cache points, at models that cache nothing',
+    source: 'https://github.com/BerriAI/litellm/pull/39210',
+    date: '2026-09-01',
+    check: ({ body }) =>
+      JSON.stringify(requestOf(body)).includes('"cachePoint":{')
+        ? { status: 403, message: 'You invoked an unsupported model or your request did not allow prompt caching. See the documentation for more information.' }
+        : null,
+    refused: [{ modelId: 'us.meta.llama3-3-70b-instruct-v1:0', body: { messages: hello, system: [text('short'), { cachePoint: { type: 'default' } }] } }],
+    accepted: [{ modelId: 'us.meta.llama3-3-70b-instruct-v1:0', body: { messages: hello, system: [text('short')] } }],
+  },
 ];
 
 export const converseRules: VendorRule[] = rows.map((row) => ({ ...row, protocol: 'cloudhost_converse' }));

@@ -3,7 +3,7 @@ import { first, isGiven, type Json, list, objectOf, textOf } from '../read.ts';
 import type { VendorRule } from '../rule.ts';
 import { headerOf } from '../vendor.ts';
 import { bad, callsOf, chatCall, chatResult, chatTool, findUnpaired, hello, pixel } from './kit.ts';
-import { rangeFault } from './qwen.ts';
+import { budgetFault, forcedWhileThinking, rangeFault } from './qwen.ts';
 
 type Row = Omit<VendorRule, 'protocol'>;
 const messagesOf = (body: Json): Json[] => list(objectOf(body['input'])['messages']);
@@ -11,6 +11,7 @@ const parametersOf = (body: Json): Json => objectOf(body['parameters']);
 const invalid = '<400> InternalError.Algo.InvalidParameter: ';
 const roles = new Set(['system', 'user', 'assistant', 'tool']);
 const ask = (messages: unknown = hello, parameters: Json = { result_format: 'message' }): Json => ({ input: { messages }, parameters });
+const named = { type: 'function', function: { name: 'weather' } };
 const loop = (args = '{"city":"Paris"}'): Json[] => [
   ...hello,
   { role: 'assistant', content: '', tool_calls: [chatCall('call_1', 'weather', args)] },
@@ -204,6 +205,33 @@ const rows: Row[] = [
       { body: ask(hello, { tools: [chatTool({ type: 'object' }, 'search')] }) },
     ],
     accepted: [{ body: ask(hello, { tools: [chatTool()], tool_choice: { type: 'function', function: { name: 'weather' } } }) }],
+  },
+  {
+    id: 'delta.thinking-forced',
+    what: 'A forced call of a tool while it thinks, which the newer models and the open ones do unless told not to',
+    source: 'https://github.com/agentscope-ai/agentscope/issues/1608',
+    date: '2026-09-07',
+    check: ({ modelId, body }) => forcedWhileThinking(modelId, parametersOf(body)),
+    refused: [
+      {
+        modelId: 'qwen3-max',
+        body: ask(hello, { result_format: 'message', tools: [chatTool()], tool_choice: named, enable_thinking: true, incremental_output: true }),
+      },
+    ],
+    accepted: [{ modelId: 'qwen3-max', body: ask(hello, { tools: [chatTool()], tool_choice: named }) }],
+  },
+  {
+    id: 'delta.thinking-budget',
+    what: 'Budgets of thinking of 0 and less, or past what the model thinks at most',
+    source: 'https://github.com/QwenLM/Qwen-Agent/issues/941',
+    date: '2026-08-16',
+    check: ({ modelId, body }) => budgetFault(modelId, parametersOf(body)),
+    refused: [
+      { modelId: 'qwen-turbo', body: ask(hello, { result_format: 'message', enable_thinking: true, thinking_budget: 40_000, incremental_output: true }) },
+    ],
+    accepted: [
+      { modelId: 'qwen-turbo', body: ask(hello, { result_format: 'message', enable_thinking: true, thinking_budget: 4000, incremental_output: true }) },
+    ],
   },
   {
     id: 'delta.ranges',

@@ -43,6 +43,8 @@ const loop = (calls: Json[] = [call()], responses: Json[] = [response()]): Json[
 const declared = (parameters: unknown, name = 'weather'): Json => ({ contents: hello, tools: [{ functionDeclarations: [{ name, parameters }] }] });
 const schema = { type: 'OBJECT', properties: { city: { type: 'STRING' } } };
 
+const levelOf = (body: Json): unknown => get(objectOf(get(objectOf(get(requestOf(body), 'generationConfig')), 'thinkingConfig')), 'thinkingLevel');
+
 const rows: Row[] = [
   {
     id: 'gamma.no-contents',
@@ -422,6 +424,26 @@ const rows: Row[] = [
     },
     refused: [{ body: { contents: hello, generationConfig: { thinkingConfig: { thinkingBudget: 100, thinkingLevel: 'low' } } } }],
     accepted: [{ body: { contents: hello, generationConfig: { thinkingConfig: { thinkingLevel: 'low' } } } }],
+  },
+  {
+    id: 'gamma.thinking-level',
+    models: /^gemini-(?:[12]|2\.\d)(?:\D|$)/,
+    what: 'A level of thinking, before Gemini 3; its documentation lists levels for 2.5 since August 2026, so nothing may count on the refusal',
+    source: 'https://github.com/RooCodeInc/Roo-Code/issues/10700',
+    date: '2026-01-13',
+    check: ({ body }) => (isGiven(levelOf(body)) ? bad('Thinking level is not supported for this model.') : null),
+    refused: [{ modelId: 'gemini-2.5-flash', body: { contents: hello, generationConfig: { thinkingConfig: { thinkingLevel: 'low' } } } }],
+    accepted: [{ modelId: 'gemini-3-flash-preview', body: { contents: hello, generationConfig: { thinkingConfig: { thinkingLevel: 'low' } } } }],
+  },
+  {
+    id: 'gamma.minimal-level',
+    models: /^gemini-[3-9].*-pro/,
+    what: 'The level minimal, at the pro models',
+    source: 'https://github.com/vellum-ai/vellum-assistant/pull/32687',
+    date: '2026-05-30',
+    check: ({ body }) => (/^minimal$/i.test(textOf(levelOf(body))) ? bad('Thinking level MINIMAL is not supported for this model.') : null),
+    refused: [{ modelId: 'gemini-3.1-pro-preview', body: { contents: hello, generationConfig: { thinkingConfig: { thinkingLevel: 'MINIMAL' } } } }],
+    accepted: [{ modelId: 'gemini-3-flash-preview', body: { contents: hello, generationConfig: { thinkingConfig: { thinkingLevel: 'minimal' } } } }],
   },
 ];
 

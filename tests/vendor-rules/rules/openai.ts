@@ -27,6 +27,8 @@ type Row = Omit<VendorRule, 'protocol' | 'vendors'>;
 const reasoning = /^(?:o\d|gpt-5(?!.*-chat)|gpt-[6-9]|codex)/;
 /** Sampling is fixed where thinking cannot be switched off; from 5.1 on it is free while the effort is `none`. */
 const alwaysThinks = /^(?:o\d|gpt-5(?:-(?!chat)|$))/;
+/** Those for which temperature and effort exclude each other; the ones whose effort is `none` unless another is named, and those that always think. */
+const thinksWithEffort = /^gpt-(?:5\.\d|[6-9])(?!.*-chat)/;
 const plain = /^(?:gpt-3\.5|gpt-4|chatgpt)/;
 
 const rows: Row[] = [
@@ -314,6 +316,35 @@ const rows: Row[] = [
     check: ({ body }) => (isGiven(body['reasoning_effort']) ? bad('Unrecognized request argument supplied: reasoning_effort') : null),
     refused: [{ modelId: 'gpt-4o-mini', body: { messages: hello, reasoning_effort: 'low' } }],
     accepted: [{ modelId: 'gpt-5', body: { messages: hello, reasoning_effort: 'low' } }],
+  },
+  {
+    id: 'alpha.openai.effort-temperature',
+    models: thinksWithEffort,
+    what: 'temperature, top_p and log probabilities beside an effort other than none, from 5.1 on',
+    source: 'https://platform.openai.com/docs/guides/latest-model (GPT-5 parameter compatibility)',
+    date: '2026-02',
+    wordsUnverified: true,
+    check({ body }) {
+      const { reasoning_effort: effort } = body;
+      if (!isGiven(effort) || effort === 'none') return null;
+      const usual: Readonly<Record<string, unknown>> = { temperature: 1, top_p: 1, logprobs: false };
+      return first(Object.entries(usual), ([key, value]) =>
+        isGiven(body[key]) && body[key] !== value
+          ? bad(`Unsupported value: '${key}' does not support ${body[key]} with this model. Only the default (${value}) value is supported.`, {
+              param: key,
+              code: 'unsupported_value',
+            })
+          : null,
+      );
+    },
+    refused: [
+      { modelId: 'gpt-5.2', body: { messages: hello, temperature: 0.2, reasoning_effort: 'low' } },
+      { modelId: 'gpt-5.1', body: { messages: hello, top_p: 0.5, reasoning_effort: 'high' } },
+    ],
+    accepted: [
+      { modelId: 'gpt-5.2', body: { messages: hello, temperature: 0.2, reasoning_effort: 'none' } },
+      { modelId: 'gpt-5.2', body: { messages: hello, temperature: 0.2 } },
+    ],
   },
   {
     id: 'alpha.openai.temperature',

@@ -1,5 +1,5 @@
 /** Qwen's chat completions, as Alibaba serves them. */
-import { first, type Json, objectOf, textOf } from '../read.ts';
+import { first, isObject, type Json, objectOf, textOf } from '../read.ts';
 import type { Refusal, VendorRule } from '../rule.ts';
 import { bad, callsOf, chatCall, chatLoop, chatResult, chatTool, findUnpaired, functionsOf, hello, messagesOf } from './kit.ts';
 
@@ -23,6 +23,27 @@ export function rangeFault(parameters: Json): Refusal | null {
   if (outside('top_p', (value) => value > 0 && value <= 1)) return bad('Range of top_p should be (0.0, 1.0]');
   if (outside('presence_penalty', (value) => value >= -2 && value <= 2)) return bad('Presence_penalty should be in [-2.0, 2.0]');
   return outside('n', (value) => value >= 1 && value <= 4) ? bad('Range of n should be [1, 4]') : null;
+}
+
+const thinksUnasked = /^(?:qwen3\.[5-9]|qwen3(?:-vl)?-\d+b(?!.*-instruct)|qwen3.*-thinking|qwq|qvq)/;
+const oneTool = { type: 'function', function: { name: 'weather' } };
+
+/** The fields of a request, or of the parameters of the vendor's own protocol. */
+export function forcedWhileThinking(modelId: string, fields: Json): Refusal | null {
+  const { tool_choice: choice, enable_thinking: enabled } = fields;
+  const thinks = enabled === true || (enabled === undefined && thinksUnasked.test(modelId));
+  return thinks && (choice === 'required' || isObject(choice))
+    ? bad(`${invalid}The tool_choice parameter does not support being set to required or object in thinking mode`)
+    : null;
+}
+
+/** Those that think less than others at most. */
+const thinksLess = /^(?:qwen-turbo|qwen3-\d+(?:\.\d)?b(?!.*-(?:instruct|thinking)))/;
+
+export function budgetFault(modelId: string, { enable_thinking: enabled, thinking_budget: budget }: Json): Refusal | null {
+  if (enabled === false || typeof budget !== 'number') return null;
+  const most = thinksLess.test(modelId) ? 38_912 : /^qwen3\.6-(?:flash|max)/.test(modelId) ? 131_072 : 81_920;
+  return budget < 1 || budget > most ? bad(`${invalid}The thinking_budget parameter must be a positive integer and not greater than ${most}`) : null;
 }
 
 const rows: Row[] = [
@@ -118,6 +139,33 @@ const rows: Row[] = [
         : null,
     refused: [{ body: { messages: hello, tools: [chatTool()], tool_choice: 'required' } }],
     accepted: [{ body: { messages: hello, tools: [chatTool()], tool_choice: 'auto' } }],
+  },
+  {
+    id: 'alpha.qwen.thinking-forced',
+    what: 'A forced call of a tool while it thinks, which the newer models and the open ones do unless told not to',
+    source: 'https://github.com/cloudwego/eino/issues/994',
+    date: '2026-04-24',
+    check: ({ modelId, body }) => forcedWhileThinking(modelId, body),
+    refused: [
+      { body: { messages: hello, tools: [chatTool()], tool_choice: oneTool, enable_thinking: true } },
+      { modelId: 'qwen3.6-plus', body: { messages: hello, tools: [chatTool()], tool_choice: oneTool } },
+    ],
+    accepted: [
+      { body: { messages: hello, tools: [chatTool()], tool_choice: oneTool } },
+      { modelId: 'qwen3.6-plus', body: { messages: hello, tools: [chatTool()], tool_choice: oneTool, enable_thinking: false } },
+    ],
+  },
+  {
+    id: 'alpha.qwen.thinking-budget',
+    what: 'Budgets of thinking of 0 and less, or past what the model thinks at most',
+    source: 'https://github.com/CherryHQ/cherry-studio/issues/7263',
+    date: '2025-06-16',
+    check: ({ modelId, body }) => budgetFault(modelId, body),
+    refused: [
+      { modelId: 'qwen-turbo', body: { messages: hello, enable_thinking: true, thinking_budget: 77_824, stream: true } },
+      { modelId: 'qwen-plus', body: { messages: hello, enable_thinking: true, thinking_budget: 0, stream: true } },
+    ],
+    accepted: [{ modelId: 'qwen-plus', body: { messages: hello, enable_thinking: true, thinking_budget: 77_824, stream: true } }],
   },
   {
     id: 'alpha.qwen.json-thinking',

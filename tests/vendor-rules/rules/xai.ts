@@ -1,10 +1,17 @@
 /** xAI's chat completions. */
-import { first, isGiven } from '../read.ts';
+import { first, isGiven, textOf } from '../read.ts';
 import type { VendorRule } from '../rule.ts';
 import { bad, hello } from './kit.ts';
 
 type Row = Omit<VendorRule, 'protocol' | 'vendors'>;
 const reasoning = /^grok-(?:3-mini|4(?!.*non-reasoning)|code)/;
+/** By the beginning of the model's id. */
+const efforts: Readonly<Record<string, readonly string[]>> = {
+  'grok-3-mini': ['low', 'high'],
+  'grok-4.3': ['none', 'low', 'medium', 'high'],
+  'grok-4.5': ['low', 'medium', 'high'],
+  'grok-4.6': ['low', 'medium', 'high', 'xhigh'],
+};
 const inWords: Record<string, string> = { presence_penalty: 'presencePenalty', frequency_penalty: 'frequencyPenalty' };
 
 const rows: Row[] = [
@@ -45,6 +52,28 @@ const rows: Row[] = [
       modelId,
       body: { messages: hello, reasoning_effort: 'low' },
     })),
+  },
+  {
+    id: 'alpha.xai.effort-word',
+    models: /^grok-(?:3-mini|4\.[356])/,
+    what: 'Efforts that the model does not have: 3 mini takes low and high, 4.3 none to high, 4.5 low to high, 4.6 xhigh too',
+    source: 'https://github.com/mnfst/modelparams.dev/pull/330',
+    date: '2026-08-31',
+    wordsUnverified: true,
+    check({ modelId, body }) {
+      const taken = Object.entries(efforts).find(([prefix]) => modelId.startsWith(prefix))?.[1] ?? [];
+      const effort = body['reasoning_effort'];
+      return !isGiven(effort) || taken.includes(textOf(effort)) ? null : bad(`Invalid reasoning effort: ${effort}. Supported values are: ${taken.join(', ')}.`);
+    },
+    refused: [
+      { modelId: 'grok-3-mini', body: { messages: hello, reasoning_effort: 'medium' } },
+      { modelId: 'grok-4.3', body: { messages: hello, reasoning_effort: 'minimal' } },
+      { modelId: 'grok-4.5', body: { messages: hello, reasoning_effort: 'none' } },
+    ],
+    accepted: [
+      { modelId: 'grok-4.3', body: { messages: hello, reasoning_effort: 'none' } },
+      { modelId: 'grok-4.6', body: { messages: hello, reasoning_effort: 'xhigh' } },
+    ],
   },
 ];
 

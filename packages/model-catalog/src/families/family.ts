@@ -75,8 +75,8 @@ export interface ChatRules {
   developerRole: boolean;
   /** Refuses calls of earlier messages without the reasoning that led to them: while thinking is asked for, or unless it is turned off. */
   demandsReasoning: 'never' | 'asked' | 'unless-off';
-  /** Refuses a forced call of a tool while it thinks, which it does unless thinking is turned off. */
-  refusesForcedThinking: boolean;
+  /** Refuses a forced call of a tool while it thinks: where thinking is asked for, or unless it is turned off. */
+  refusesForcedThinking: 'never' | 'asked' | 'unless-off';
   /** Forbids the fields in which other vendors give reasoning, on earlier messages too. */
   forbidsReasoning: boolean;
   /** The fields of an assistant's message that are taken, where any other is refused; null: unknown ones are passed over. */
@@ -98,6 +98,8 @@ export interface ClosedFields {
 export interface ConverseRules {
   /** Ways of `toolChoice`. */
   toolChoices: readonly ('auto' | 'any' | 'tool')[];
+  /** Streams replies of requests that offer tools; where not, such a request gets its reply at once. */
+  streamsTools: boolean;
   /** Where `cachePoint` may stand. */
   cachePoints: readonly ('system' | 'messages' | 'tools')[];
   /** Whether a cache point takes a lifetime. */
@@ -245,13 +247,14 @@ export const unknownFamily: ModelFamily = Object.freeze({
     freeTextTools: false,
     developerRole: false,
     demandsReasoning: 'never',
-    refusesForcedThinking: false,
+    refusesForcedThinking: 'never',
     forbidsReasoning: false,
     assistantFields: null,
     onlyFields: null,
   }),
   converse: Object.freeze({
     toolChoices: Object.freeze(['auto', 'any', 'tool'] as const),
+    streamsTools: true,
     cachePoints: Object.freeze([]),
     cacheLifetimes: false,
     resultStatus: false,

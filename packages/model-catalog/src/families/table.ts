@@ -290,23 +290,31 @@ export const table: Readonly<Record<string, SourcedRow>> = {
   'deepseek-reasoner*': deepseek({ thinking: { optional: false }, chat: { reasoning: 'none', demandsReasoning: 'unless-off' } }),
   'deepseek-r1*': deepseek({ thinking: { optional: false }, chat: { reasoning: 'none', demandsReasoning: 'unless-off' } }),
   // From here on thinking is on unless it is turned off.
-  'deepseek-v4*': deepseek({ like: 'deepseek-v4-pro', chat: { demandsReasoning: 'unless-off', refusesForcedThinking: true } }),
+  'deepseek-v4*': deepseek({ like: 'deepseek-v4-pro', chat: { demandsReasoning: 'unless-off', refusesForcedThinking: 'unless-off' } }),
   'qwen*': qwen({
     like: 'qwen3-max',
     ...{ thinksBeside: true, vision: false, pdf: false },
     thinking: { style: 'budget', min: 1, max: 81_920 },
     replaysReasoning: 'with-calls',
     begunReply: 'partial',
-    chat: { reasoning: 'enable-thinking', topK: true, requiredChoice: false, jsonArguments: true },
+    chat: { reasoning: 'enable-thinking', topK: true, requiredChoice: false, jsonArguments: true, refusesForcedThinking: 'asked' },
   }),
-  // One model for text and pictures.
-  ...Object.fromEntries([5, 6, 7, 8, 9].map((minor) => [`qwen3.${minor}*`, qwen({ vision: true })])),
+  // One model for text and pictures, which thinks unless told otherwise.
+  ...Object.fromEntries([5, 6, 7, 8, 9].map((minor) => [`qwen3.${minor}*`, qwen({ vision: true, chat: { refusesForcedThinking: 'unless-off' } })])),
   'qwen*-vl*': qwen({ vision: true }),
   'qwen*-omni*': qwen({ vision: true, streamsOnly: true }),
   'qwen3*': qwen({ converse: { structuredOutput: true } }),
   'qwen3-*-thinking*': qwen({ thinking: { optional: false } }),
   // The open weights of that generation reason unless told otherwise, and reason in streams alone.
-  ...Object.fromEntries(['0.6b', '1.7b', '4b', '8b', '14b', '32b', '30b-a3b', '235b-a22b'].map((size) => [`qwen3-${size}`, qwen({ streamsOnly: true })])),
+  ...Object.fromEntries(
+    ['0.6b', '1.7b', '4b', '8b', '14b', '32b', '30b-a3b', '235b-a22b'].map((size) => [
+      `qwen3-${size}`,
+      qwen({ streamsOnly: true, thinking: { max: 38_912 }, chat: { refusesForcedThinking: 'unless-off' } }),
+    ]),
+  ),
+  'qwen-turbo*': qwen({ thinking: { max: 38_912 } }),
+  'qwen3.6-flash*': qwen({ thinking: { max: 131_072 } }),
+  'qwen3.6-max*': qwen({ thinking: { max: 131_072 } }),
   'qwen3-coder*': qwen({ thinking: { style: 'none' } }),
   ...Object.fromEntries(
     ['qwq*', 'qvq*'].map((pattern) => [
@@ -314,7 +322,7 @@ export const table: Readonly<Record<string, SourcedRow>> = {
       qwen({
         ...{ thinksBeside: true, vision: pattern === 'qvq*', pdf: false },
         ...{ thinking: { style: 'adaptive', optional: false }, streamsOnly: true, replaysReasoning: 'with-calls', begunReply: 'partial' },
-        chat: { reasoning: 'enable-thinking', topK: true, requiredChoice: false, jsonArguments: true },
+        chat: { reasoning: 'enable-thinking', topK: true, requiredChoice: false, jsonArguments: true, refusesForcedThinking: 'asked' },
       }),
     ]),
   ),
@@ -374,7 +382,7 @@ export const table: Readonly<Record<string, SourcedRow>> = {
   'llama*': llama({
     like: 'llama3-3-70b-instruct',
     ...{ vision: false, pdf: false, structuredOutput: 'emulate', thinking: { style: 'none' } },
-    converse: { toolChoices: ['auto'] },
+    converse: { toolChoices: ['auto'], streamsTools: false },
   }),
   ...Object.fromEntries(['llama-3.2-11b*', 'llama-3.2-90b*', 'llama3-2-11b*', 'llama3-2-90b*'].map((pattern) => [pattern, llama({ vision: true })])),
   'llama-4*': llama({ like: 'llama4-scout-17b-instruct', vision: true }),
@@ -385,6 +393,10 @@ export const table: Readonly<Record<string, SourcedRow>> = {
   'grok-3-mini*': grok({ thinking: { style: 'effort', efforts: ['low', 'high'], optional: false }, chat: { ...grokThinks, reasoning: 'effort' } }),
   // These always think, and take no word about how much.
   'grok-4*': grok({ thinking: { style: 'adaptive', optional: false }, chat: { ...grokThinks, reasoning: 'none' } }),
+  // From 4.3 on the effort is told in words.
+  'grok-4.3*': grok({ thinking: { style: 'effort', efforts: words, optional: true }, chat: { reasoning: 'effort' } }),
+  'grok-4.5*': grok({ thinking: { style: 'effort', efforts: words, optional: false }, chat: { reasoning: 'effort' } }),
+  'grok-4.6*': grok({ thinking: { style: 'effort', efforts: [...words, 'xhigh'], optional: false }, chat: { reasoning: 'effort' } }),
   'grok-code*': grok({ vision: false, thinking: { style: 'adaptive', optional: false }, chat: { ...grokThinks, reasoning: 'none' } }),
   'grok-4*non-reasoning*': grok({ thinking: { style: 'none' }, chat: { maxStops: null, penalties: true } }),
   'command*': cohere({ like: 'command-a', pdf: false, thinking: { style: 'none' }, converse: { toolChoices: ['auto'] } }),

@@ -7,6 +7,8 @@ import type { Target } from '../protocol.ts';
 export interface ModelFamily extends Omit<ChatRules, 'limitField' | 'mostStops'> {
   /** The name of the token limit. */
   maxTokensField: ChatRules['limitField'];
+  /** Most tokens of a thinking budget. */
+  maxBudget: number;
   /** The words that are taken beside off, weakest first; [] where any is. */
   efforts: readonly string[];
   /** Effort words above `high`, and what "no reasoning" is called (null: it cannot be turned off). */
@@ -49,12 +51,13 @@ function rulesOf(family: KnownFamily): ModelFamily {
 
 function makeRules(family: KnownFamily): ModelFamily {
   const { limitField, maxStops, ...chat } = family.chat;
-  const { style, efforts, optional } = family.thinking;
+  const { style, efforts, max, optional } = family.thinking;
   return {
     ...chat,
     reasoning: style === 'none' ? 'none' : chat.reasoning,
     maxTokensField: limitField,
     maxStops: maxStops ?? Number.POSITIVE_INFINITY,
+    maxBudget: max,
     efforts,
     highestEffort: efforts.includes('xhigh') ? 'xhigh' : 'high',
     noEffort: optional ? 'none' : efforts[0] === 'minimal' ? 'minimal' : null,

@@ -18,9 +18,29 @@ test.each(['required', named])('thinking that nobody asked for is turned off: %j
   expect(edits({ tool_choice: choice })).toEqual({ edits: [{ path: ['thinking'], value: { type: 'disabled' }, add: true }], losses: ['thinking'] });
 });
 
-test.each([{ thinking: { type: 'enabled' } }, { reasoning_effort: 'high' }])('thinking that was asked for is kept: %j', (asked) => {
+test.each([
+  [{ thinking: { type: 'enabled' } }, []],
+  [{ reasoning_effort: 'high' }, [{ path: ['reasoning_effort'], value: undefined }]],
+])('the call that was asked for outweighs thinking that was: %j', (asked, more) => {
   for (const choice of ['required', named])
-    expect(edits({ tool_choice: choice, ...asked })).toEqual({ edits: [{ path: ['tool_choice'], value: 'auto' }], losses: ['tool_choice'] });
+    expect(edits({ tool_choice: choice, ...asked })).toEqual({
+      edits: [{ path: ['thinking'], value: { type: 'disabled' }, add: true }, ...more],
+      losses: ['thinking'],
+    });
+});
+
+test('models that cannot stop thinking are asked rather than forced', () => {
+  expect(edits({ tool_choice: named }, 'qwen3-235b-a22b-thinking-2507')).toEqual({
+    edits: [{ path: ['tool_choice'], value: 'auto' }],
+    losses: ['tool_choice'],
+  });
+});
+
+test('Qwen is told in its own words', () => {
+  const off = { edits: [{ path: ['enable_thinking'], value: false, add: true }], losses: ['thinking'] };
+  expect(edits({ tool_choice: named, enable_thinking: true }, 'qwen-plus')).toEqual(off);
+  expect(edits({ tool_choice: named }, 'qwen3.6-plus')).toEqual(off);
+  expect(edits({ tool_choice: named }, 'qwen-plus')).toEqual({ edits: [], losses: [] });
 });
 
 test.each([{ tool_choice: 'auto' }, { tool_choice: 'none' }, {}, { tool_choice: 'required', thinking: { type: 'disabled' } }])('%j passes as it is', (body) => {

@@ -1,51 +1,59 @@
-/**
- * A forced call of a tool for families that refuse it while they think, as they do by default. Thinking that the caller asked for outweighs the force;
- * thinking that nobody asked for gives way to it.
- */
+/** A forced call of a tool for families that refuse it while they think: the rule of `../kit/forced-choice.ts` in this protocol's fields. */
 import type { Edit } from '@model-gateway/json-bytes';
-import type { Conversation, Reasoning } from '../chat/conversation.ts';
+import type { Conversation, Reasoning, Tool, ToolChoice } from '../chat/conversation.ts';
+import { relaxChoice, settleForcedChoice, turnThinkingOff } from '../kit/forced-choice.ts';
 import type { Losses } from '../kit/losses.ts';
-import { asObject, asString, own } from '../kit/read.ts';
+import { asArray, asObject, asString, own } from '../kit/read.ts';
 import type { ModelFamily } from './families.ts';
-import { thinksAbout } from './reasoning.ts';
 
 /** The conversation with a choice of tools and a setting for thinking that go together. */
-export function settleForcedChoice(conversation: Conversation, family: ModelFamily, losses: Losses): Conversation {
+export function fitForcedChoice(conversation: Conversation, family: ModelFamily, losses: Losses): Conversation {
   const { reasoning, toolChoice, tools } = conversation;
-  const forced = toolChoice?.type === 'any' || toolChoice?.type === 'tool';
-  if (!family.refusesForcedThinking || !forced || tools.length === 0 || !thinksAbout(reasoning, family)) return conversation;
-  if (!asksToThink(reasoning)) {
-    turnOff(losses);
-    return { ...conversation, reasoning: { ...reasoning, enabled: false } };
-  }
-  relax(losses);
-  const allowed = toolChoice.type === 'any' ? toolChoice.allowed : undefined;
-  return { ...conversation, toolChoice: { type: 'auto', ...(allowed && { allowed }) } };
+  const optional = isOptional(family);
+  const thinks = refusesWhile(reasoning, family) && canForce(toolChoice, tools, family);
+  return settleForcedChoice(conversation, { thinks, optional }, losses);
 }
+
+/** Whether a forced call is refused with this setting. */
+function refusesWhile(reasoning: Reasoning | undefined, family: ModelFamily): boolean {
+  if (family.refusesForcedThinking === 'never') return false;
+  if (!isOptional(family)) return true;
+  if (reasoning?.enabled === false || reasoning?.effort === 'none') return false;
+  return reasoning !== undefined || family.refusesForcedThinking === 'unless-off';
+}
+
+const isOptional = (family: ModelFamily): boolean => family.noEffort === 'none';
+
+/** "Some tool" cannot be said to every family: what becomes a wish anyway is no reason not to think. */
+const canForce = (choice: ToolChoice | undefined, tools: readonly Tool[], family: ModelFamily): boolean =>
+  choice?.type === 'tool' || family.requiredChoice || (choice?.allowed ?? tools).length === 1;
 
 /** The same for a body that passes through. */
 export function forcedChoiceEdits(field: (key: string) => unknown, family: ModelFamily, losses: Losses): Edit[] {
-  if (!family.refusesForcedThinking) return [];
+  if (family.refusesForcedThinking === 'never') return [];
   const choice = field('tool_choice');
   if (choice !== 'required' && !asObject(choice)) return [];
-  const setting = asString(own(field('thinking'), 'type'));
-  if (setting === 'disabled') return [];
-  const effort = asString(field('reasoning_effort'));
-  if (setting === undefined && (effort === undefined || effort === 'none')) {
-    turnOff(losses);
-    return [{ path: ['thinking'], value: { type: 'disabled' }, add: true }];
+  if (choice === 'required' && !family.requiredChoice && asArray(field('tools'))?.length !== 1) return [];
+  if (!isOptional(family)) {
+    relaxChoice(losses);
+    return [{ path: ['tool_choice'], value: 'auto' }];
   }
-  relax(losses);
-  return [{ path: ['tool_choice'], value: 'auto' }];
+  const edits = family.reasoning === 'enable-thinking' ? switchOff(field, family) : typeOff(field, family);
+  if (edits.length > 0) turnThinkingOff(losses);
+  return edits;
 }
 
-const asksToThink = (reasoning: Reasoning | undefined): boolean =>
-  reasoning?.enabled === true || reasoning?.effort !== undefined || (reasoning?.budget ?? 0) > 0;
-
-function turnOff(losses: Losses): void {
-  losses.add('thinking', 'downgraded', 'Thinking was turned off: this model refuses a forced call of a tool while it thinks.');
+function switchOff(field: (key: string) => unknown, family: ModelFamily): Edit[] {
+  const enabled = field('enable_thinking');
+  if (enabled === false || (enabled === undefined && family.refusesForcedThinking !== 'unless-off')) return [];
+  return [{ path: ['enable_thinking'], value: false, add: true }];
 }
 
-function relax(losses: Losses): void {
-  losses.add('tool_choice', 'downgraded', 'This model refuses a forced call of a tool while it thinks, as was asked for.');
+function typeOff(field: (key: string) => unknown, family: ModelFamily): Edit[] {
+  const setting = asString(own(field('thinking'), 'type'));
+  const effort = asString(field('reasoning_effort'));
+  const asked = setting !== undefined || (effort !== undefined && effort !== 'none');
+  if (setting === 'disabled' || (!asked && family.refusesForcedThinking !== 'unless-off')) return [];
+  const off: Edit = { path: ['thinking'], value: { type: 'disabled' }, add: true };
+  return effort === undefined ? [off] : [off, { path: ['reasoning_effort'], value: undefined }];
 }

@@ -26,7 +26,7 @@ export const alpha: Protocol = {
     routes,
     cacheKey: 'prompt_cache_key',
     // The second row decides whether the body passes as it is.
-    editedKeys: ['stream_options', ...normalizedKeys, 'thinking', 'messages', 'input', 'tools', 'response_format'],
+    editedKeys: ['stream_options', ...normalizedKeys, 'thinking', 'enable_thinking', 'messages', 'input', 'tools', 'response_format'],
     limitKeys,
     readReplyLimits,
     onlyVerbatim,

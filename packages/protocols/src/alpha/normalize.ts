@@ -7,6 +7,7 @@ import { asArray, asNumber, asString, own } from '../kit/read.ts';
 import type { UpstreamAdapter } from '../protocol.ts';
 import { chatFamily, type ModelFamily } from './families.ts';
 import { forcedChoiceEdits } from './forced-choice.ts';
+import { nearestEffort } from './reasoning.ts';
 
 /** Fields that a family may refuse unless they have their default, with that default. */
 const tuned: readonly (readonly [string, unknown])[] = [
@@ -31,7 +32,8 @@ export const normalize: NonNullable<UpstreamAdapter['normalize']> = (field, cont
   const family = chatFamily(context.target);
   const edits: Edit[] = [...limitEdits(field, context.target, family, losses)];
   if (!family.firstParty && family.onlyFields) edits.push(...effortEdits(field, family, losses), ...seedEdits(field, family, losses));
-  if (!family.firstParty && !family.onlyFields && family.reasoning === 'none') edits.push(...effortEdits(field, family, losses));
+  const knowsEfforts = family.reasoning === 'none' || (family.reasoning === 'effort' && family.efforts.length > 1);
+  if (!family.firstParty && !family.onlyFields && knowsEfforts) edits.push(...effortEdits(field, family, losses));
   if (!family.firstParty) edits.push(...temperatureEdits(field, family, losses), ...stopEdits(field, family, losses));
   edits.push(...penaltyEdits(field, family, losses), ...choiceEdits(field, family, losses), ...forcedChoiceEdits(field, family, losses));
   if (family.firstParty) edits.push(...effortEdits(field, family, losses), ...samplingEdits(field, family, losses), ...stopEdits(field, family, losses));
@@ -114,8 +116,10 @@ function effortEdits(field: Field, family: ModelFamily, losses: Losses): Edit[] 
 
 function nearest(effort: string, family: ModelFamily): string {
   if (family.efforts.length === 1 && effort !== 'none') return family.efforts[0] ?? effort;
-  if (effort === 'max' || effort === 'xhigh') return family.highestEffort;
   if (effort === 'none') return family.noEffort ?? 'low';
+  const nearer = family.firstParty ? undefined : nearestEffort(effort, family.efforts);
+  if (nearer !== undefined) return nearer;
+  if (effort === 'max' || effort === 'xhigh') return family.highestEffort;
   return effort === 'minimal' && family.noEffort !== 'minimal' ? 'low' : effort;
 }
 

@@ -59,8 +59,9 @@ export function writeReasoning(reasoning: Reasoning, family: ModelFamily, losses
         losses.add('reasoning.effort', 'downgraded', 'This model only knows reasoning on and off.');
       return { thinking: { type: off ? 'disabled' : 'enabled' } };
     case 'enable-thinking': {
-      const budget = off ? undefined : writeBudget(reasoning, losses);
-      return { enable_thinking: !off, ...(budget !== undefined && { thinking_budget: budget }) };
+      const idle = off || reasoning.budget === 0;
+      const budget = idle ? undefined : writeBudget(reasoning, family, losses);
+      return { enable_thinking: !idle, ...(budget !== undefined && { thinking_budget: budget }) };
     }
     case 'reasoning-object':
       return { reasoning: off ? { enabled: false } : writeReasoningObject(reasoning) };
@@ -86,6 +87,11 @@ function writeEffort(reasoning: Reasoning, family: ModelFamily, losses: Losses):
     if (reasoning.effort !== only) losses.add('reasoning.effort', 'downgraded', 'This model only knows reasoning on and off.');
     return only;
   }
+  const nearest = reasoning.effort === undefined || family.firstParty ? undefined : nearestEffort(reasoning.effort, family.efforts);
+  if (nearest !== undefined) {
+    if (nearest !== reasoning.effort) losses.add('reasoning.effort', 'downgraded', 'The nearest effort of this model was asked for.');
+    return nearest;
+  }
   if (reasoning.effort === 'xhigh' || reasoning.effort === 'max') {
     if (reasoning.effort !== family.highestEffort) losses.add('reasoning.effort', 'downgraded', 'The highest effort of this model was asked for.');
     return family.highestEffort;
@@ -97,7 +103,8 @@ function writeEffort(reasoning: Reasoning, family: ModelFamily, losses: Losses):
   if (reasoning.effort !== undefined) return reasoning.effort;
   if (reasoning.budget === undefined || reasoning.budget < 0) return undefined;
   losses.add('reasoning.budget', 'downgraded', 'A budget in tokens was turned into an effort word.');
-  return effortOfBudget.find(([max]) => (reasoning.budget ?? 0) <= max)?.[1] ?? 'high';
+  const effort = effortOfBudget.find(([max]) => (reasoning.budget ?? 0) <= max)?.[1] ?? 'high';
+  return family.firstParty ? effort : (nearestEffort(effort, family.efforts) ?? effort);
 }
 
 /** Budgets in tokens up to which an effort word is the nearest. */
@@ -109,9 +116,21 @@ const effortOfBudget: readonly (readonly [number, Effort])[] = [
 /** The budget that an effort word stands for, where only a number is understood. */
 const budgetOfEffort: Readonly<Partial<Record<Effort, number>>> = { minimal: 512, low: 2048, medium: 8192 };
 
-function writeBudget(reasoning: Reasoning, losses: Losses): number | undefined {
-  if (reasoning.budget !== undefined) return reasoning.budget < 0 ? undefined : reasoning.budget;
+const ranks: readonly string[] = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
+
+/** The word that the model takes: the next one above where it has no such word, else its highest. undefined: any word is taken, or none is known. */
+export function nearestEffort(effort: string, taken: readonly string[]): string | undefined {
+  if (taken.length === 0 || !ranks.includes(effort)) return undefined;
+  return taken.find((word) => ranks.indexOf(word) >= ranks.indexOf(effort)) ?? taken.at(-1);
+}
+
+function writeBudget(reasoning: Reasoning, { maxBudget }: ModelFamily, losses: Losses): number | undefined {
+  if (reasoning.budget !== undefined) {
+    if (reasoning.budget > maxBudget) losses.add('reasoning.budget', 'downgraded', `Limited to ${maxBudget}, the most that this model thinks.`);
+    return reasoning.budget < 0 ? undefined : Math.min(reasoning.budget, maxBudget);
+  }
   if (reasoning.effort === undefined) return undefined;
   losses.add('reasoning.effort', 'downgraded', 'An effort word was turned into a budget in tokens.');
-  return budgetOfEffort[reasoning.effort];
+  const budget = budgetOfEffort[reasoning.effort];
+  return budget === undefined ? undefined : Math.min(budget, maxBudget);
 }

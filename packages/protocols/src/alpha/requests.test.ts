@@ -451,9 +451,16 @@ describe('a forced call of a tool, which a family refuses while it thinks', () =
     expect(losses).toContain('thinking');
   });
 
-  test.each(forced)('thinking that was asked for is kept, and $type becomes a wish', (choice) => {
-    const { body, losses } = written(choice, { enabled: true });
-    expect(body).toMatchObject({ thinking: { type: 'enabled' }, tool_choice: 'auto' });
+  test.each(forced)('thinking that was asked for gives way to $type as well', (choice) => {
+    const { body, losses } = written(choice, { enabled: true, effort: 'high' });
+    expect(body['thinking']).toEqual({ type: 'disabled' });
+    expect(body['tool_choice']).not.toBe('auto');
+    expect(losses).toEqual(['thinking']);
+  });
+
+  test('a model that cannot stop thinking is asked', () => {
+    const { body, losses } = written({ type: 'tool', name: 'f' }, { enabled: true }, 'qwen3-235b-a22b-thinking-2507');
+    expect(body['tool_choice']).toBe('auto');
     expect(losses).toContain('tool_choice');
   });
 
@@ -463,4 +470,25 @@ describe('a forced call of a tool, which a family refuses while it thinks', () =
     expect(write({ toolChoice: { type: 'any' } }, writer('deepseek-v4-pro')).body['thinking']).toBeUndefined();
     expect(written({ type: 'any' }, undefined, 'deepseek-v3.2').body['thinking']).toBeUndefined();
   });
+});
+
+test('efforts are the words that the model takes', () => {
+  const effort = (model: string, reasoning: Conversation['reasoning'] & object) => write({ reasoning }, writer(model)).body['reasoning_effort'];
+  expect(effort('grok-4.3', { effort: 'minimal' })).toBe('low');
+  expect(effort('grok-4.3', { effort: 'none' })).toBe('none');
+  expect(effort('grok-4.5', { enabled: false })).toBe('low');
+  expect(effort('grok-4.6', { effort: 'max' })).toBe('xhigh');
+  expect(effort('grok-3-mini', { effort: 'medium' })).toBe('high');
+  expect(effort('grok-3-mini', { budget: 5000 })).toBe('high');
+  expect(effort('grok-4', { effort: 'high' })).toBeUndefined();
+});
+
+test('thinking budgets of Qwen keep to what the model thinks at most', () => {
+  const fields = (model: string, budget: number) => {
+    const { enable_thinking, thinking_budget } = write({ reasoning: { budget } }, writer(model)).body;
+    return [enable_thinking, thinking_budget];
+  };
+  expect(fields('qwen-plus', 77_824)).toEqual([true, 77_824]);
+  expect(fields('qwen-turbo', 77_824)).toEqual([true, 38_912]);
+  expect(fields('qwen-plus', 0)).toEqual([false, undefined]);
 });

@@ -9,7 +9,7 @@ import type { WriteRequestContext, WrittenRequest } from '../protocol.ts';
 import { settleBreakpoints } from './cache-breakpoints.ts';
 import { closeBody } from './closed-fields.ts';
 import { chatFamily, type ModelFamily } from './families.ts';
-import { settleForcedChoice } from './forced-choice.ts';
+import { fitForcedChoice } from './forced-choice.ts';
 import { writeOutputFormat } from './output-format.ts';
 import { thinksAbout, writeReasoning } from './reasoning.ts';
 import { writeTools } from './tools.ts';
@@ -20,7 +20,7 @@ import { writeMessages } from './write-messages.ts';
 export function writeRequest(asked: Conversation, context: WriteRequestContext): WrittenRequest {
   const losses = new Losses();
   const family = chatFamily(context.target);
-  const conversation = settleForcedChoice(asked, family, losses);
+  const conversation = fitForcedChoice(asked, family, losses);
   const relaxedToolSchemas = new Map<string, unknown>();
   const messages = writeMessages(conversation, context, family, losses);
   if (messages.length === 0) messages.push({ role: 'user', content: fillPrompt(losses) });

@@ -1,5 +1,6 @@
 /** Reasoning, sampling and tool choice together: on this wire they exclude one another, and each conflict is settled here and declared. */
 import type { Conversation, Reasoning, Sampling } from '../chat/conversation.ts';
+import { forcesCall } from '../kit/forced-choice.ts';
 import type { Losses } from '../kit/losses.ts';
 import type { JsonObject } from '../kit/read.ts';
 import type { WriteRequestContext } from '../protocol.ts';
@@ -31,8 +32,7 @@ export function planThinking(conversation: Conversation, family: ModelFamily, ma
   const off: ThinkingPlan = { active: false };
   if (!asksForThinking(reasoning)) return family.thinking === 'none' ? off : { active: false, thinking: { type: 'disabled' } };
   if (family.thinking === 'none') return leaveOut('this model does not think', losses);
-  const { toolChoice } = conversation;
-  if (toolChoice?.type === 'any' || toolChoice?.type === 'tool') return leaveOut('excludes a forced tool choice, which was kept', losses);
+  if (forcesCall(conversation.toolChoice)) return leaveOut('excludes a forced tool choice, which was kept', losses);
   return family.thinking === 'adaptive' ? planAdaptive(reasoning, family, losses) : planBudget(reasoning, family, maxTokens, messages, losses);
 }
 

@@ -1,6 +1,7 @@
 /** Where a call to the cloud goes, for each of its verbs, and with which headers. */
 import { asArray, asString, own } from '../kit/read.ts';
 import type { Target, UpstreamAdapter, UpstreamRequest } from '../protocol.ts';
+import { cloudFamily } from './model-family.ts';
 
 const verbs = { whole: 'converse', stream: 'converse-stream' };
 
@@ -13,7 +14,13 @@ export const requestWith =
     headers: { 'content-type': 'application/json', accept: stream ? 'application/vnd.amazon.eventstream' : 'application/json' },
   });
 
-export const request = requestWith(verbs);
+const address = requestWith(verbs);
+
+/** A reply that this model does not stream beside tools comes whole. */
+export const request: UpstreamAdapter['request'] = (context) => {
+  const whole = context.stream && !cloudFamily(context.target).streamsTools && own(context.body?.(), 'toolConfig') !== undefined;
+  return address(whole ? { ...context, stream: false } : context);
+};
 
 /** Ids hold `:`, and profiles named by ARN hold `/`: both are percent-encoded, as is everything that a signature's canonical path would encode. */
 const modelUrl = (target: Target, verb: string): string => `${target.baseUrl.replace(/\/+$/, '')}/model/${encodeSegment(target.upstreamModelId)}/${verb}`;

@@ -10,3 +10,6 @@ export function alwaysThinks(target: Target): boolean {
   const { vendor, thinking } = familyOf(target);
   return vendor !== null && thinking.style !== 'none' && !thinking.optional;
 }
+
+/** Reasons where nobody said anything about it, so that a forced call of a tool is refused. */
+export const thinksUnasked = (target: Target): boolean => familyOf(target).chat.refusesForcedThinking === 'unless-off';

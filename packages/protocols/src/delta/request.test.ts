@@ -88,7 +88,10 @@ test('choices of tools', () => {
   expect(choose({ type: 'none' })).toEqual(['none', []]);
   expect(choose({ type: 'any' })).toEqual(['auto', ['downgraded tool_choice']]);
   expect(choose({ type: 'any', allowed: ['g'] })).toEqual([{ type: 'function', function: { name: 'g' } }, ['emulated tool_choice.allowed']]);
-  expect(choose({ type: 'tool', name: 'f' }, { reasoning: { enabled: true } })).toEqual(['auto', ['downgraded tool_choice']]);
+  expect(choose({ type: 'tool', name: 'f' }, { reasoning: { enabled: true } })).toEqual([
+    { type: 'function', function: { name: 'f' } },
+    ['downgraded thinking'],
+  ]);
 });
 
 test('formats', () => {

@@ -2,13 +2,13 @@ import type { Conversation, Tool, ToolChoice } from '../chat/conversation.ts';
 import type { Losses } from '../kit/losses.ts';
 import type { JsonObject } from '../kit/read.ts';
 
-/** `tools`, `tool_choice` and `parallel_tool_calls`; {} when no tool is left. `thinks`: the model was asked to reason, and then refuses to be forced. */
-export function writeTools({ tools: all, toolChoice, parallelToolCalls }: Conversation, thinks: boolean, losses: Losses): JsonObject {
+/** `tools`, `tool_choice` and `parallel_tool_calls`; {} when no tool is left. */
+export function writeTools({ tools: all, toolChoice, parallelToolCalls }: Conversation, losses: Losses): JsonObject {
   const allowed = toolChoice && 'allowed' in toolChoice && toolChoice.allowed ? new Set(toolChoice.allowed) : null;
   if (allowed) losses.add('tool_choice.allowed', 'emulated', 'The tools that may not be called were left out.');
   const tools = all.filter((tool) => !allowed || allowed.has(tool.name)).flatMap((tool) => writeTool(tool, losses) ?? []);
   if (tools.length === 0) return {};
-  const choice = toolChoice && writeChoice(toolChoice, tools, thinks, losses);
+  const choice = toolChoice && writeChoice(toolChoice, tools, losses);
   return { tools, ...(choice !== undefined && { tool_choice: choice }), ...(parallelToolCalls !== undefined && { parallel_tool_calls: parallelToolCalls }) };
 }
 
@@ -35,12 +35,8 @@ function writeTool(tool: Tool, losses: Losses): WireTool | undefined {
 }
 
 /** The wire knows `auto`, `none` and one named function; "some tool" is only sayable when there is but one. */
-function writeChoice(choice: ToolChoice, tools: readonly WireTool[], thinks: boolean, losses: Losses): unknown {
+function writeChoice(choice: ToolChoice, tools: readonly WireTool[], losses: Losses): unknown {
   if (choice.type === 'auto' || choice.type === 'none') return choice.type;
-  if (thinks) {
-    losses.add('tool_choice', 'downgraded', 'A model that reasons cannot be made to call a tool.');
-    return 'auto';
-  }
   const name = choice.type === 'tool' ? choice.name : tools.length === 1 ? tools[0]?.function.name : undefined;
   if (name !== undefined) return { type: 'function', function: { name } };
   losses.add('tool_choice', 'downgraded', 'That some tool must be called cannot be said here.');

@@ -1,20 +1,22 @@
-import { chatFamilyOfModel } from '../alpha/families.ts';
+import { chatFamily, chatFamilyOfModel, type ModelFamily } from '../alpha/families.ts';
 import { writeReasoning } from '../alpha/reasoning.ts';
 import type { Conversation, OutputFormat } from '../chat/conversation.ts';
 import { fillPrompt } from '../kit/empty-prompt.ts';
+import { settleForcedChoice } from '../kit/forced-choice.ts';
 import { fitTokens } from '../kit/limit-tokens.ts';
 import { Losses } from '../kit/losses.ts';
 import type { JsonObject } from '../kit/read.ts';
 import type { ReplyEmulation, WriteRequestContext, WrittenRequest } from '../protocol.ts';
 import { asksForStream, isMultimodal } from './endpoint.ts';
-import { alwaysThinks } from './families.ts';
+import { alwaysThinks, thinksUnasked } from './families.ts';
 import { writeTools } from './tools.ts';
 import type { WireMessage, WireRequest } from './wire.ts';
 import { writeMessages } from './write-messages.ts';
 
 /** The canonical request → a body of the generation endpoints, or of the tokenizer. */
-export function writeRequest(conversation: Conversation, context: WriteRequestContext): WrittenRequest {
+export function writeRequest(asked: Conversation, context: WriteRequestContext): WrittenRequest {
   const losses = new Losses();
+  const conversation = fitForcedChoice(asked, context, losses);
   const messages = writeMessages(conversation, context, losses);
   if (messages.length === 0) messages.push({ role: 'user', content: isMultimodal(context.target) ? [{ text: fillPrompt(losses) }] : fillPrompt(losses) });
   const model = context.target.upstreamModelId;
@@ -26,7 +28,7 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
     ...(!isMultimodal(context.target) && { result_format: 'message' }),
     ...writeSampling(conversation, context, losses),
     ...thinking,
-    ...writeTools(conversation, thinks, losses),
+    ...writeTools(conversation, losses),
     ...(conversation.output && writeOutput(conversation.output, messages, thinks, context, losses)),
     ...(asksForStream(context.target, context.stream) && { incremental_output: true }),
   };
@@ -35,10 +37,25 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
   return { body: { model, input: { messages }, parameters } satisfies WireRequest, losses: losses.list, ...(emulation && { emulation }) };
 }
 
+/** The choice and thinking that go together. Only one named function can be forced: where there are several, "some tool" becomes a wish anyway. */
+function fitForcedChoice(conversation: Conversation, { target }: WriteRequestContext, losses: Losses): Conversation {
+  const { reasoning, toolChoice, tools } = conversation;
+  if (toolChoice?.type === 'any' && (toolChoice.allowed ?? tools).length !== 1) return conversation;
+  const always = alwaysThinks(target);
+  const asked = reasoning ? writeReasoning(reasoning, qwenFamily(target), new Losses())['enable_thinking'] === true : thinksUnasked(target);
+  return settleForcedChoice(conversation, { thinks: always || asked, optional: !always }, losses);
+}
+
+/** This vendor's rules, with the model's own bounds where the model is known. */
+function qwenFamily(target: WriteRequestContext['target']): ModelFamily {
+  const family = chatFamily(target);
+  return family.reasoning === 'enable-thinking' ? family : chatFamilyOfModel('qwen');
+}
+
 /** Asked for in the words that the vendor's compatible endpoint has too. */
 function writeThinking({ reasoning }: Conversation, { target }: WriteRequestContext, losses: Losses): JsonObject {
   if (!reasoning) return {};
-  const fields = writeReasoning(reasoning, chatFamilyOfModel('qwen'), losses);
+  const fields = writeReasoning(reasoning, qwenFamily(target), losses);
   if (!alwaysThinks(target) || fields['enable_thinking'] !== false) return fields;
   losses.add('reasoning.enabled', 'downgraded', 'This model always reasons.');
   return {};

@@ -140,6 +140,8 @@ ${folders.map(describeProtocol).filter(Boolean).join('\n')}
 | \`tool_calls.id\` | renamed | Two calls of one turn shared an id: the later one got its own |
 | \`tool_result\` | emulated, downgraded | A call without a result was answered with an error; a result without its call was turned into text |
 | \`tools.parameters\` | downgraded | A choice at the root of a tool’s schema became one object, with the choice in words |
+| \`thinking\` | downgraded | Thinking was turned off beside a forced call of a tool, at models that refuse one while they think |
+| \`tool_choice\` | downgraded | A forced call of a tool became a wish, at models that always think and then refuse one |
 | \`safety_identifier\` | renamed, dropped | Kept between chat completions and Responses; a vendor with one id of a user gets it as that one, unless the caller names a user too |
 `;
 }
