@@ -3,32 +3,14 @@
  * nothing of it is lost in silence, nothing is invented.
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { ProtocolId, RequestRow } from '@model-gateway/contracts';
 import { type InProcessGateway, startInProcess, until } from '../support/in-process.ts';
 import { type NatsServer, startNatsServer } from '../support/nats-server.ts';
 import { send } from '../support/send.ts';
-import { createMemory, findRefusals, type RefusedBy } from '../vendor-rules/index.ts';
 import type { Ask } from './ask.ts';
-import { chatCompletions } from './asks/chat-completions.ts';
-import { generateContent } from './asks/generate-content.ts';
-import { messages } from './asks/messages.ts';
-import { responses } from './asks/responses.ts';
-import { factsOf, readable } from './facts.ts';
+import { answersForItself, type Caller, callers } from './callers.ts';
+import { inventions, refusalsOf, silentLosses } from './judge.ts';
 import { createJudgingUpstream, type Reached } from './judging-upstream.ts';
 import { type MatrixTarget, targets } from './targets.ts';
-
-interface Caller {
-  protocol: ProtocolId;
-  path(model: string): string;
-  asks: readonly Ask[];
-}
-
-const callers: readonly Caller[] = [
-  { protocol: 'alpha', path: () => '/v1/chat/completions', asks: chatCompletions },
-  { protocol: 'alpha_response', path: () => '/v1/responses', asks: responses },
-  { protocol: 'beta', path: () => '/v1/messages', asks: messages },
-  { protocol: 'gamma', path: (model) => `/v1beta/models/${model}:generateContent`, asks: generateContent },
-];
 
 const nameOf = (target: MatrixTarget): string => `m${targets.indexOf(target)}`;
 const hostOf = (target: MatrixTarget): string => `${nameOf(target)}.test`;
@@ -88,39 +70,11 @@ async function judge(caller: Caller, what: Ask, target: MatrixTarget): Promise<s
   ];
 }
 
-/** Whose callers are at home where: what one's own vendor refuses in one's own protocol, sent as it is, is not the gateway's to mend. */
-const homes: readonly (readonly [ProtocolId, MatrixTarget['protocol'], RegExp])[] = [
-  ['alpha', 'alpha', /^(?:gpt|o\d)/],
-  ['alpha_response', 'alpha_response', /^(?:gpt|o\d)/],
-  ['beta', 'beta', /^claude/],
-  ['beta', 'cloudhost_invoke', /claude/],
-  ['gamma', 'gamma', /^gemini/],
-];
-
 /** The rules that the caller's own words break at home. An incomplete history is so wherever it passes as it is. */
 function ownFaults(caller: Caller, target: MatrixTarget, ask: Ask, body: object, reached: Reached): ReadonlySet<string> {
-  const isHome = homes.some(([client, upstream, models]) => caller.protocol === client && target.protocol === upstream && models.test(target.model));
-  if (!isHome && !(ask.incomplete && caller.protocol === target.protocol)) return new Set();
+  if (!answersForItself(caller, target, ask)) return new Set();
   return new Set(refusalsOf(target, { ...reached, body: JSON.stringify(body) }).map(({ rule }) => rule));
 }
-
-function refusalsOf(target: MatrixTarget, { url, headers, body }: Reached): RefusedBy[] {
-  const { pathname, search } = new URL(url);
-  const judged = { modelId: target.model, headers, body: JSON.parse(body) as Record<string, unknown>, path: `${pathname}${search}` };
-  return findRefusals(target.protocol, judged, createMemory());
-}
-
-function silentLosses(ask: Ask, body: string, row: RequestRow): string[] {
-  const received = readable(body);
-  const losses = (row.losses ?? []).map(({ field }) => field);
-  return [...factsOf(ask.body), ...(ask.also ?? [])]
-    .filter(({ isIn, lost }) => !isIn(received) && !losses.some((field) => lost?.test(field)))
-    .map(({ name }) => `lost in silence: ${name} (losses: ${losses.join(', ') || 'none'})`);
-}
-
-const invented = [/No result was recorded/, /\[tool result/];
-const inventions = (ask: Ask, body: string): string[] =>
-  invented.filter((words) => !ask.incomplete && words.test(body)).map((words) => `invented: ${words.source}`);
 
 describe.each(callers.map((caller) => [caller.protocol, caller] as const))('callers of %s', (_protocol, caller) => {
   test.each(targets.map((target) => [target.protocol, target.model, target] as const))('to %s of %s', async (_upstream, _model, target) => {

@@ -213,3 +213,12 @@ function readBack(text: string): ChatEvent[] {
       return reader.read({ data, json: data === '[DONE]' ? undefined : (JSON.parse(data) as unknown) });
     });
 }
+
+test('the signature of a call stands in its first chunk, where clients look for it', () => {
+  const [begin, first, ...rest] = callEvents(0, 'c', 'f', '{}');
+  const calls = (events: ChatEvent[]) => write([start, ...events, end]).chunks.flatMap(({ choices }) => choices[0].delta.tool_calls ?? []);
+  const signed = calls([begin!, { type: 'signature', index: 0, signature: 's' }, first!, ...rest]);
+  expect(signed[0]).toMatchObject({ id: 'c', function: { name: 'f', arguments: '' }, extra_content: { google: { thought_signature: 'sealed:s' } } });
+  expect(signed.map((call) => call.function?.arguments)).toEqual(['', '{}']);
+  expect(calls([begin!, first!, ...rest]).map((call) => call.function?.arguments)).toEqual(['', '{}']);
+});

@@ -17,6 +17,7 @@ export class AlphaWriter implements ReplyWriter {
   readonly #includeUsage: boolean;
   #begun = false;
   #ended = false;
+  #call: { index: number; step: Step } | null = null;
 
   constructor(context: ReplyContext) {
     const echo = readEcho(context.echo);
@@ -37,7 +38,30 @@ export class AlphaWriter implements ReplyWriter {
     if (event.type === 'start') return this.#begin();
     if (event.type === 'end') return this.#end();
     const step = this.#steps.take(event);
-    return step === null ? '' : this.#begin() + this.#chunk(step);
+    if (event.type === 'block-start' && step?.delta?.tool_calls) {
+      const held = this.#release();
+      this.#call = { index: event.index, step };
+      return held;
+    }
+    if (event.type === 'signature' && event.index === this.#call?.index && step !== null) this.#sign(step);
+    else if (step !== null) return this.#release() + this.#begin() + this.#chunk(step);
+    return event.type === 'signature' ? this.#release() : '';
+  }
+
+  /** Clients take the signature of a call from its first chunk alone, as its vendor sends it. */
+  #sign({ delta }: Step): void {
+    const { step } = this.#call!;
+    const [call] = step.delta?.tool_calls ?? [];
+    const { index: _index, function: _function, custom: _custom, ...signature } = delta?.tool_calls?.[0] ?? {};
+    if (call) step.delta = { tool_calls: [{ ...call, ...signature }] };
+  }
+
+  /** The beginning of a call, which is kept back until it is known whether its signature comes next. */
+  #release(): string {
+    const held = this.#call;
+    if (held === null) return '';
+    this.#call = null;
+    return this.#begin() + this.#chunk(held.step);
   }
 
   /** The first delta has the role, and only the first. */
@@ -55,7 +79,7 @@ export class AlphaWriter implements ReplyWriter {
   }
 
   #end(): string {
-    const begun = this.#begin();
+    const begun = this.#release() + this.#begin();
     const open = this.#steps.finishIfOpen();
     this.#ended = true;
     const usage = this.#includeUsage ? `${this.#head}],"usage":${JSON.stringify(writeUsage(this.#steps.usage))}}\n\n` : '';

@@ -216,6 +216,13 @@ describe('addresses and credentials', () => {
     expect(url(targetOf(claude, { directPath: true, baseUrl: 'https://proxy.test/here' }))).toBe('https://proxy.test/here');
   });
 
+  test('models that stream nothing beside tools are asked for whole replies', () => {
+    const verb = (id: string, body: unknown) => request({ target: targetOf(id), operation: 'generate', stream: true, body: () => body }).url.split('/').at(-1);
+    expect(verb('us.meta.llama4-scout-17b-instruct-v1:0', { toolConfig: {} })).toBe('converse');
+    expect(verb('us.meta.llama4-scout-17b-instruct-v1:0', {})).toBe('converse-stream');
+    expect(verb(claude, { toolConfig: {} })).toBe('converse-stream');
+  });
+
   test.each([
     ['AKIAIOSFODNN7EXAMPLE:wJalr/XUt+n', { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wJalr/XUt+n' }],
     ['ASIAX:s:tok/en==', { accessKeyId: 'ASIAX', secretAccessKey: 's', sessionToken: 'tok/en==' }],
