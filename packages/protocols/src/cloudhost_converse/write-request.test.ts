@@ -217,7 +217,10 @@ describe('addresses and credentials', () => {
   });
 
   test('models that stream nothing beside tools are asked for whole replies', () => {
-    const verb = (id: string, body: unknown) => request({ target: targetOf(id), operation: 'generate', stream: true, body: () => body }).url.split('/').at(-1);
+    const verb = (id: string, body: unknown) =>
+      request({ target: targetOf(id), operation: 'generate', stream: true, body: () => body })
+        .url.split('/')
+        .at(-1);
     expect(verb('us.meta.llama4-scout-17b-instruct-v1:0', { toolConfig: {} })).toBe('converse');
     expect(verb('us.meta.llama4-scout-17b-instruct-v1:0', {})).toBe('converse-stream');
     expect(verb(claude, { toolConfig: {} })).toBe('converse-stream');
