@@ -5,6 +5,7 @@ export type AskSubject = keyof AskSubjects;
 export type OpenSubject = keyof OpenSubjects;
 export type EventSubject = keyof EventSubjects;
 
+/** Options of a question. */
 export interface AskOptions {
   /** Milliseconds until the asker gives up with `timeout`. Default 5,000. Travels with the question. */
   deadlineMs?: number;
@@ -84,11 +85,14 @@ export interface ServerStream<S extends OpenSubject> extends StreamReply<S>, Str
   onSettled(callback: (how: 'acknowledged' | 'lost') => void): void;
 }
 
+/** Handlers of questions, by subject. */
 export type AskHandlers = {
   [S in AskSubject]?: (request: AskSubjects[S]['request'], info: { deadlineMs: number }) => Promise<AskSubjects[S]['reply']> | AskSubjects[S]['reply'];
 };
+/** Handlers of streams, by subject. */
 export type OpenServerHandlers = { [S in OpenSubject]?: (request: OpenSubjects[S]['request'], body: Uint8Array, stream: ServerStream<S>) => void };
 
+/** A registration that can be ended. */
 export interface Disposable {
   /** Stops taking new work at once; resolves when what was accepted has ended. */
   dispose(): Promise<void>;
@@ -105,6 +109,7 @@ export interface EventItem<S extends EventSubject> {
   deliveries: number;
 }
 
+/** How the services talk to each other: questions, streams and events. */
 export interface Bus {
   /** Small request/reply. Rejects with `service_unavailable` at once when nobody listens, `timeout` after the deadline, else the callee's GatewayError. */
   ask<S extends AskSubject>(subject: S, request: AskSubjects[S]['request'], options?: AskOptions): Promise<AskSubjects[S]['reply']>;

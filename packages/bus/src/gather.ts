@@ -3,14 +3,17 @@ import { randomBytes } from 'node:crypto';
 import { type GatherTopic, type GatherTopics, gatherShapes, type Shape } from '@model-gateway/contracts';
 import type { Bus, Disposable } from './bus.ts';
 
+/** Answers of one process to gathered questions, by topic. */
 export type GatherHandlers = { [T in GatherTopic]?: (request: GatherTopics[T]['request']) => GatherTopics[T]['answer'] | Promise<GatherTopics[T]['answer']> };
 
+/** What a gathered question brought. */
 export interface Gathered<T extends GatherTopic> {
   answers: { process: string; answer: GatherTopics[T]['answer'] }[];
   /** Live processes that did not answer in time. */
   missing: string[];
 }
 
+/** Asks all live processes of a kind. */
 export interface Gatherer extends Disposable {
   /** Resolves when all live processes of the topic have answered, or after `waitMs`. Never rejects. */
   gather<T extends GatherTopic>(topic: T, request: GatherTopics[T]['request'], waitMs?: number): Promise<Gathered<T>>;
@@ -66,6 +69,7 @@ interface Question {
   done: () => void;
 }
 
+/** Starts listening for heartbeats and answers; a process is known once it has sent a heartbeat. */
 export function createGatherer(bus: Bus, now: () => number = () => performance.now()): Gatherer {
   const seen = new Map<string, { at: number; topics: readonly GatherTopic[] }>();
   const questions = new Map<string, Question>();

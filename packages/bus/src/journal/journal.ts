@@ -8,6 +8,7 @@ import { isGatewayError } from '@model-gateway/contracts/errors';
 import type { BusLogger } from '../kit/logger.ts';
 import { readLines, Segment } from './segment.ts';
 
+/** Options of the outbox on the disk. */
 export interface JournalOptions {
   folder: string;
   logger: BusLogger;
@@ -15,6 +16,7 @@ export interface JournalOptions {
   maxBytes?: number;
 }
 
+/** Publishes an event of the outbox; resolves when it was acknowledged. */
 export type Publish = (subject: string, id: string, event: unknown) => Promise<void>;
 
 /** Events are written when they are one to two of these old: most are acknowledged by then, and cost neither serialization nor a write. */
@@ -35,6 +37,7 @@ interface Kept {
   segment: Segment | null;
 }
 
+/** The outbox on the disk: writes events that are late, removes them when they are acknowledged, replays what is left. */
 export class Journal {
   readonly #folder: string;
   readonly #logger: BusLogger;

@@ -1,6 +1,7 @@
 /** One file of the outbox: lines are gathered and written together, and the file is removed when all its events are acknowledged. */
 import { type FileHandle, open, readFile, unlink } from 'node:fs/promises';
 
+/** A file of events, appended to in batches that are synced. */
 export class Segment {
   readonly file: string;
   /** Ids of events that are not acknowledged yet. */
@@ -81,6 +82,7 @@ export class Segment {
   }
 }
 
+/** The events of a file; lines that cannot be read are left out. */
 export function readLines(text: string): { subject: string; id: string; event: unknown }[] {
   return text.split('\n').flatMap((line) => {
     if (line === '') return [];

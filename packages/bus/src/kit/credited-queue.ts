@@ -12,6 +12,7 @@ interface Piece<Bytes> {
   offset: number;
 }
 
+/** Options of a credited queue. */
 export interface CreditedQueueOptions<Bytes> {
   /** Credit at the start. */
   window: number;
@@ -23,6 +24,7 @@ export interface CreditedQueueOptions<Bytes> {
   held?: boolean;
 }
 
+/** Bytes of one direction: emits them in order as far as credit goes, and holds the rest. */
 export class CreditedQueue<Bytes extends Uint8Array | string = Uint8Array> {
   private credit: number;
   private readonly cap: number;

@@ -1,12 +1,14 @@
 /** Coarse deadlines for many waiters on one shared interval, because a timer for each costs more than the call it guards. */
 import { type DenseMember, DenseSet } from '@model-gateway/collections';
 
+/** Something that expires. */
 export interface Deadline extends DenseMember {
   /** Set by `Deadlines`, on the clock of `performance.now()`. */
   endsAt: number;
   expire(): void;
 }
 
+/** Deadlines on one interval, which runs while there are any. */
 export class Deadlines {
   private readonly waiting = new DenseSet<Deadline>();
   private readonly stepMs: number;

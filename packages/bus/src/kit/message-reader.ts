@@ -11,6 +11,7 @@ interface Reported {
   since: number;
 }
 
+/** Parses and checks messages, and counts what it refuses. */
 export class MessageReader {
   /** Messages refused so far. */
   refused = 0;

@@ -27,6 +27,7 @@ import { MemoryCalleeLink, MemoryCallerLink, type MemoryStreamHost } from './lin
 import { MemoryEvent } from './memory-events.ts';
 import { StrictCallee, StrictCaller, strictBytes, strictCopy, strictMessage } from './strict.ts';
 
+/** Options of the bus inside one process. */
 export interface MemoryBusOptions {
   /** Copies through JSON and freezes: tests find out what would not cross a real bus. Default false. */
   strict?: boolean;

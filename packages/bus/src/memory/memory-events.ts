@@ -3,6 +3,7 @@ import { GatewayError } from '@model-gateway/contracts/errors';
 import { backOffMs } from '../kit/back-off.ts';
 import type { BusLogger } from '../kit/logger.ts';
 
+/** Limits of a queue of durable events. */
 export interface EventLimits {
   items: number;
   bytes: number;
@@ -27,6 +28,7 @@ interface Listener {
   idle: (() => void) | null;
 }
 
+/** The durable events of one subject. */
 export class MemoryEvent {
   private queue: Waiting[] = [];
   private items = 0;

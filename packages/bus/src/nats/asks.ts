@@ -18,6 +18,7 @@ import { mintStreamId, streamKey } from './stream-id.ts';
 import { answerSubject, frameSubject, isInbox } from './subjects.ts';
 import { cutUnit, UnitReader } from './units.ts';
 
+/** What questions need of their bus. */
 export interface AsksHost {
   readonly logger: BusLogger;
   readonly reader: MessageReader;
@@ -60,6 +61,7 @@ interface Asked {
 
 type AskHandler = (request: unknown, info: { deadlineMs: number }) => unknown;
 
+/** The questions of a process, asked and answered. */
 export class Asks {
   /** Questions of ours that wait, and questions of others being answered. */
   readonly inFlight = new InFlight();

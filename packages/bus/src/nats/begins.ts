@@ -19,6 +19,7 @@ interface Ready {
   begin: () => void;
 }
 
+/** Starts the handlers of streams that are ready. */
 export class Begins {
   private readonly trips: RoundTrips;
   private ready: Ready[] = [];

@@ -26,6 +26,7 @@ export interface AcceptedOpen {
   readonly deadlineMs: number;
 }
 
+/** The link of one served stream, and the stream as pulses see it. */
 export class NatsCalleeLink implements CalleeLink, UnsettledStream, Beginner {
   readonly carriesWhole = false;
   readonly callee: StreamCallee<OpenSubject>;

@@ -33,6 +33,7 @@ export interface OpenCall {
   readonly opening: Opening;
 }
 
+/** The link of one opened stream, and the stream as pulses see it. */
 export class NatsCallerLink implements StreamLink, SharedStream {
   readonly caller: StreamCaller<OpenSubject>;
   readonly subject: OpenSubject;

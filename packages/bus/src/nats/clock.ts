@@ -4,6 +4,7 @@ export const tickMs = 100;
 /** Most that one tick may count for. */
 const maxTickMs = 250;
 
+/** Calls `tick` ten times a second and counts the time that the process was awake. */
 export class Clock {
   /** Milliseconds of awake time, at most `tickMs` old. */
   now = 0;

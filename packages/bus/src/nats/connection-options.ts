@@ -2,6 +2,7 @@
 import type { ConnectionOptions, NodeConnectionOptions } from '@nats-io/transport-node';
 import { inboxPrefix } from './subjects.ts';
 
+/** Where to connect, and as whom. */
 export interface ConnectionSource {
   /** One or several addresses, separated by commas; the first that carries credentials gives them to all. */
   url: string;

@@ -15,7 +15,8 @@ import { settlesWithin } from '../kit/settle-within.ts';
 import { connectionOptions } from './connection-options.ts';
 import { checkPermissions, describeViolation, isDispensable, isForbiddenTry, isOptional } from './permission-check.ts';
 
-export interface LinkOptions {
+/** Options of the connection. */
+export interface ServerConnectionOptions {
   /** One or several, separated by commas. Credentials in it are used and never logged. */
   url: string;
   /** Process name: `edge`, `translator`. Part of its inboxes, shown in the server's monitor. */
@@ -42,11 +43,12 @@ const askAgainMs = 200;
 /** Violations remembered for one connection; inboxes of peers come and go. */
 const maxViolations = 200;
 
-export class Link {
+/** One connection to the server, made again whenever it breaks. */
+export class ServerConnection {
   /** Up, and allowed what it needs. */
   connected = false;
   connection: NatsConnection | null = null;
-  private readonly options: LinkOptions;
+  private readonly options: ServerConnectionOptions;
   private readonly registrations = new Set<Registration>();
   private readonly watchers: ((connected: boolean) => void)[] = [];
   /** The server takes what is published, though the watchers may not have been called yet. */
@@ -60,7 +62,7 @@ export class Link {
   private stopWaiting: (() => void) | null = null;
   private readonly ended: Promise<void>;
 
-  constructor(options: LinkOptions) {
+  constructor(options: ServerConnectionOptions) {
     this.options = options;
     this.ended = this.run();
   }

@@ -4,9 +4,10 @@ import type { EventItem, EventSubject } from '../bus.ts';
 import { backOffMs } from '../kit/back-off.ts';
 import type { BusLogger } from '../kit/logger.ts';
 import { settlesWithin } from '../kit/settle-within.ts';
-import type { Link } from './connection.ts';
+import type { ServerConnection } from './connection.ts';
 import { consumerOf, deletionMs, ensureEventConsumer, eventManager, eventStream, maxUnacknowledged } from './event-stream.ts';
 
+/** Options of a durable listener. */
 export interface ListenerOptions {
   subject: string;
   handle: (batch: EventItem<EventSubject>[]) => Promise<void>;
@@ -30,8 +31,9 @@ interface Held {
 /** What tells that the consumer is not as we left it. */
 const fatalNotes = new Set(['consumer_not_found', 'stream_not_found', 'consumer_deleted', 'no_responders', 'heartbeats_missed']);
 
+/** One durable listener: pulls messages and hands their events over in batches. */
 export class EventConsumer {
-  private readonly link: Link;
+  private readonly link: ServerConnection;
   private readonly logger: BusLogger;
   private readonly options: ListenerOptions;
   private readonly ensureStream: () => Promise<void>;
@@ -47,7 +49,7 @@ export class EventConsumer {
   private interrupt: () => void = () => {};
   private readonly running: Promise<void>;
 
-  constructor(link: Link, logger: BusLogger, ensureStream: () => Promise<void>, options: ListenerOptions) {
+  constructor(link: ServerConnection, logger: BusLogger, ensureStream: () => Promise<void>, options: ListenerOptions) {
     this.link = link;
     this.logger = logger;
     this.ensureStream = ensureStream;

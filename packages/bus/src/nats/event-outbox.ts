@@ -6,6 +6,7 @@ import type { BusLogger } from '../kit/logger.ts';
 import { mintStreamId, streamKey } from './stream-id.ts';
 import { answerSubject } from './subjects.ts';
 
+/** What the outbox needs of its bus. */
 export interface OutboxHost {
   readonly logger: BusLogger;
   readonly now: number;
@@ -44,6 +45,7 @@ const batchBytes = 128 * 1024;
 const maxInProgress = 16;
 const ackMs = 5000;
 
+/** The durable events that JetStream has not acknowledged yet, in memory. */
 export class EventOutbox {
   private readonly host: OutboxHost;
   private readonly limits: { items: number; bytes: number };

@@ -37,6 +37,7 @@ export interface FrameHeader {
   seq: number;
 }
 
+/** A frame that was read. */
 export interface Frame extends FrameHeader {
   /** The sender's inbox, empty when it has introduced itself already. */
   inbox: string;

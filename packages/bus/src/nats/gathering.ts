@@ -22,6 +22,7 @@ export class GatherBudget {
   }
 }
 
+/** A body that is being received. */
 export class Gathering {
   /** Bytes so far. */
   received = 0;

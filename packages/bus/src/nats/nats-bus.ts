@@ -22,7 +22,7 @@ import { MessageReader } from '../kit/message-reader.ts';
 import { settlesWithin } from '../kit/settle-within.ts';
 import { Asks, payloadCap } from './asks.ts';
 import { Clock } from './clock.ts';
-import { Link } from './connection.ts';
+import { ServerConnection } from './connection.ts';
 import { EventConsumer } from './event-consumer.ts';
 import { EventOutbox } from './event-outbox.ts';
 import { ensureEventStream, eventManager } from './event-stream.ts';
@@ -34,6 +34,7 @@ import { Servers } from './servers.ts';
 import { Streams } from './streams.ts';
 import { answerKey, directSubject, inboxSubscription, mintInbox, subjectOf, toAllSubject } from './subjects.ts';
 
+/** Options of the bus over NATS. */
 export interface NatsBusOptions {
   /** `nats://host:4222`, several separated by commas. */
   url: string;
@@ -66,8 +67,9 @@ export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
   return new NatsBus(options);
 }
 
+/** The bus over NATS; `connectNatsBus` creates it. */
 export class NatsBus implements Bus {
-  readonly link: Link;
+  readonly link: ServerConnection;
   /** Of this connection: a new one makes the old one's late frames reach nobody. */
   inbox: string;
   private inboxBytes: Uint8Array;
@@ -95,7 +97,7 @@ export class NatsBus implements Bus {
     this.options = options;
     this.logger = options.logger ?? plainLogger;
     this.reader = new MessageReader(this.logger);
-    this.link = new Link({
+    this.link = new ServerConnection({
       url: options.url,
       name: options.name,
       logger: this.logger,
@@ -376,7 +378,7 @@ export class NatsBus implements Bus {
       get cap() {
         return payloadCap(frameCap, bus.link.maxPayload, bus.inboxBytes);
       },
-      publish: (...frame: Parameters<Link['publish']>) => bus.link.publish(...frame),
+      publish: (...frame: Parameters<ServerConnection['publish']>) => bus.link.publish(...frame),
       droppedBefore: (frames: number) => {
         bus.fencedFrames += frames;
       },

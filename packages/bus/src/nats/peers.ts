@@ -40,6 +40,7 @@ export interface UnsettledStream extends SharedStream {
   cancelled(reason: string): void;
 }
 
+/** Another process, and the streams shared with it. */
 export class Peer {
   readonly inbox: string;
   readonly subject: string;
@@ -71,12 +72,14 @@ export class Peer {
   }
 }
 
+/** What peers need of their bus. */
 export interface PeersHost {
   readonly now: number;
   readonly inboxBytes: Uint8Array;
   publish(subject: string, frame: Uint8Array): boolean;
 }
 
+/** All processes that streams are shared with. */
 export class Peers {
   private readonly host: PeersHost;
   private readonly known = new Map<string, Peer>();

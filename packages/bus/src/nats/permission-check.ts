@@ -5,6 +5,7 @@ import { settlesWithin } from '../kit/settle-within.ts';
 import { probesOf } from './permissions.ts';
 import { everything, forbidden, isDirectSubject, subjectOf } from './subjects.ts';
 
+/** What a check of the permissions found. */
 export interface PermissionReport {
   /** `publish gw.v1.router.plan`: what the service needs and was refused. */
   missing: string[];

@@ -3,6 +3,7 @@ import { type DurableSubject, durableSubjects, type ServiceName, type ServiceSub
 import { consumerOf, eventStream } from './event-stream.ts';
 import { directPattern, inboxPrefix, subjectOf } from './subjects.ts';
 
+/** Subjects that a user of the server may publish and subscribe to. */
 export interface Permissions {
   publish: readonly string[];
   subscribe: readonly string[];

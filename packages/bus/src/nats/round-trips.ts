@@ -9,6 +9,7 @@ const freshMs = 250;
 /** A server that leaves a ping unanswered for this long (of awake time) hangs. */
 const hungMs = 1000;
 
+/** What round trips need of their bus. */
 export interface RoundTripsHost {
   /** Awake milliseconds. */
   readonly now: number;
@@ -18,6 +19,7 @@ export interface RoundTripsHost {
   hangs(hung: boolean): void;
 }
 
+/** Pings to the server: how fresh what we read is, and whether the server hangs. */
 export class RoundTrips {
   hung = false;
   private readonly host: RoundTripsHost;

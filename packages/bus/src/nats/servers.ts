@@ -38,6 +38,7 @@ interface Served {
   known: boolean;
 }
 
+/** What the choice of processes needs of the bus. */
 export interface ServersHost {
   readonly now: number;
   readonly inboxBytes: Uint8Array;
@@ -46,6 +47,7 @@ export interface ServersHost {
 
 const noStream = { flags: 0, marks: 0, attempt: 0, number: 0, salt: 0, seq: 0 };
 
+/** The processes known to serve the subjects that this process uses. */
 export class Servers {
   private readonly host: ServersHost;
   private readonly bySubject = new Map<CallSubject, Served>();

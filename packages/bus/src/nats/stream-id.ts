@@ -1,6 +1,7 @@
 /** Stream ids: a counter and a salt, minted by the opener; together a safe integer that serves as a Map key. */
 import { randomFillSync } from 'node:crypto';
 
+/** Identifies a stream between two processes. */
 export interface StreamId {
   /** u32. */
   number: number;
@@ -13,6 +14,7 @@ const pool = new Uint32Array(1024);
 let used = pool.length;
 let counter = randomFillSync(new Uint32Array(1))[0]!;
 
+/** A new id, unguessable enough that late frames of other streams do not match. */
 export function mintStreamId(): StreamId {
   if (used === pool.length) {
     randomFillSync(pool);

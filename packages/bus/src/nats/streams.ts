@@ -28,6 +28,7 @@ const stalledBodyMs = 10_000;
 const openHead = 12;
 const none = new Uint8Array(0);
 
+/** What the streams of a process need of their bus. */
 export interface StreamsHost extends StreamHost {
   readonly inbox: string;
   publish(subject: string, frame: Uint8Array, reply?: string): boolean;
@@ -35,6 +36,7 @@ export interface StreamsHost extends StreamHost {
 
 type OpenHandler = (request: unknown, body: Uint8Array, stream: ServerStream<OpenSubject>) => unknown;
 
+/** The streams of a process, opened and served. */
 export class Streams {
   readonly calls = new InFlight();
   readonly served = new InFlight();

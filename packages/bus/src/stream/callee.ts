@@ -9,6 +9,7 @@ import type { CalleeLink, FrameReceiver, StreamEnvironment, StreamKind, StreamPa
 /** `ending`: tail or error wait for credit behind the data. */
 type Life = 'live' | 'ending' | 'ended';
 
+/** What a handler of `serve` gets; its link delivers the opener's frames to `receive`. */
 export class StreamCallee<S extends OpenSubject> implements ServerStream<S>, FrameReceiver {
   readonly deadlineMs: number;
   private readonly link: CalleeLink;

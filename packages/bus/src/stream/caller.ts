@@ -13,6 +13,7 @@ const handlerFailed = 'the opener failed';
 /** Keeps the end of the data behind the release of a held queue; never sent. */
 const marker = new Uint8Array(0);
 
+/** What `open` returns; its link delivers the callee's frames to `receive`. */
 export class StreamCaller<S extends OpenSubject> implements StreamCall, FrameReceiver {
   private readonly link: StreamLink;
   private readonly logger: BusLogger;

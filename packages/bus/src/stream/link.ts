@@ -44,6 +44,7 @@ export interface StreamLink {
   close(): void;
 }
 
+/** The callee's way to the caller. */
 export interface CalleeLink extends StreamLink {
   /** Whether a `whole` frame may be sent, whatever its size. */
   readonly carriesWhole: boolean;
