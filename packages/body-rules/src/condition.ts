@@ -22,7 +22,7 @@ export function readCondition({ condition, path }: BodyRule): Condition {
 
 export const samePath = (a: Path, b: Path): boolean => a.length === b.length && a.every((segment, at) => segment === b[at]);
 
-/** What a condition looks at, of a rule that was read before. */
+/** The parts of a body that the condition of a compiled rule reads. */
 export function conditionNeeds({ condition, path }: BodyRule): readonly Need[] {
   const scope = pathOf(condition?.scope || path);
   const where = condition?.where ?? [];

@@ -19,7 +19,7 @@ export type RuleField = Exclude<keyof BodyRule, 'mode'>;
 
 /** One mode of body rules: its extra fields, its compiler, and what the compiled rule reads. */
 export interface Mode {
-  /** Fields that the mode reads; any other is refused. */
+  /** Names of the rule fields this mode accepts; any other is refused. */
   takes: readonly RuleField[];
   /** Throws RuleError naming the field at fault. */
   compile(rule: BodyRule): Change;

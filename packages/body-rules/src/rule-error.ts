@@ -1,4 +1,4 @@
-/** Why a rule cannot be taken: the field at fault, dotted inside the rule, and the reason for the admin who wrote it. */
+/** Why a rule is invalid: the faulty field, as a dotted path inside the rule, and a message for the admin. */
 export class RuleError extends Error {
   override readonly name = 'RuleError';
   readonly field: string;

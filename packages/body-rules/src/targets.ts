@@ -3,7 +3,7 @@ import type { BodyRule } from '@model-gateway/contracts';
 import { type Path, readPath } from './path.ts';
 import { RuleError } from './rule-error.ts';
 
-/** Throws RuleError. `stream` is the gateway's: what the upstream sends must be what the caller was promised, and what the gateway reads. */
+/** Throws RuleError. `stream` cannot be changed: the upstream's reply must have the framing that the caller expects and the gateway parses. */
 export function readTarget({ path }: BodyRule): Path {
   if (!path) throw new RuleError('path', 'is required');
   const target = readPath(path, 'path');

@@ -21,7 +21,7 @@ export class TemplateError extends Error {
 export interface Template {
   /** Whether it holds no variable: `render` then gives the same text always. */
   readonly literal: boolean;
-  /** undefined: it has variables, and every chain of them came out empty. */
+  /** undefined: it has variables, and all of them are empty. */
   render(facts: TemplateFacts): string | undefined;
 }
 

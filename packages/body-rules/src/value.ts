@@ -1,4 +1,4 @@
-/** What a rule writes: a template when it is text with `{{`, else itself. */
+/** The value a rule writes: text with `{{` is a template, anything else is used as it is. */
 import type { TemplateFacts } from './facts.ts';
 import { RuleError } from './rule-error.ts';
 import { compileTemplate, TemplateError } from './template.ts';

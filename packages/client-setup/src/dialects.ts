@@ -1,4 +1,4 @@
-/** The smallest real call in each way to speak to the gateway. */
+/** A minimal working call in each API dialect of the gateway. */
 import type { Dialect, SetupFacts } from './setup.ts';
 
 /** A complete HTTP POST request: address, headers and JSON body. */

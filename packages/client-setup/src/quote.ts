@@ -1,4 +1,4 @@
-/** Values as literals of the languages they are pasted into: a name with a quote must stay a name. */
+/** Quotes values as literals of the language they are pasted into, so that a quote in a name cannot end the literal. */
 
 /** JSON's string literal is also one of JavaScript, Python, TOML and YAML. */
 export const literal = (text: string): string => JSON.stringify(text);

@@ -1,4 +1,4 @@
-/** Why the start stops: one line that names the variable, the value's fault and what is accepted. */
+/** A configuration error that stops the start: one line that names the variable, the fault and what is accepted. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }

@@ -1,4 +1,4 @@
-/** From a text (environment) or a TOML value to a checked value, or the value's fault in a few words. */
+/** Parsers of settings: a text (environment) or a TOML value becomes a checked value, or a short error message. */
 import { isIP, isIPv4 } from 'node:net';
 
 /** Returned instead of a value; reads as "NAME <fault>; accepted: …". */

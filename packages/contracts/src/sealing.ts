@@ -1,4 +1,4 @@
-/** What each sealed secret is bound to (the associated data of its seal), so that a ciphertext moved to another row or field does not open. */
+/** The associated data of each sealed secret, so that a ciphertext copied to another row or field cannot be opened. */
 export const sealedAs = {
   upstreamKey: (upstreamId: string, keyId: string): string => `upstreams/${upstreamId}/api_keys/${keyId}`,
   upstreamProxy: (upstreamId: string): string => `upstreams/${upstreamId}/proxy`,

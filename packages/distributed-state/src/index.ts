@@ -7,4 +7,4 @@ export type { StateLogger } from './logger.ts';
 export { MemoryState, type MemoryStateOptions } from './memory/memory-state.ts';
 export { Permits } from './permits.ts';
 export { RedisState, type RedisStateOptions } from './redis/redis-state.ts';
-export { leaseMs, renewMs, type SharedState, type Soon, type StateStatus, type TakeAsk } from './state.ts';
+export { leaseMs, type MaybePromise, renewMs, type SharedState, type StateStatus, type TakeAsk } from './state.ts';

@@ -2,7 +2,7 @@
 import type { GateLimits, GateLook, Hit, Reserved, Taken, WindowLimit } from '@model-gateway/limits';
 
 /** Synchronous where the state is in this process, a promise where it is not. */
-export type Soon<T> = T | Promise<T>;
+export type MaybePromise<T> = T | Promise<T>;
 
 /** A request for permits in one scope. */
 export interface TakeAsk {
@@ -25,29 +25,29 @@ export interface StateStatus {
 
 /** Admission to an upstream, a model or the whole gateway (`gate.ts` of packages/limits). */
 export interface GateState {
-  take(scope: string, limits: GateLimits, ask: TakeAsk): Soon<Taken>;
+  take(scope: string, limits: GateLimits, ask: TakeAsk): MaybePromise<Taken>;
   /** Permits were released; `tokens` more were used than reserved, and `unmade` of the calls were never made. */
   give(scope: string, limits: GateLimits, give: { held: number; tokens: number; unmade?: number }): void;
   /** Read only; null: the scope is unknown. */
-  lookAtGate(scope: string, limits: GateLimits): Soon<GateLook | null>;
+  lookAtGate(scope: string, limits: GateLimits): MaybePromise<GateLook | null>;
 }
 
 /** Requests in a sliding window of time (`window.ts` of packages/limits). */
 export interface RequestWindowState {
-  hit(scope: string, limit: WindowLimit): Soon<Hit>;
+  hit(scope: string, limit: WindowLimit): MaybePromise<Hit>;
   /** Read only; null: the scope is unknown. */
-  lookAtWindow(scope: string, limit: WindowLimit): Soon<Hit | null>;
+  lookAtWindow(scope: string, limit: WindowLimit): MaybePromise<Hit | null>;
 }
 
 /** Money of a period, in micro-units (`budget.ts` of packages/limits). */
 export interface SharedBudgetState {
   /** `held`: what this process has already reserved. One request per scope may be under way at a time. */
-  reserve(scope: string, ask: { limit: number; held: number; amounts: readonly number[] }): Soon<Reserved>;
+  reserve(scope: string, ask: { limit: number; held: number; amounts: readonly number[] }): MaybePromise<Reserved>;
   charge(scope: string, charge: { held: number; cost: number }): void;
   /** What the database reports as spent. */
   learn(scope: string, spent: number): void;
   /** Read only; null: the scope is unknown. */
-  lookAtBudget(scope: string): Soon<{ spent: number | null; reserved: number } | null>;
+  lookAtBudget(scope: string): MaybePromise<{ spent: number | null; reserved: number } | null>;
 }
 
 /** No method ever rejects or throws because of Redis: without it the answer comes from this process's share. */

@@ -1,4 +1,4 @@
-/** One change to a JSON text: the value at `path` is replaced by `value`, or removed with its key or element when `value` is undefined. */
+/** One change to a JSON text: replaces the value at `path`, or removes its key or element when `value` is undefined. */
 export interface Edit {
   path: readonly (string | number)[];
   value: unknown;

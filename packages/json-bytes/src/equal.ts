@@ -2,7 +2,7 @@
 
 const isContainer = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** Walks no deeper and no wider than `a`, so put the value that you trust there. */
+/** The walk is bounded by `a`, so pass the trusted value there. */
 export function jsonEqual(a: unknown, b: unknown): boolean {
   if (!isContainer(a) || !isContainer(b)) return a === b;
   if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((value, index) => jsonEqual(value, b[index]));

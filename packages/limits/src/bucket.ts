@@ -2,7 +2,7 @@
 
 /** Parts of a token: at a rate of n a minute, n parts flow in each millisecond. */
 const parts = 60_000;
-/** After this long a bucket is full, even one that owes a whole minute. */
+/** After this long any bucket is full, even one with the maximum debt of one minute. */
 const maxFillMs = 2 * parts;
 
 /** State of a token bucket. */
@@ -23,7 +23,7 @@ export function fillBucket(bucket: Bucket, rate: number, now: number): void {
   bucket.at = Math.max(bucket.at, now);
 }
 
-/** More than a full bucket is never asked for: such a call takes all of it. */
+/** A call that needs more than a full bucket takes all of it instead of waiting for ever. */
 const price = (rate: number, tokens: number): number => Math.min(tokens, rate) * parts;
 
 /** Milliseconds until `tokens` can be taken; 0: now. The bucket is filled up to now. */

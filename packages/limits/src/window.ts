@@ -1,6 +1,6 @@
 /** A number of requests in a sliding window of time: an exact log of times for small limits, two counters for large ones. */
 
-/** Above it a log would hold too many times for one key. */
+/** Limits above this use counters: an exact log would take too much memory for one key. */
 export const maxLogLength = 1000;
 
 /** A request limit: `limit` requests in any `windowMs`. */

@@ -21,7 +21,7 @@ function fnv1aBytes(bytes: Uint8Array): number {
   return hash >>> 0;
 }
 
-/** A number between 0 and 1, both left out. FNV alone spreads the ends of short texts badly, so its bits are mixed once more (the finaliser of MurmurHash3). */
+/** A number between 0 and 1, both left out. FNV alone distributes short texts with equal beginnings badly, so its bits are mixed once more (the finaliser of MurmurHash3). */
 export function unitHash(text: string): number {
   let hash = fnv1a(text);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);

@@ -25,7 +25,7 @@ interface Grants {
   exact: ReadonlySet<string>;
   wildcards: readonly string[];
 }
-/** Groups are frozen and shared by requests: their lists are sorted out once. */
+/** Groups are frozen and shared by requests: their lists are compiled once. */
 const sorted = new WeakMap<KeyGroup, Grants>();
 
 function grantsOf(group: KeyGroup): Grants {

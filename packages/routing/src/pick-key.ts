@@ -3,7 +3,7 @@ import { fnv1a } from './hash.ts';
 
 export type Weighted = { readonly weight: number };
 
-/** The position in whose cumulative weight interval the hash of (access key, upstream) lands; -1 when no key has a weight. */
+/** The key whose cumulative weight interval contains the hash of (access key, upstream), by position; -1 when no key has a weight. */
 export function pickKey(keys: readonly Weighted[], accessKey: string, upstream: string): number {
   let total = 0;
   for (const { weight } of keys) total += weight;

@@ -26,12 +26,12 @@ export interface InstrumentedScript {
   code: string;
 }
 
-/** What a stretch of code costs when it is entered. */
+/** The operations of a block of code, counted when it is entered. */
 interface Region {
   weight: number;
 }
 
-// The tree as acorn gives it, seen only through what is asked of it.
+// The syntax tree as acorn returns it; only the fields used here are assumed.
 // biome-ignore lint/suspicious/noExplicitAny: one shape for every kind of node.
 type Any = Node & Record<string, any>;
 

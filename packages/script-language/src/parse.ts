@@ -7,7 +7,7 @@ export const maxScriptLength = 100_000;
 /** Names of the counting hooks begin with it, so a script may not use it. */
 export const reservedPrefix = '__gateway';
 
-/** Strictness by a directive on the script's own first line, so that no line moves. */
+/** The strict-mode directive is put on the script's own first line, so that line numbers stay the same. */
 const prologue = '"use strict";';
 
 /** Why a script is refused, and the line of the admin's text. */
@@ -61,7 +61,7 @@ function readProgram(text: string): Program {
     return parse(text, { ecmaVersion: 'latest', sourceType: 'script', preserveParens: true, allowHashBang: false });
   } catch (error) {
     const { message, loc } = error as Error & { loc?: { line: number } };
-    // acorn's word for a stack that is too small for the nesting.
+    // acorn overflowed the stack: the script is nested too deeply.
     if (error instanceof RangeError || message.startsWith('Not enough stack')) throw new ScriptSyntaxError('the script is nested too deeply', loc?.line ?? 1);
     // acorn ends its messages with a position that counts our prologue.
     throw new ScriptSyntaxError(message.replace(/ \(\d+:\d+\)$/, ''), loc?.line ?? 1);

@@ -23,7 +23,7 @@ export class MasterKeyError extends Error {
 const keyBytes = 32;
 const idForm = /^[A-Za-z0-9_-]{1,32}$/;
 const base64Form = /^[A-Za-z0-9+/_-]+={0,2}$/;
-/** 32 random bytes have about 30 different values among them; fewer than this does not happen by chance. */
+/** 32 random bytes contain about 30 different values; fewer than this do not occur by chance. */
 const minDistinct = 20;
 
 const countDistinct = (values: Iterable<number>): number => new Set(values).size;

@@ -1,4 +1,4 @@
-/** A value that no log, template or JSON shows by accident. */
+/** A value that logs, templates and JSON print as `***`. */
 const hidden = '***';
 
 export class Secret {

@@ -3,7 +3,7 @@ import type { Logger } from '@model-gateway/telemetry';
 import { startFault } from './listen.ts';
 import type { Health, Service } from './service.ts';
 
-/** A health that cannot be asked is not ready; it must not take the probe down with it. */
+/** A health check that throws counts as not ready, and must not fail the probe of the other services. */
 function healthOf(service: Service): Health {
   try {
     return service.health();

@@ -1,4 +1,4 @@
-/** Random bytes fetched 4 KiB at a time, since one call to the system per id costs more than the request's whole share. */
+/** Random bytes fetched 4 KiB at a time: one system call per id would cost more than minting the id. */
 import { randomFillSync } from 'node:crypto';
 
 const poolBytes = 4096;

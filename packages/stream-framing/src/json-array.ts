@@ -4,7 +4,7 @@ import { FramingError } from './framing-error.ts';
 
 /** One element of a streamed JSON array. */
 export interface JsonElement {
-  /** The element's JSON text. */
+  /** JSON text of the element. */
   data: string;
   /** The same as bytes, without what stands between elements. Do not write into it. */
   raw: Uint8Array;

@@ -1,4 +1,4 @@
-/** Collects bytes that are wanted whole, in few pieces however they come: a buffer for each byte would cost hundreds of times the byte. */
+/** Collects chunks that are needed as a whole, in few buffers: many tiny chunks would otherwise cost hundreds of times their size. */
 
 /** So many pieces are kept as they came. */
 const maxUnpaired = 1024;
@@ -29,7 +29,7 @@ export class Pieces {
     return list.length === 1 ? list[0]! : Buffer.concat(list);
   }
 
-  /** Lets go of all that was added. */
+  /** Drops everything that was added. */
   drop(): void {
     this.#list = [];
     this.#settled = 0;

@@ -1,7 +1,7 @@
 /** Masks secrets in text: those the process knows, and whatever looks like a credential. */
 
 const mask = '[redacted]';
-/** Below this a secret would match ordinary words and make logs unreadable. */
+/** Shorter secrets would match ordinary words and make logs unreadable. */
 const shortestSecret = 6;
 
 /** The set of live secrets of a process, and the masking of texts. */
@@ -49,7 +49,7 @@ export function createRedactor(): Redactor {
 
   const endingOf = (form: string): string => form.slice(-shortestSecret);
 
-  /** From where the longest known form that ends at `end` begins; -1 when none does. */
+  /** Start of the longest known form that ends at `end`; -1 when none does. */
   function startOf(text: string, end: number): number {
     if (filter[endingAt(text, end)] === 0) return -1;
     const found = byEnding.get(text.slice(end - shortestSecret, end))?.find((form) => text.endsWith(form, end));

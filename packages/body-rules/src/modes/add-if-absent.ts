@@ -1,4 +1,4 @@
-/** `add-if-absent`: the value goes where there is no such key yet; missing objects on the way are made. */
+/** `add-if-absent`: adds the key with this value unless it exists; missing parent objects are created. */
 import type { Mode } from '../mode.ts';
 import { findWritable, pathOf } from '../path.ts';
 import { readTarget } from '../targets.ts';

@@ -1,4 +1,4 @@
-/** `append`: one more element at the end of the array at the path, whatever it holds; a missing array is made. */
+/** `append`: appends an element to the array at the path; a missing array is created. */
 import type { Edit } from '@model-gateway/json-bytes';
 import type { Mode } from '../mode.ts';
 import { findWritable, type Path, pathOf } from '../path.ts';
@@ -6,7 +6,7 @@ import { readTarget } from '../targets.ts';
 import { readValue } from '../value.ts';
 import { writeAt } from '../write.ts';
 
-/** `takes` tells which of the arrays that are there get it; a value of another type is left alone. */
+/** `takes` selects the existing arrays to append to; a value of another type is left unchanged. */
 export function appendTo(body: unknown, path: Path, value: unknown, takes: (array: readonly unknown[]) => boolean = () => true): Edit[] {
   return findWritable(body, path).flatMap(({ place, missing, value: there }): Edit[] => {
     if (missing.length > 0) return takes([]) ? [writeAt(place, missing, [value])] : [];

@@ -1,4 +1,4 @@
-/** `inject-system-prompt`: text before the system text, at the place where this protocol has it. */
+/** `inject-system-prompt`: puts text before the system prompt, wherever the protocol keeps it. */
 import type { Mode } from '../mode.ts';
 import { RuleError } from '../rule-error.ts';
 import { readValue } from '../value.ts';

@@ -1,4 +1,4 @@
-/** `overwrite`: the value at the path becomes this one; missing objects on the way are made. */
+/** `overwrite`: sets the value at the path; missing parent objects are created. */
 import type { Mode } from '../mode.ts';
 import { findWritable, pathOf } from '../path.ts';
 import { readTarget } from '../targets.ts';

@@ -1,4 +1,4 @@
-/** `remove-matching`: elements for which the condition holds are taken out of their array. */
+/** `remove-matching`: removes the array elements for which the condition holds. */
 import { conditionNeeds, readCondition, samePath } from '../condition.ts';
 import type { Mode } from '../mode.ts';
 import { findAll, readPath } from '../path.ts';

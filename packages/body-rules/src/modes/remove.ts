@@ -1,4 +1,4 @@
-/** `remove`: the key, or the element, at the path is taken out. */
+/** `remove`: removes the key or array element at the path. */
 import type { Mode } from '../mode.ts';
 import { findAll, pathOf } from '../path.ts';
 import { readTarget } from '../targets.ts';

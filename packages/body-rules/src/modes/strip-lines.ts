@@ -1,5 +1,5 @@
 /**
- * `strip-lines`: lines that match are taken out of the text at the path. A line matches when it holds the value's text; `{match, value}` asks for
+ * `strip-lines`: removes matching lines from the text at the path. A line matches when it holds the value's text; `{match, value}` asks for
  * another comparison, and a list takes out what any of it matches.
  */
 import { RE2JS } from 're2js';

@@ -1,4 +1,4 @@
-/** `switch-route`: changes nothing in a body. Before translation it may send the request to another model: see `switches.ts`. */
+/** `switch-route`: does not change the body. It may reroute the request to another model before translation: see `switches.ts`. */
 import type { Mode } from '../mode.ts';
 import { RuleError } from '../rule-error.ts';
 import { readQuestions } from '../switches.ts';

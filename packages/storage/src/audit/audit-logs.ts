@@ -62,7 +62,7 @@ const conditions: { [F in keyof AuditFilters]-?: (eb: Builder, value: NonNullabl
   to: (eb, value) => eb('occurred_at', '<', value),
 };
 
-/** Nine columns each: far below every engine's limit of parameters. */
+/** Nine columns each: far below the parameter limit of both engines. */
 const rowsPerStatement = 500;
 
 export function createAuditLogs(db: Kysely<Database>, dialect: StorageDialect): AuditLogs {

@@ -106,7 +106,7 @@ export interface CatalogStore extends CatalogReader {
   load(): Promise<CatalogRows>;
   /** Several reads of one state. */
   read<T>(work: (reader: CatalogReader) => Promise<T>): Promise<T>;
-  /** One transaction: all of `work` or nothing. Writers of all processes take turns, so what `work` checked stays true until it ends. */
+  /** Runs `work` in one transaction. Writers of all processes are serialized, so what `work` checked stays true until it ends. */
   change<T>(work: (writer: CatalogWriter) => Promise<T>, options?: ChangeOptions<T>): Promise<ChangeResult<T>>;
   /** Called after each commit of this process. Returns how to unsubscribe. */
   onChange(callback: (change: CatalogChange) => void): () => void;
@@ -215,12 +215,12 @@ function createCatalogWriter(db: Kysely<Database>, dialect: StorageDialect, cont
   return {
     revision,
     pricing: createWriter(db, dialect, pricingDefinition, context),
-    upstreams: withEach(createWriter(db, dialect, upstreamDefinition, context), {
+    upstreams: withDependents(createWriter(db, dialect, upstreamDefinition, context), {
       keep: (id, { request_body_rules }) => switchLinks.setTargets('upstream', id, switchTargets(request_body_rules)),
       drop: ({ id }) => switchLinks.setTargets('upstream', id, []),
     }),
     keyGroups: createWriter(db, dialect, keyGroupDefinition, context),
-    accessKeys: withEach(createWriter(db, dialect, accessKeyDefinition, context), {
+    accessKeys: withDependents(createWriter(db, dialect, accessKeyDefinition, context), {
       drop: ({ document }) => balancerLinks.removePins({ accessKey: document.name }),
     }),
     modelNames,
@@ -229,14 +229,14 @@ function createCatalogWriter(db: Kysely<Database>, dialect: StorageDialect, cont
     changes: () => context.recorder.changes(),
     attempt: (work) => attempt(db, dialect, work),
     changesSince: (from) => changesBetween(db, from, revision - 1),
-    models: withEach(createWriter(db, dialect, modelDefinition, context), {
+    models: withDependents(createWriter(db, dialect, modelDefinition, context), {
       keep: linkModel,
       async drop({ id }) {
         await switchLinks.setTargets('model', id, []);
         await modelNames.release([id]);
       },
     }),
-    loadBalancers: withEach(createWriter(db, dialect, loadBalancerDefinition, context), { keep: linkBalancer, drop: unlinkBalancer }),
+    loadBalancers: withDependents(createWriter(db, dialect, loadBalancerDefinition, context), { keep: linkBalancer, drop: unlinkBalancer }),
   };
 }
 
@@ -265,13 +265,13 @@ async function keepRecords(db: Kysely<Database>, dialect: StorageDialect, rows: 
 }
 
 /** Dependent entries of a row (names, links): rewritten after it is written, and removed before it is deleted. */
-interface Hanging<D> {
+interface Dependents<D> {
   keep?: (id: string, document: D) => Promise<void>;
   drop: (stored: StoredResource<D>) => Promise<void>;
 }
 
 /** A writer that also maintains the dependent entries of its rows. */
-const withEach = <D extends { name: string }>(writer: ResourceWriter<D>, { keep = async () => undefined, drop }: Hanging<D>): ResourceWriter<D> => ({
+const withDependents = <D extends { name: string }>(writer: ResourceWriter<D>, { keep = async () => undefined, drop }: Dependents<D>): ResourceWriter<D> => ({
   ...writer,
   async insert(id, document) {
     const stored = await writer.insert(id, document);

@@ -1,4 +1,4 @@
-/** The one space of names that callers may use: canonical names and aliases of models and of load balancers. */
+/** The shared name space of models and load balancers: canonical names and aliases. */
 
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { Kysely } from 'kysely';
@@ -64,7 +64,7 @@ export function createModelNames(db: Kysely<Database>): ModelNameWriter {
     release,
     async claim(owner, id, { name, aliases }) {
       await release([id]);
-      // The tables' keys see their own names alone; writers take turns, so what is free now stays free until the end of the transaction.
+      // Unique keys only cover one table each; writers are serialized, so a name that is free now stays free until the end of the transaction.
       if ((await findTaken([name, ...aliases], id)).length > 0) throw new GatewayError('conflict');
       const rows = [{ name, kind: 'canonical' as const }, ...aliases.map((alias) => ({ name: alias, kind: 'alias' as const }))];
       if (owner === 'model')

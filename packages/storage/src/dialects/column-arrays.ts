@@ -1,4 +1,4 @@
-/** Many rows as one parameter for each column, which PostgreSQL takes apart with `unnest`: half the work of reading them as JSON, and no thousands of parameters. */
+/** Passes many rows as one array parameter for each column, which PostgreSQL expands with `unnest`: half the work of parsing JSON, and no thousands of parameters. */
 
 export type ColumnType = 'text' | 'bigint' | 'boolean';
 

@@ -1,6 +1,6 @@
-/** Text that both engines take: PostgreSQL refuses NUL, and a lone surrogate has no UTF-8. */
+/** Cleans text for both engines: PostgreSQL refuses NUL, and a lone surrogate has no UTF-8 encoding. */
 
-/** What anybody else wrote is never longer than this. */
+/** Maximum length of text that comes from outside. */
 export const maxTextLength = 2_048;
 
 export function cleanText(text: string, limit = maxTextLength): string {

@@ -1,4 +1,4 @@
-/** When access keys were last used: one look into the index for each key, however many requests it made. */
+/** When access keys were last used: one index look-up for each key, however many requests it made. */
 import { type Kysely, sql } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import type { Database } from '../schema.ts';

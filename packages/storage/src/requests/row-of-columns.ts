@@ -1,4 +1,4 @@
-/** A row as the list of its columns, which is what a statement takes; read by name like any other row. */
+/** A row stored as the list of its column values, which is what a statement binds, with access by column name. */
 import { columnNames, type StoredRow } from './row-codec.ts';
 
 export class RowOfColumns {

@@ -50,7 +50,7 @@ export async function prune(
   }
 }
 
-/** Of a table whose key is a time and an id: what is older, piece by piece. Resolves with how many rows are gone. */
+/** Deletes older rows, in small pieces, from a table whose key is a time and an id. Resolves with the number deleted. */
 export const deleteOlder = (
   db: Kysely<Database>,
   { table, time, before }: { table: string; time: string; before: number },

@@ -50,7 +50,7 @@ const orders: Record<StatsOrder, RawBuilder<unknown>> = {
   requests: sql`sum(s.requests)`,
   errors: sql`sum(s.errors)`,
   tokens: sql`sum(s.input + s.output + s.cache_read + s.cache_write + s.reasoning + s.audio_input + s.audio_output)`,
-  // Currencies are not exchanged: with several of them the order is rough.
+  // Currencies are not converted: with several of them the order is approximate.
   cost_micros: sql`sum(s.cost_micros)`,
   duration_ms: sql`sum(s.duration_ms)`,
 };
