@@ -15,7 +15,7 @@ export interface Principal {
 const carriers = ['authorization', 'x-api-key', 'x-gamma-api-key', 'x-goog-api-key'] as const;
 const carrierNames = new Set<string>(carriers);
 const bearer = /^bearer /i;
-const shortestCarrier = Math.min(...carriers.map(({ length }) => length));
+const minCarrierLength = Math.min(...carriers.map(({ length }) => length));
 const maxCarrierLength = Math.max(...carriers.map(({ length }) => length));
 
 /** Headers that the edge never forwards. */
@@ -45,7 +45,7 @@ function collect(request: IncomingMessage, query: URLSearchParams): string[] {
   const { rawHeaders } = request;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const { length } = rawHeaders[at]!;
-    if (length < shortestCarrier || length > maxCarrierLength) continue;
+    if (length < minCarrierLength || length > maxCarrierLength) continue;
     const name = rawHeaders[at]!.toLowerCase();
     if (!carrierNames.has(name)) continue;
     if (seen.includes(name)) throw new GatewayError('unauthorized', { message: `The header ${name} was sent twice.` });

@@ -23,7 +23,7 @@ const mask = '[redacted]';
 /** What is kept of a path; storage cuts there too. */
 const maxPathLength = 2_048;
 /** Below this a secret would match ordinary words. */
-const shortestSecret = 6;
+const minSecretLength = 6;
 
 export class BodyCapture {
   readonly #settings: StoreBodies;
@@ -43,7 +43,7 @@ export class BodyCapture {
     this.#settings = settings;
     this.#limit = settings.max_bytes + bodyLookAhead;
     this.#holder = holder;
-    this.#secrets = secrets.filter((secret) => secret.length >= shortestSecret);
+    this.#secrets = secrets.filter((secret) => secret.length >= minSecretLength);
     this.#request = request.bytes;
     this.#path = request.path;
   }

@@ -25,10 +25,10 @@ export class Answerer {
     try {
       if (body.length * (ascii ? 1 : bytesPerCharacter) > (this.#settings.memoryLimitMb * 1024 * 1024) / 2)
         return this.#failed({ code: 'TooMuchMemory', message: 'the body is too large for the memory of a script', line: null }, began);
-      const { head, text } = this.#realm.run(request.script, body, JSON.stringify(request.context), {
-        canSwitch: request.canSwitch,
-        seed: randomBytes(16).toString('hex'),
-      });
+      const { head, text } = this.#realm.run(
+        { script: request.script, body, context: JSON.stringify(request.context) },
+        { canSwitch: request.canSwitch, seed: randomBytes(16).toString('hex') },
+      );
       const { places, texts } = clean === bytes ? inBytes(head, text, body, clean) : whole(head, text, body);
       return { answer: { operations: head.operations, execution_time_ms: elapsed(began), use_model: head.useModel, fault: head.fault, places }, texts };
     } catch (error) {
@@ -63,7 +63,8 @@ const warmingMs = 10_000;
 
 function warmRealm(settings: SlotSettings): Realm {
   const realm = new Realm(settings);
-  realm.run(warming, '{"list":[{"name":"x","text":"abc"}],"gone":1}', '{"stream":true}', { canSwitch: true, seed: '' }, warmingMs);
+  const input = { script: warming, body: '{"list":[{"name":"x","text":"abc"}],"gone":1}', context: '{"stream":true}' };
+  realm.run(input, { canSwitch: true, seed: '' }, warmingMs);
   return realm;
 }
 

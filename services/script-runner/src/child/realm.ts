@@ -12,6 +12,15 @@ const maxRuns = 20_000;
 
 type Enter = ivm.Reference<(factory: unknown, body: string, context: string, options: string) => string>;
 
+/** A script and what it is run on. */
+export interface ScriptInput {
+  script: string;
+  /** JSON. */
+  body: string;
+  /** JSON. */
+  context: string;
+}
+
 export class Realm {
   readonly #isolate: ivm.Isolate;
   readonly #context: ivm.Context;
@@ -36,13 +45,11 @@ export class Realm {
   }
 
   /**
-   * Throws what the isolate throws: time is up, memory is spent, the script does not compile. `timeout` is the clock's, in ms; who counts the
-   * processor's is outside.
+   * Throws what the isolate throws: time is up, memory is spent, the script does not compile. `timeout` is of wall-clock time, in ms; CPU
+   * time is counted outside.
    */
   run(
-    script: string,
-    body: string,
-    context: string,
+    { script, body, context }: ScriptInput,
     options: { canSwitch: boolean; seed: string },
     timeout = this.#settings.timeoutMs * clockFactor,
   ): { head: RunHead; text: string } {

@@ -3,7 +3,7 @@
 /** Characters. */
 export const maxTextLength = 10 * 1024 * 1024;
 export const maxElements = 10_000;
-export const deepestStack = 1024;
+export const maxStackDepth = 1024;
 /** Characters of everything that a run may give back. */
 export const maxResultLength = 64 * 1024 * 1024;
 

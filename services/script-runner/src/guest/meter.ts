@@ -1,5 +1,5 @@
 /** Counts what one run does, and ends it for good once a limit is passed: every later operation throws again. */
-import { deepestStack, LimitFault, type LimitName, maxElements, maxTextLength } from './limits.ts';
+import { LimitFault, type LimitName, maxElements, maxStackDepth, maxTextLength } from './limits.ts';
 
 export class Meter {
   operations = 0;
@@ -24,7 +24,7 @@ export class Meter {
   readonly enter = (operations: number): void => {
     this.#frames++;
     this.charge(operations);
-    if (this.#frames > deepestStack) this.fail('StackOverflow', `functions call one another more than ${deepestStack} deep`);
+    if (this.#frames > maxStackDepth) this.fail('StackOverflow', `functions call one another more than ${maxStackDepth} deep`);
   };
 
   readonly leave = (): void => {

@@ -42,20 +42,45 @@ export class LazyNode {
   readonly text: string;
   readonly start: number;
   readonly end: number;
-  /** By index, or by key. Empty until filled: a body may have many nodes that nobody looks at. */
-  elements: Origin[] = noElements;
-  members: Map<string, Origin> = noMembers;
+  #elements: Origin[] = noElements;
+  #members: Map<string, Origin> = noMembers;
   #target: Container | undefined;
-  /** A key is repeated, and the script saw one of its values: the object is printed anew, so that nobody reads another. */
-  repeats = false;
-  filled = false;
-  /** A script wrote into this very container. */
-  touched = false;
+  #repeats = false;
+  #filled = false;
+  #touched = false;
 
   constructor(text: string, start: number, end: number) {
     this.text = text;
     this.start = start;
     this.end = end;
+  }
+
+  /** By index. Empty until filled: a body may have many nodes that nobody looks at. */
+  get elements(): readonly Origin[] {
+    return this.#elements;
+  }
+
+  /** By key. Empty until filled. */
+  get members(): ReadonlyMap<string, Origin> {
+    return this.#members;
+  }
+
+  /** A key is repeated, and the script saw one of its values: the object is printed anew, so that no reader takes another. */
+  get repeats(): boolean {
+    return this.#repeats;
+  }
+
+  get filled(): boolean {
+    return this.#filled;
+  }
+
+  /** A script wrote into this very container. */
+  get touched(): boolean {
+    return this.#touched;
+  }
+
+  touch(): void {
+    this.#touched = true;
   }
 
   get isArray(): boolean {
@@ -73,24 +98,26 @@ export class LazyNode {
   }
 
   fill(): void {
-    if (this.filled) return;
-    this.filled = true;
+    if (this.#filled) return;
+    this.#filled = true;
     const { text, target } = this;
     if (Array.isArray(target)) {
-      this.elements = [];
+      const elements: Origin[] = [];
+      this.#elements = elements;
       eachElementText(text, this.start, (span) => {
         const value = this.#marker(span);
         // Not by push: what a script calls is bounded, and the body is not the script's.
-        this.elements[this.elements.length] = { span, value };
+        elements[elements.length] = { span, value };
         target[target.length] = value;
       });
       return;
     }
-    this.members = new Map();
+    const members = new Map<string, Origin>();
+    this.#members = members;
     eachMemberText(text, this.start, (key, span) => {
       const value = this.#marker(span);
-      if (this.members.has(key)) this.repeats = true;
-      this.members.set(key, { span, value });
+      if (members.has(key)) this.#repeats = true;
+      members.set(key, { span, value });
       // Not by assignment: `__proto__` is a key like any other in JSON.
       Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
     });

@@ -16,7 +16,7 @@ const add = (list: Replacement[], replacement: Replacement): void => {
 };
 
 /** Containers inside one another: deeper ones are a circle, or no body. */
-const deepest = 256;
+const maxDepth = 256;
 
 /** Prints within bounds; made for one result. */
 export class Printer {
@@ -25,7 +25,7 @@ export class Printer {
   /** JSON text of a value; undefined for what JSON leaves out. Views come out as their text with its changes. */
   print(value: unknown, depth = 0): string | undefined {
     if (typeof value !== 'object' || value === null) return this.#scalar(value);
-    if (depth > deepest) throw new TypeError('the body is nested too deeply, or holds itself');
+    if (depth > maxDepth) throw new TypeError('the body is nested too deeply, or holds itself');
     if (PendingText.is(value)) return this.#scalar(value.read());
     const node = LazyNode.is(value) ? value : nodeOf(value);
     if (node) return this.#count(this.#printNode(node, depth));
@@ -88,7 +88,7 @@ export class Printer {
 
   #collect(node: LazyNode, out: Replacement[], depth: number): void {
     if (!node.filled) return;
-    if (depth > deepest) throw new TypeError('the body is nested too deeply, or holds itself');
+    if (depth > maxDepth) throw new TypeError('the body is nested too deeply, or holds itself');
     if (!node.touched && !node.repeats) for (const { value } of node.isArray ? node.elements : node.members.values()) this.#descend(value, out, depth);
     else if (Array.isArray(node.target)) this.#collectList(node, node.target, out, depth);
     else this.#collectObject(node, node.target, out, depth);
@@ -110,7 +110,7 @@ export class Printer {
     for (let at = 0; at < head; at++) this.#descend(list[at], out, depth);
     const made: string[] = [];
     for (let at = head; at < list.length - tail; at++) made[made.length] = this.print(list[at], depth + 1) ?? 'null';
-    replaceElements(node, head, tail, made, out);
+    replaceElements(node, { head, tail, made }, out);
     for (let at = list.length - tail; at < list.length; at++) this.#descend(list[at], out, depth);
   }
 
@@ -160,8 +160,15 @@ const stays = (origin: Origin | undefined, list: readonly unknown[], at: number)
   return origin !== undefined && now.there && now.value === origin.value;
 };
 
+/** How a list differs from its text: so many elements at either end are the same, and those between are these. */
+interface ListChange {
+  head: number;
+  tail: number;
+  made: readonly string[];
+}
+
 /** Elements between the first `head` and the last `tail` become `made`, with the commas that this takes. */
-function replaceElements({ elements, start }: LazyNode, head: number, tail: number, made: readonly string[], out: Replacement[]): void {
+function replaceElements({ elements, start }: LazyNode, { head, tail, made }: ListChange, out: Replacement[]): void {
   const gone = elements.length - head - tail;
   const text = made.join(',');
   const before = elements[head - 1]?.span.end;

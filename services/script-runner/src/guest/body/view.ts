@@ -39,7 +39,7 @@ class View implements ProxyHandler<Container> {
   set(target: Container, key: PropertyKey, value: unknown, receiver: unknown): boolean {
     this.#node.fill();
     if (nodeOf(receiver) !== this.#node) return Reflect.set(target, key, value, receiver);
-    this.#node.touched = true;
+    this.#node.touch();
     return Reflect.set(target, key, conceal(value));
   }
 
@@ -55,7 +55,7 @@ class View implements ProxyHandler<Container> {
 
   deleteProperty(target: Container, key: PropertyKey): boolean {
     this.#node.fill();
-    this.#node.touched = true;
+    this.#node.touch();
     return Reflect.deleteProperty(target, key);
   }
 
@@ -68,7 +68,7 @@ class View implements ProxyHandler<Container> {
 
   defineProperty(target: Container, key: PropertyKey, descriptor: PropertyDescriptor): boolean {
     this.#node.fill();
-    this.#node.touched = true;
+    this.#node.touch();
     // What can no longer change must be seen the same at every look.
     if (descriptor.configurable === false || !Object.isExtensible(target)) pin(target, key);
     else if ('value' in descriptor && descriptor.configurable === true)

@@ -70,7 +70,7 @@ export const listBuiltins = {
   },
 };
 
-const deepest = 256;
+const maxDepth = 256;
 const maxNodes = 200_000;
 
 /** Copies within bounds: a value that holds itself, or holds one part a thousand times, ends in an error. */
@@ -99,7 +99,7 @@ class Copier {
   }
 
   #count(depth: number): void {
-    if (depth > deepest) throw new RangeError('the value is nested too deeply, or holds itself');
+    if (depth > maxDepth) throw new RangeError('the value is nested too deeply, or holds itself');
     if (++this.#nodes > maxNodes) currentMeter()?.failManyElements();
   }
 }
