@@ -38,10 +38,12 @@ export const serviceFactories = {
       tracer,
       state: state(),
       pressure: pressure(),
-      leaveMs: edge.lameDuckMs + edge.drainMs,
-      retryBudget: { share: translator.retryBudgetPercent / 100, floor: translator.retryBudgetFloor },
-      drains: { max: translator.maxDrains, ms: translator.drainMs },
-      maxHops: translator.maxHops,
+      config: {
+        leaveMs: edge.lameDuckMs + edge.drainMs,
+        retryBudget: { share: translator.retryBudgetPercent / 100, floor: translator.retryBudgetFloor },
+        drains: { max: translator.maxDrains, ms: translator.drainMs },
+        maxHops: translator.maxHops,
+      },
     }),
   'script-runner': ({ bus, config, logger }: Parts): Service => createScriptRunner({ bus, config: config.scriptRunner, logger }),
   edge: (parts: Parts): Edge => {

@@ -9,19 +9,21 @@ import type { Pressure, Service } from '@model-gateway/service-runtime';
 import { createMinter } from '@model-gateway/service-runtime';
 import type { Logger, Redactor, Tracer } from '@model-gateway/telemetry';
 import type { Outbound } from '@model-gateway/upstream-client';
+import type { SendDeps } from './attempt/deps.ts';
 import { type DrainOptions, Drains } from './attempt/drains.ts';
 import { createOutcomePublisher } from './attempt/outcomes.ts';
-import { RefusedFlags } from './attempt/refused-flags.ts';
-import { RefusedSignatures } from './attempt/refused-signatures.ts';
 import { RetryBudget, type RetryBudgetOptions } from './attempt/retry-budget.ts';
-import type { TranslatorContext } from './context.ts';
-import { createTokenCounter } from './count-tokens/counter.ts';
+import { createTokenCounter, type TokenCounter } from './count-tokens/counter.ts';
 import { Limiter } from './limits/limiter.ts';
 import { limitsPart } from './limits/part.ts';
 import { createEgressOpener } from './open-egress.ts';
 import { createKeyOpener } from './open-key.ts';
+import type { PrepareDeps, SignatureDeps } from './prepare/deps.ts';
+import { RefusedFlags } from './prepare/refused-flags.ts';
+import { RefusedSignatures } from './prepare/refused-signatures.ts';
 import { PromptSizes } from './prompt-sizes.ts';
 import { serveRun } from './run.ts';
+import type { RunDeps } from './run-deps.ts';
 
 /** What the translator is built from. */
 export interface TranslatorDeps {
@@ -35,44 +37,74 @@ export interface TranslatorDeps {
   redactor: Redactor;
   /** Where limits are counted. Stopping leaves it open. */
   state: SharedState;
-  /** How long runs may take to end once the process begins to leave, in ms; then they are ended in their callers' terms. */
-  leaveMs: number;
-  /** How many requests may go on to another node: this share of them, and `floor` a second in any case. */
-  retryBudget: RetryBudgetOptions;
-  /** Bounds of reading on for the bill after a caller left. */
-  drains: DrainOptions;
-  /** How often rules and scripts may send one request on to another model. */
-  maxHops: number;
+  config: TranslatorConfig;
   /** How near the process is to its end. Stopping leaves it be. */
   pressure: Pressure;
   /** Absent: no request is traced. */
   tracer?: Tracer | undefined;
 }
 
+/** Settings of the translator. */
+export interface TranslatorConfig {
+  /** How long runs may take to end once the process begins to shut down, in ms; then they are ended in their callers' terms. */
+  leaveMs: number;
+  /** How many requests may go on to another node: this share of them, and `floor` a second in any case. */
+  retryBudget: RetryBudgetOptions;
+  /** Bounds of reading on for the bill after a caller left. */
+  drains: DrainOptions;
+  /** How often rules and scripts may reroute one request to another model. */
+  maxHops: number;
+}
+
 const mebibyte = 1024 * 1024;
 
-export function createTranslator(deps: TranslatorDeps): Service {
+/** What the service itself starts, asks and stops. */
+interface Composed {
+  runs: RunDeps;
+  limiter: Limiter;
+  counter: TokenCounter;
+}
+
+/** Gives each part of the translator what it uses, and nothing else. */
+function composeDeps(deps: TranslatorDeps): Composed {
+  const { bus, catalog, outbound, keyring, logger, redactor, config } = deps;
+  const mintId = createMinter();
+  const limiter = new Limiter(deps.state);
   const counter = createTokenCounter();
-  const context: TranslatorContext = {
-    ...deps,
-    tracer: deps.tracer,
-    clientUrls: deps.clientUrls ?? null,
-    counter,
-    promptSizes: new PromptSizes(),
-    running: new DenseSet(),
-    mintId: createMinter(),
-    openKey: createKeyOpener(deps.keyring, deps.redactor),
-    egressOf: createEgressOpener(deps.keyring, deps.redactor),
-    envelopeKeys: envelopeKeys(deps.keyring),
-    maxReplyBytes: 64 * mebibyte,
-    maxEventBytes: 16 * mebibyte,
-    drains: new Drains(deps.drains),
-    outcomes: createOutcomePublisher(deps.bus),
+  const scripts = { bus, logger };
+  const reroute = { bus, catalog, maxHops: config.maxHops };
+  const prepare: PrepareDeps = {
+    mintId,
+    signatures: { envelopeKeys: envelopeKeys(keyring), refused: new RefusedSignatures() },
     refusedFlags: new RefusedFlags(),
-    refusedSignatures: new RefusedSignatures(),
-    limiter: new Limiter(deps.state),
-    retries: new RetryBudget(deps.retryBudget),
+    scripts,
+    network: { egressOf: createEgressOpener(keyring, redactor), clientUrls: deps.clientUrls ?? null },
   };
+  const send: SendDeps = {
+    outbound,
+    secrets: { keyring, redactor, openKey: createKeyOpener(keyring, redactor) },
+    reply: { mintId, promptSizes: new PromptSizes(), maxEventBytes: 16 * mebibyte, maxReplyBytes: 64 * mebibyte },
+    scripts,
+    logger,
+    drains: new Drains(config.drains),
+  };
+  const balance = { limiter, retries: new RetryBudget(config.retryBudget), outcomes: createOutcomePublisher(bus) };
+  const runs: RunDeps = {
+    bus,
+    logger,
+    redactor,
+    tracer: deps.tracer,
+    running: new DenseSet(),
+    pressure: deps.pressure,
+    attempts: { balance, reroute, prepare, send },
+    counting: { counter, reroute, prepare, send },
+  };
+  return { runs, limiter, counter };
+}
+
+export function createTranslator(deps: TranslatorDeps): Service {
+  const { runs, limiter, counter } = composeDeps(deps);
+  const { leaveMs } = deps.config;
   let registrations: Disposable | undefined;
   let answering: Disposable | undefined;
   let leavingAt: number | undefined;
@@ -80,23 +112,23 @@ export function createTranslator(deps: TranslatorDeps): Service {
     name: 'translator',
     async start() {
       await Promise.all([deps.catalog.start(), deps.state.start()]);
-      answering = serveGather(deps.bus, deps.state.holder, { 'translator-limits': () => limitsPart(context.limiter, deps.state) });
-      registrations = deps.bus.serve({ open: { 'translator.run': (job, body, stream) => serveRun(job, body, stream, context) } });
+      answering = serveGather(deps.bus, deps.state.holder, { 'translator-limits': () => limitsPart(limiter, deps.state) });
+      registrations = deps.bus.serve({ open: { 'translator.run': (job, body, stream) => serveRun(job, body, stream, runs) } });
     },
     drain() {
       leavingAt = performance.now();
     },
     async stop() {
       leavingAt ??= performance.now();
-      const left = Math.max(0, leavingAt + deps.leaveMs - performance.now());
+      const left = Math.max(0, leavingAt + leaveMs - performance.now());
       const late = setTimeout(() => {
-        context.running.forEach((sink) => sink.interrupt(new GatewayError('draining')));
+        runs.running.forEach((sink) => sink.interrupt(new GatewayError('draining')));
       }, left);
       await registrations?.dispose();
       // Replies whose callers left may still be read for their bill, within the same time.
-      await deps.outbound.close(Math.max(0, leavingAt + deps.leaveMs - performance.now()));
+      await deps.outbound.close(Math.max(0, leavingAt + leaveMs - performance.now()));
       clearTimeout(late);
-      context.limiter.close();
+      limiter.close();
       await answering?.dispose();
       await counter.close();
       await deps.catalog.stop();
@@ -109,7 +141,7 @@ export function createTranslator(deps: TranslatorDeps): Service {
 }
 
 const envelopeLabel = 'signature-envelope';
-const envelopeKeys = (keyring: Keyring): TranslatorContext['envelopeKeys'] => ({
+const envelopeKeys = (keyring: Keyring): SignatureDeps['envelopeKeys'] => ({
   sealing: keyring.derive(envelopeLabel),
   opening: keyring.deriveAll(envelopeLabel),
 });

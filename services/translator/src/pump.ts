@@ -3,12 +3,11 @@
 import { asBuffer, type DeltaTemplate, toByteText } from '@model-gateway/json-bytes';
 import { type ChatEvent, type FramedRecord, isContent, type ReplyReader, type UpstreamAdapter, type UpstreamFault } from '@model-gateway/protocols';
 import { createEventStreamParser, createJsonArrayParser, createSseParser } from '@model-gateway/stream-framing';
-import type { Call } from './call.ts';
-import type { TranslatorContext } from './context.ts';
-import type { Prepared } from './prepare.ts';
+import type { UpstreamRequest } from './prepare/upstream-request.ts';
 import { DeltaFastPath } from './reply-transform/delta-fast-path.ts';
 import { unwrapReader } from './reply-transform/emulated.ts';
 import type { RawRecord, ReplyTransform } from './reply-transform/reply-transform.ts';
+import type { RequestRecord } from './request/record.ts';
 
 /** Lifecycle events are held back until content, so that failover stays possible; within these caps. */
 const maxHeldEvents = 64;
@@ -33,11 +32,20 @@ export interface PumpSink {
   send(bytes: Uint8Array | string, words?: boolean): boolean;
 }
 
+/** What becomes of the reply, and where it goes. */
+export interface PumpOutput {
+  transform: ReplyTransform;
+  sink: PumpSink;
+}
+
+/** What the pump reads of the request that is answered. */
+type PumpedRequest = Pick<UpstreamRequest, 'target' | 'emulation' | 'relaxedToolSchemas'>;
+
 /** What ended the reply: nothing (it was complete), or what broke it. */
 export type PumpEnd = { fault: UpstreamFault | null; committed: boolean };
 
 export class Pump {
-  readonly #call: Call;
+  readonly #record: RequestRecord;
   readonly #transform: ReplyTransform;
   readonly #sink: PumpSink;
   readonly #reader: ReplyReader;
@@ -51,15 +59,17 @@ export class Pump {
   #ended = false;
   #fault: UpstreamFault | null = null;
 
-  constructor(call: Call, prepared: Prepared, transform: ReplyTransform, sink: PumpSink, context: TranslatorContext) {
-    this.#call = call;
+  constructor(record: RequestRecord, upstreamRequest: PumpedRequest, { transform, sink }: PumpOutput, maxEventBytes: number) {
+    const { adapter, route } = upstreamRequest.target;
+    const { deltaFields, unwrapRecord, framing } = adapter;
+    this.#record = record;
     this.#transform = transform;
     this.#sink = sink;
-    this.#reader = unwrapReader(prepared.upstream.createReader(prepared.route.target), prepared, call);
-    this.#source = recordSource(prepared.upstream.framing, context.maxEventBytes);
-    this.#unwrap = prepared.upstream.unwrapRecord;
-    const { deltaFields: growing, unwrapRecord } = prepared.upstream;
-    this.#fastPath = growing && !unwrapRecord && !prepared.emulation && !prepared.relaxedToolSchemas ? new DeltaFastPath(growing, transform) : null;
+    this.#reader = unwrapReader(adapter.createReader(route.target), upstreamRequest, record);
+    this.#source = recordSource(framing, maxEventBytes);
+    this.#unwrap = unwrapRecord;
+    const isPlain = !unwrapRecord && !upstreamRequest.emulation && !upstreamRequest.relaxedToolSchemas;
+    this.#fastPath = deltaFields && isPlain ? new DeltaFastPath(deltaFields, transform) : null;
   }
 
   /** The protocol's own end was seen, or the reply broke: nothing more is read. */
@@ -105,7 +115,7 @@ export class Pump {
     let at = 0;
     let out = '';
     while (at < text.length && records.fits(text, at)) {
-      this.#call.meter.grow(fastPath.type, records.units);
+      this.#record.meter.grow(fastPath.type, records.units);
       if (!passes) out += this.#write(fastPath.event(text));
       else if (records.edited) out += records.print(text, at);
       at = records.end;
@@ -147,7 +157,7 @@ export class Pump {
   }
 
   #see(events: readonly ChatEvent[]): void {
-    this.#call.meter.see(events);
+    this.#record.meter.see(events);
     for (const event of events) {
       if (event.type === 'error') {
         this.#fault = event.error;
@@ -160,7 +170,7 @@ export class Pump {
 
   #commit(): void {
     this.#committed = true;
-    this.#call.markContent();
+    this.#record.markContent();
     this.#sink.commit();
   }
 

@@ -4,94 +4,127 @@ import type { Job, ReplyTail, RequestRow } from '@model-gateway/contracts';
 import { type ErrorCode, errorCodes, GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
 import { takenAnyway } from '@model-gateway/service-runtime';
 import { traceFields } from '@model-gateway/telemetry';
-import { walkAttempts } from './attempt/walk-attempts.ts';
-import { Call } from './call.ts';
-import type { TranslatorContext } from './context.ts';
+import { runAttempts } from './attempt/run-attempts.ts';
 import { countTokens } from './count-tokens/count-tokens.ts';
 import { receiptHeaders } from './receipt.ts';
 import { ReplySink } from './reply-sink.ts';
+import { RequestBody } from './request/body.ts';
+import { Cancellation } from './request/cancellation.ts';
+import { findClient, RequestCache, RequestClock, type RequestContext } from './request/context.ts';
+import type { CurrentRequest } from './request/current.ts';
+import { RequestRecord } from './request/record.ts';
+import type { RunDeps } from './run-deps.ts';
 import { beginRun, endRun } from './spans.ts';
 
 type Stream = ServerStream<'translator.run'>;
 
 /** Serves one job from the bus: a defect in the loop itself ends the stream and nothing else. */
-export function serveRun(job: Job, body: Uint8Array, stream: Stream, context: TranslatorContext): void {
-  run(job, body, stream, context).catch((error: unknown) => {
+export function serveRun(job: Job, body: Uint8Array, stream: Stream, deps: RunDeps): void {
+  run(job, body, stream, deps).catch((error: unknown) => {
     // The job itself may be at fault: nothing of it is touched here.
-    context.logger.error({ stream: stream.id, error }, 'defect in the translator');
+    deps.logger.error({ stream: stream.id, error }, 'defect in the translator');
     stream.fail(toGatewayError(error));
   });
 }
 
+/** One request under way, and the stream that its reply leaves by. */
+interface Run {
+  readonly request: RequestContext;
+  readonly record: RequestRecord;
+  readonly sink: ReplySink;
+  readonly stream: Stream;
+  readonly deps: RunDeps;
+}
+
 /** Every way out leaves a tail with its row, or the row alone when the caller has left. */
-async function run(job: Job, body: Uint8Array, stream: Stream, context: TranslatorContext): Promise<void> {
-  const call = new Call(job, body);
-  if (job.traceparent !== undefined) call.span = beginRun(job, context.tracer);
-  const sink = new ReplySink(stream, call);
-  context.running.add(sink);
+async function run(job: Job, bytes: Uint8Array, stream: Stream, deps: RunDeps): Promise<void> {
+  const { request, record, body } = openRequest(job, bytes, deps);
+  const sink = new ReplySink(stream, request, record);
+  const current: Run = { request, record, sink, stream, deps };
+  deps.running.add(sink);
   try {
-    if (context.pressure.level >= 2) refuseUnderPressure(job, context);
-    if (job.operation === 'count-tokens') await countTokens(call, sink, context);
-    else await walkAttempts(call, sink, context);
-    finish(call, sink, stream, context);
+    if (deps.pressure.level >= 2) refuseUnderPressure(job, deps);
+    if (job.operation === 'count-tokens') await countTokens({ request, record, body }, sink, deps.counting);
+    else await runAttempts({ request, record, body }, sink, deps.attempts);
+    finish(current);
   } catch (error) {
-    fail(call, sink, stream, context, error);
+    fail(current, error);
   } finally {
-    context.running.remove(sink);
+    deps.running.remove(sink);
   }
 }
 
+function openRequest(job: Job, bytes: Uint8Array, { tracer }: RunDeps): CurrentRequest {
+  const client = findClient(job);
+  const body = RequestBody.ofJob({ job, client }, bytes);
+  const request: RequestContext = {
+    job,
+    client,
+    cancellation: new Cancellation(),
+    clock: new RequestClock(job.queueMs),
+    cache: new RequestCache(),
+    span: job.traceparent === undefined ? undefined : beginRun(job, tracer),
+  };
+  return { request, record: new RequestRecord(request, body), body };
+}
+
 /** An edge has its own memory, and this process its own. The first few are let in at any level, as at the edge. */
-function refuseUnderPressure({ stream }: Job, { pressure, running }: TranslatorContext): void {
+function refuseUnderPressure({ stream }: Job, { pressure, running }: RunDeps): void {
   if (running.size > takenAnyway && (stream || pressure.level === 3))
     throw new GatewayError(stream ? 'too_many_streams' : 'overloaded', { message: 'The gateway is short of memory.' });
 }
 
-function finish(call: Call, sink: ReplySink, stream: Stream, context: TranslatorContext): void {
-  if (call.cancelled !== null) return publishOwnRow(call, sink, context, true);
+function finish(run: Run): void {
+  const { request, record, sink, stream, deps } = run;
+  const { job, client, cancellation } = request;
+  if (cancellation.reason !== null) return publishOwnRow(run, true);
   // Counting uses no tokens.
-  const tail = { row: rowOf(call, 200, null, call.job.operation !== 'count-tokens'), ...traceOf(call, context) };
+  const tail = { row: rowOf(run, 200, null, job.operation !== 'count-tokens'), ...traceOf(run) };
   const body = sink.wholeBody;
-  keepUntilSettled(stream, tail.row, context);
+  keepUntilSettled(stream, tail.row, deps);
   if (body)
     stream.whole(
-      { status: 200, headers: { 'content-type': call.client.contentType('whole'), 'content-length': String(body.length), ...receiptHeaders(call) } },
+      {
+        status: 200,
+        headers: { 'content-type': client.contentType('whole'), 'content-length': String(body.length), ...receiptHeaders(request, record) },
+      },
       body,
       tail,
     );
   else stream.tail(tail);
 }
 
-function fail(call: Call, sink: ReplySink, stream: Stream, context: TranslatorContext, cause: unknown): void {
+function fail(run: Run, cause: unknown): void {
+  const { request, record, sink, stream, deps } = run;
+  const { job, cancellation, span } = request;
   const error = toGatewayError(cause);
-  if (error.code === 'internal')
-    context.logger.error({ request: call.job.id, ...traceFields(call.span), error: error.cause ?? error }, 'defect in the translator');
+  if (error.code === 'internal') deps.logger.error({ request: job.id, ...traceFields(span), error: error.cause ?? error }, 'defect in the translator');
   else if (error.cause)
-    context.logger.info({ request: call.job.id, ...traceFields(call.span), upstream: call.upstream, code: error.code, error: error.cause }, 'request failed');
-  if (call.cancelled !== null) return publishOwnRow(call, sink, context, false);
-  const row = rowOf(call, sink.committed ? 200 : error.status, error.code, false);
-  keepUntilSettled(stream, row, context);
+    deps.logger.info({ request: job.id, ...traceFields(span), upstream: record.upstream, code: error.code, error: error.cause }, 'request failed');
+  if (cancellation.reason !== null) return publishOwnRow(run, false);
+  const row = rowOf(run, sink.committed ? 200 : error.status, error.code, false);
+  keepUntilSettled(stream, row, deps);
   // What the ending of a stream tells its caller are the figures of the row.
-  const { tokens, source } = call.settle(false);
-  stream.tail({ row, error: error.toWire(), ...(source !== null && { usage: tokens }), ...traceOf(call, context) });
+  const { tokens, source } = record.settle(false);
+  stream.tail({ row, error: error.toWire(), ...(source !== null && { usage: tokens }), ...traceOf(run) });
 }
 
 /** The finished row, with which the run's span ends. */
-function rowOf(call: Call, status: number, errorCode: string | null, complete: boolean): RequestRow {
-  const row = call.row(status, errorCode, complete);
-  if (call.span) endRun(call.span, row);
+function rowOf({ request, record }: Run, status: number, errorCode: string | null, complete: boolean): RequestRow {
+  const row = record.row(status, errorCode, complete);
+  if (request.span) endRun(request.span, row);
   return row;
 }
 
 /** An admin who tests a model reads what was sent, without credentials and within bounds. */
 const maxTraceLength = 1024 * 1024;
-const traceOf = ({ sentBody }: Call, context: TranslatorContext): Pick<ReplyTail, 'trace'> =>
-  sentBody === null ? {} : { trace: { body: context.redactor.redact(sentBody.toString('utf8')).slice(0, maxTraceLength) } };
+const traceOf = ({ record: { sentBody }, deps }: Run): Pick<ReplyTail, 'trace'> =>
+  sentBody === null ? {} : { trace: { body: deps.redactor.redact(sentBody.toString('utf8')).slice(0, maxTraceLength) } };
 
 /** The row is ours until the edge confirms that it is stored. The closure holds the row alone: the request's bytes must not wait with it. */
-function keepUntilSettled(stream: Stream, row: RequestRow, context: TranslatorContext): void {
+function keepUntilSettled(stream: Stream, row: RequestRow, deps: RunDeps): void {
   stream.onSettled((how) => {
-    if (how === 'lost') publishRow(row, context);
+    if (how === 'lost') publishRow(row, deps);
   });
 }
 
@@ -104,14 +137,15 @@ const endings: ReadonlyMap<string | null, ErrorCode> = new Map([
 ]);
 
 /** Nobody takes a tail any more, so the row goes from here. `complete`: the upstream was read to its end all the same. */
-function publishOwnRow(call: Call, sink: ReplySink, context: TranslatorContext, complete: boolean): void {
-  const code = endings.get(call.cancelled) ?? 'service_lost';
+function publishOwnRow(run: Run, complete: boolean): void {
+  const { request, sink, deps } = run;
+  const code = endings.get(request.cancellation.reason) ?? 'service_lost';
   // The edge that gave up, or died, is not a caller who left: that one has its own status even after content.
   const status = sink.committed && code !== 'client_gone' ? 200 : errorCodes[code].status;
-  publishRow(rowOf(call, status, code, complete && call.job.operation !== 'count-tokens'), context);
+  publishRow(rowOf(run, status, code, complete && request.job.operation !== 'count-tokens'), deps);
 }
 
-function publishRow(row: RequestRow, context: TranslatorContext): void {
+function publishRow(row: RequestRow, { bus, logger }: Pick<RunDeps, 'bus' | 'logger'>): void {
   const { id } = row;
-  context.bus.publishDurable('stats.request', id, row).catch((error: unknown) => context.logger.error({ request: id, error }, 'row lost'));
+  bus.publishDurable('stats.request', id, row).catch((error: unknown) => logger.error({ request: id, error }, 'row lost'));
 }

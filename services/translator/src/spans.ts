@@ -3,7 +3,8 @@ import type { AttemptRecord, Job, Operation, RequestRow, ScriptSlot } from '@mod
 import { toGatewayError } from '@model-gateway/contracts/errors';
 import type { Route } from '@model-gateway/routing';
 import { endServed, type Span, type Tracer } from '@model-gateway/telemetry';
-import type { Call } from './call.ts';
+import type { RequestContext } from './request/context.ts';
+import type { RequestRecord } from './request/record.ts';
 import type { RunnerAnswer } from './scripts/ask-runner.ts';
 
 /** undefined: this process traces nothing. */
@@ -33,17 +34,19 @@ const operationNames: Readonly<Record<Operation, string>> = {
 
 /** What the span of an upstream call says of the request. */
 export interface TracedCall {
-  route: Route;
-  request: { url: string };
-  /** Null: the reply is translated. */
-  verbatim: object | null;
+  readonly endpoint: { readonly url: string };
+  readonly target: {
+    readonly route: Route;
+    /** Null: the reply is translated. */
+    readonly verbatim: object | null;
+  };
 }
 
 /** Begins the span of an upstream call (https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/). Of its address only host and port are recorded. */
-export function beginAttempt(run: Span, { job }: Call, { route, request, verbatim }: TracedCall): Span {
+export function beginAttempt(run: Span, { job }: RequestContext, { endpoint, target: { route, verbatim } }: TracedCall): Span {
   const name = operationNames[job.operation];
   // What cannot be called is for the call to say.
-  const address = URL.parse(request.url);
+  const address = URL.parse(endpoint.url);
   return run.child({
     name: `${name} ${route.target.upstreamModelId}`,
     role: 'client',
@@ -72,21 +75,31 @@ export function abandonAttempt(span: Span, error: unknown): void {
   span.end();
 }
 
-/** `began` by `performance.now()`; `complete`: the upstream said how its reply ended. */
-export function endAttempt(span: Span, call: Call, record: AttemptRecord, began: number, complete: boolean): void {
-  const { firstByteMs, firstContentMs, meter } = call;
-  const firstByte = momentIn(call, firstByteMs, began);
-  const firstContent = momentIn(call, firstContentMs, began);
+/** An attempt that is over. */
+export interface EndedAttempt {
+  readonly request: RequestContext;
+  readonly record: RequestRecord;
+  readonly attempt: AttemptRecord;
+  /** By `performance.now()`. */
+  readonly began: number;
+  /** The upstream said how its reply ended. */
+  readonly complete: boolean;
+}
+
+export function endAttempt(span: Span, { request, record, attempt, began, complete }: EndedAttempt): void {
+  const { firstByteMs, firstContentMs, meter } = record;
+  const firstByte = momentIn(request, firstByteMs, began);
+  const firstContent = momentIn(request, firstContentMs, began);
   if (firstByte !== null) span.event('first byte', firstByte);
   if (firstContent !== null) span.event('first content', firstContent);
   span.set({
-    'gateway.key_index': record.key_index,
-    'http.response.status_code': record.status,
+    'gateway.key_index': attempt.key_index,
+    'http.response.status_code': attempt.status,
     'gen_ai.response.time_to_first_chunk': firstContent === null ? null : (firstContent - began) / 1000,
     'gen_ai.response.finish_reasons': meter.finish === null ? null : [meter.finish],
   });
-  const { tokens, source } = call.settle(complete);
-  if (source !== null && (complete || call.job.operation !== 'count-tokens'))
+  const { tokens, source } = record.settle(complete);
+  if (source !== null && (complete || request.job.operation !== 'count-tokens'))
     span.set({
       'gen_ai.usage.input_tokens': tokens.input + tokens.cacheRead + tokens.cacheWrite5m + tokens.cacheWrite1h,
       'gen_ai.usage.output_tokens': tokens.output + tokens.reasoning,
@@ -95,14 +108,14 @@ export function endAttempt(span: Span, call: Call, record: AttemptRecord, began:
       'gen_ai.usage.reasoning.output_tokens': tokens.reasoning,
       'gateway.usage_source': source,
     });
-  if (record.error_code !== null) span.fail(record.error_code);
+  if (attempt.error_code !== null) span.fail(attempt.error_code);
   span.end();
 }
 
 /** What is known is rounded to milliseconds; null for what an attempt before left. */
-function momentIn(call: Call, elapsedMs: number | null, began: number): number | null {
+function momentIn({ clock }: RequestContext, elapsedMs: number | null, began: number): number | null {
   if (elapsedMs === null) return null;
-  const moment = call.momentOf(elapsedMs);
+  const moment = clock.momentOf(elapsedMs);
   return moment < began - 1 ? null : Math.max(began, moment);
 }
 

@@ -31,40 +31,28 @@ function play(upstreamName: Name, clientName: Name, pieces: readonly Uint8Array[
   let parsed = 0;
   const job = { id: 'r1', requestedModel: model, startedAt: 0, streamForm: 'sse', operation: 'generate' };
   const meter = new Meter();
-  const call = {
-    job,
-    client,
-    meter,
-    settle: (complete: boolean) => meter.settle(complete, () => 25),
-    body: Buffer.from('{}'),
-    parseBody: () => ({}),
-    topLevel: () => undefined,
-    readRequest: () => ({ echo: undefined }),
-    markContent: () => {},
-    lose: () => {},
-  };
-  const prepared = {
-    upstream: {
-      ...registration,
-      createReader: () => {
-        const reader = registration.createReader({ upstreamModelId: 'm' } as never);
-        return {
-          read(record: Parameters<typeof reader.read>[0]) {
-            parsed += 1;
-            return reader.read(record);
-          },
-          finish: () => reader.finish(),
-        };
-      },
+  const record = { meter, settle: (complete: boolean) => meter.settle(complete, () => 25), markContent: () => {}, lose: () => {} };
+  const body = { bytes: Buffer.from('{}'), parse: () => ({}), topLevel: () => undefined, readRequest: () => ({ echo: undefined, losses: [] }) };
+  const current = { request: { job, client }, record, body };
+  const adapter = {
+    ...registration,
+    createReader: () => {
+      const reader = registration.createReader({ upstreamModelId: 'm' } as never);
+      return {
+        read(framed: Parameters<typeof reader.read>[0]) {
+          parsed += 1;
+          return reader.read(framed);
+        },
+        finish: () => reader.finish(),
+      };
     },
-    route: { target: {} },
-    sealSignature: (signature: string) => `sealed(${signature})`,
   };
-  const context = { maxEventBytes: 1 << 20, promptSizes: new PromptSizes(), mintId: (prefix: string) => `${prefix}${minted++}` };
+  const target = { adapter, route: { target: {} }, signatures: { seal: (signature: string) => `sealed(${signature})` } };
+  const deps = { maxEventBytes: 1 << 20, promptSizes: new PromptSizes(), mintId: (prefix: string) => `${prefix}${minted++}` };
   const transform =
     upstreamName === clientName
-      ? new VerbatimTransform(call as never, protocol.upstream!.verbatim!, prepared as never, context as never)
-      : new TranslatedTransform(call as never, prepared as never, context as never);
+      ? new VerbatimTransform(current as never, protocol.upstream!.verbatim!, target as never, deps as never)
+      : new TranslatedTransform(current as never, { target } as never, deps as never);
   const terminator = client.createTerminator({ requestId: 'r1', model, createdAt: 0, streamForm: 'sse', mintId: (prefix) => `${prefix}closing` });
   const sink = {
     commit: () => {},
@@ -75,12 +63,12 @@ function play(upstreamName: Name, clientName: Name, pieces: readonly Uint8Array[
       return true;
     },
   };
-  const pump = new Pump(call as never, prepared as never, transform, sink, context as never);
+  const pump = new Pump(record as never, { target } as never, { transform, sink }, deps.maxEventBytes);
   for (const piece of pieces) pump.push(piece);
   const end = pump.finish();
   const usage = { input: 1, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 1, reasoning: 0 };
   const closing = terminator.close({ reason: 'r', detail: 'd', timestamp: 't' }, usage);
-  return { closing, sent: Buffer.concat(sent).toString('utf8'), counts: call.settle(false), end, parsed };
+  return { closing, sent: Buffer.concat(sent).toString('utf8'), counts: record.settle(false), end, parsed };
 }
 
 const words = fc.constantFrom(

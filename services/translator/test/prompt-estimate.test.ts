@@ -1,7 +1,9 @@
 /** What the row says of a prompt that no upstream counted: files in it are no text. */
 import { describe, expect, test } from '@jest/globals';
-import type { ProtocolId } from '@model-gateway/contracts';
-import { Call } from '../src/call.ts';
+import type { Job, ProtocolId } from '@model-gateway/contracts';
+import { RequestBody } from '../src/request/body.ts';
+import { findClient, type RequestContext } from '../src/request/context.ts';
+import { RequestRecord } from '../src/request/record.ts';
 
 const picture = 'iVBORw0KGgoA'.repeat(100_000);
 const words = 'What is in this picture? '.repeat(400);
@@ -18,10 +20,12 @@ function inputOf(protocol: ProtocolId, text: string): number {
     streamForm: 'none',
     plan: { model: 'm' },
     places: {},
-  };
-  const call = new Call(job as never, Buffer.from(text));
-  call.meter.see([{ type: 'text-delta', index: 0, text: 'A cat.' }]);
-  const { tokens, source } = call.settle(true);
+  } as unknown as Job;
+  const client = findClient(job);
+  const body = RequestBody.ofJob({ job, client }, Buffer.from(text));
+  const record = new RequestRecord({ job, client } as RequestContext, body);
+  record.meter.see([{ type: 'text-delta', index: 0, text: 'A cat.' }]);
+  const { tokens, source } = record.settle(true);
   expect(source).toBe('estimated');
   return tokens.input;
 }

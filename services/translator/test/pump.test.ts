@@ -18,8 +18,8 @@ let atEnd: ChatEvent[];
 
 /** A protocol whose records are lists of canonical events, and whose caller sees the raw bytes. */
 function createPump(maxEventBytes = 1024 * 1024): Pump {
-  const call = { meter: new Meter(), markContent: () => {} };
-  const upstream = { framing: 'sse', createReader: () => ({ read: ({ json }: { json?: ChatEvent[] }) => json ?? [], finish: () => atEnd }) };
+  const record = { meter: new Meter(), markContent: () => {} };
+  const adapter = { framing: 'sse', createReader: () => ({ read: ({ json }: { json?: ChatEvent[] }) => json ?? [], finish: () => atEnd }) };
   const transform = {
     record: ({ raw }: { raw: Uint8Array }) => Buffer.from(raw),
     finish: () => '<owed>',
@@ -31,7 +31,7 @@ function createPump(maxEventBytes = 1024 * 1024): Pump {
       return writable;
     },
   };
-  return new Pump(...([call, { upstream, route: {} }, transform, sink, { maxEventBytes }] as unknown as ConstructorParameters<typeof Pump>));
+  return new Pump(...([record, { target: { adapter, route: {} } }, { transform, sink }, maxEventBytes] as unknown as ConstructorParameters<typeof Pump>));
 }
 const record = (...events: ChatEvent[]): string => `data: ${JSON.stringify(events)}\n\n`;
 const push = (pump: Pump, ...records: string[]): boolean => pump.push(Buffer.from(records.join('')));

@@ -1,39 +1,53 @@
-/** Sends a request on to another model, as a rule or a script asks: the router plans it anew, and the caller's grants are not asked again. */
-import type { Snapshot } from '@model-gateway/contracts';
+/** Reroutes a request to another model, as a rule or a script asks: the router plans it anew, and the caller's grants are not asked again. */
 import { GatewayError, isGatewayError } from '@model-gateway/contracts/errors';
 import type { Route } from '@model-gateway/routing';
-import type { Call } from '../call.ts';
-import type { TranslatorContext } from '../context.ts';
+import type { CurrentRequest } from '../request/current.ts';
+import type { RequestPlan } from '../request/plan.ts';
+import type { RerouteDeps } from './deps.ts';
+import type { Reroute } from './result.ts';
 
 /** The name of the reroute target is not for the caller to know: it is only logged. */
 const withoutName = (error: unknown): unknown =>
   isGatewayError(error) && error.code === 'model_not_found' ? new GatewayError(error.code, { cause: error }) : error;
 
-/** Puts the new plan in the call; resolves with the snapshot that it was made with. Throws `route_loop` for a circle. */
-export async function reroute(call: Call, from: Route, model: string, context: TranslatorContext): Promise<Snapshot> {
-  const { job } = call;
-  const hops = call.routes.length;
-  if (hops > context.maxHops || call.routes.includes(model)) throw new GatewayError('route_loop');
-  const plan = await context.bus
+/** Where a request is when it is rerouted. */
+export interface RerouteOrigin extends Pick<CurrentRequest, 'request' | 'record'> {
+  readonly plan: RequestPlan;
+  readonly route: Route;
+}
+
+/** The plan for the model that was selected. Throws `route_loop` for a circle. */
+export async function planReroute({ request, record, plan, route }: RerouteOrigin, reroute: Omit<Reroute, 'kind'>, deps: RerouteDeps): Promise<RequestPlan> {
+  const { job, span } = request;
+  const { routes } = plan;
+  const hops = routes.length;
+  if (hops > deps.maxHops || routes.includes(reroute.model)) throw new GatewayError('route_loop');
+  const made = await deps.bus
     .ask('router.plan', {
       requestId: job.id,
-      revision: call.plan.revision,
-      model,
+      revision: plan.plan.revision,
+      model: reroute.model,
       accessKey: job.accessKey,
       keyGroup: job.keyGroup,
       clientProtocol: job.clientProtocol,
       operation: job.operation,
       stream: job.stream,
       internal: true,
-      exclude: [...call.routes, from.model.name],
+      exclude: [...routes, route.model.name],
       hops,
-      ...(call.span && { traceparent: call.span.traceparent }),
+      ...(span && { traceparent: span.traceparent }),
     })
     .catch((error: unknown) => {
       throw withoutName(error);
     });
   // The name may have been an alias of where the request has been.
-  if (call.routes.includes(plan.model)) throw new GatewayError('route_loop');
-  call.reroute(plan);
-  return context.catalog.at(plan.revision);
+  if (routes.includes(made.model)) throw new GatewayError('route_loop');
+  return {
+    plan: made,
+    snapshot: await deps.catalog.at(made.revision),
+    body: reroute.body,
+    routes: [...routes, made.model],
+    steps: [...record.pipeline],
+    carried: reroute.carried,
+  };
 }

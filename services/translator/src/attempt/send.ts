@@ -1,24 +1,27 @@
 /** Sends one prepared attempt and carries its reply to the caller; resolves with how it went. */
-import { type GatewayError, isGatewayError, toGatewayError } from '@model-gateway/contracts/errors';
+import { isGatewayError, toGatewayError } from '@model-gateway/contracts/errors';
 import type { ChatEvent, UpstreamFault } from '@model-gateway/protocols';
 import { Pieces } from '@model-gateway/stream-framing';
 import type { OutboundCall } from '@model-gateway/upstream-client';
-import type { Call } from '../call.ts';
-import type { TranslatorContext } from '../context.ts';
 import type { Lease } from '../limits/lease.ts';
-import type { Prepared } from '../prepare.ts';
-import { Pump } from '../pump.ts';
+import type { UpstreamRequest } from '../prepare/upstream-request.ts';
+import { Pump, type PumpSink } from '../pump.ts';
 import type { ReplySink } from '../reply-sink.ts';
 import { unwrapEvents } from '../reply-transform/emulated.ts';
 import { FoldedTransform, isStream, noSink } from '../reply-transform/folded.ts';
 import type { ReplyTransform } from '../reply-transform/reply-transform.ts';
 import { TranslatedTransform } from '../reply-transform/translated.ts';
 import { VerbatimTransform } from '../reply-transform/verbatim.ts';
-import type { UpstreamAnswer } from '../scripts/context.ts';
-import { runFoldedScript, runResponseScript } from '../scripts/response-script.ts';
+import type { RequestContext } from '../request/context.ts';
+import type { CurrentRequest } from '../request/current.ts';
+import type { RequestRecord } from '../request/record.ts';
+import { type ResponseScriptContext, runFoldedScript, runResponseScript } from '../scripts/response-script.ts';
 import { outboundFault } from './classify.ts';
-import { isJsonObject } from './fault-facts.ts';
+import type { SendDeps } from './deps.ts';
 import { callHeaders } from './headers.ts';
+import { isJsonObject } from './json-object.ts';
+import { beginsField, beginsObject, firstVisible, withoutMark } from './reply-bytes.ts';
+import type { AttemptEnd } from './result.ts';
 
 /** Error bodies are read up to this size; the rest says nothing more. */
 const maxErrorBytes = 256 * 1024;
@@ -27,40 +30,28 @@ const maxBlankBytes = 64 * 1024;
 /** After the protocol's end, how long the upstream may take to close its body, so that the connection can be used again. */
 const afterEndMs = 1000;
 
-/** How an attempt ended. */
-export interface AttemptEnd {
-  /** null: the reply is complete. */
-  fault: UpstreamFault | null;
-  /** The caller has seen content: no other attempt may follow. */
-  committed: boolean;
-  status: number | null;
-  /** The upstream's own error body. */
-  body?: string;
-  /** A script over the reply failed, and its rule is to reject: what the caller gets. */
-  refusal?: GatewayError;
+/** What sending needs of its attempt. */
+export interface SendContext extends CurrentRequest {
+  readonly sink: ReplySink;
+  readonly deps: { readonly send: SendDeps };
 }
 
 /** Decides what the reply is once its head is there, then feeds it. The lease is released when the upstream's call is over, which may be later than this resolves. */
-export function sendAttempt(call: Call, prepared: Prepared, sink: ReplySink, context: TranslatorContext, lease: Lease): Promise<AttemptEnd> {
-  return new Promise((resolve) => new Attempt(call, prepared, sink, context, lease, resolve).start());
+export function sendAttempt(current: SendContext, upstreamRequest: UpstreamRequest, lease: Lease): Promise<AttemptEnd> {
+  return new Promise((resolve) => new Attempt(current, upstreamRequest, lease, resolve).start());
 }
 
 const noEvents: ChatEvent[] = [];
 
-const openingBrace = 0x7b;
-/** What a line of an event stream begins with: a field's name or a comment's colon. */
-const beginsField = (byte: number | undefined): boolean => byte !== undefined && ':deir'.includes(String.fromCharCode(byte));
-
-/** The first byte that is neither blank nor of a byte order mark. */
-const firstVisible = (bytes: Uint8Array): number | undefined => bytes.find((byte) => byte > 0x20 && byte !== 0xef && byte !== 0xbb && byte !== 0xbf);
-
 type Mode = 'waiting' | 'stream' | 'whole' | 'error';
 
 class Attempt {
-  readonly #call: Call;
-  readonly #prepared: Prepared;
+  readonly #current: CurrentRequest;
+  readonly #request: RequestContext;
+  readonly #record: RequestRecord;
+  readonly #upstreamRequest: UpstreamRequest;
   readonly #sink: ReplySink;
-  readonly #context: TranslatorContext;
+  readonly #deps: SendDeps;
   readonly #lease: Lease;
   readonly #resolve: (end: AttemptEnd) => void;
   readonly #transform: ReplyTransform;
@@ -79,24 +70,35 @@ class Attempt {
   /** The caller left, and this is read on for the bill. */
   #draining = false;
 
-  constructor(call: Call, prepared: Prepared, sink: ReplySink, context: TranslatorContext, lease: Lease, resolve: (end: AttemptEnd) => void) {
-    this.#call = call;
-    this.#prepared = prepared;
+  constructor(current: SendContext, upstreamRequest: UpstreamRequest, lease: Lease, resolve: (end: AttemptEnd) => void) {
+    const { request, record, sink, deps } = current;
+    this.#current = current;
+    this.#request = request;
+    this.#record = record;
+    this.#upstreamRequest = upstreamRequest;
     this.#sink = sink;
-    this.#context = context;
+    this.#deps = deps.send;
     this.#lease = lease;
     this.#resolve = resolve;
-    this.#transform = prepared.verbatim ? new VerbatimTransform(call, prepared.verbatim, prepared, context) : new TranslatedTransform(call, prepared, context);
+    const { target } = upstreamRequest;
+    this.#transform = target.verbatim ? new VerbatimTransform(current, target.verbatim, target, this.#deps.reply) : this.#translate();
+  }
+
+  #translate(): TranslatedTransform {
+    return new TranslatedTransform(this.#current, this.#upstreamRequest, this.#deps.reply);
   }
 
   start(): void {
-    this.#sink.onCancel(() => this.#cancel());
-    const headers = callHeaders(this.#call, this.#prepared, this.#context);
+    this.#request.cancellation.onCancel(() => this.#cancel());
+    const headers = callHeaders(this.#current, this.#upstreamRequest, this.#deps.secrets);
     if (!(headers instanceof Promise)) return this.#send(headers);
     headers.then(
       (signed) => this.#send(signed),
       (error: unknown) => {
-        this.#context.logger.error({ request: this.#call.job.id, upstream: this.#prepared.route.upstream.name, error }, 'request could not be signed');
+        this.#deps.logger.error(
+          { request: this.#request.job.id, upstream: this.#upstreamRequest.target.route.upstream.name, error },
+          'request could not be signed',
+        );
         this.#settle({ fault: { class: 'credential', code: 'unsignable', message: 'the request could not be signed' }, committed: false, status: null });
       },
     );
@@ -105,9 +107,9 @@ class Attempt {
   #send(headers: Record<string, string>): void {
     // The caller left while the request was being signed.
     if (this.#settled) return;
-    const { request, route, body, egress } = this.#prepared;
-    this.#outbound = this.#context.outbound.send(
-      { method: request.method, url: request.url, headers, body, timeouts: route.timeouts, egress, accessKey: this.#call.job.accessKey },
+    const { endpoint, target, bytes: body, egress } = this.#upstreamRequest;
+    this.#outbound = this.#deps.outbound.send(
+      { method: endpoint.method, url: endpoint.url, headers, body, timeouts: target.route.timeouts, egress, accessKey: this.#request.job.accessKey },
       {
         head: (status, replyHeaders) => this.#head(status, replyHeaders),
         data: (chunk) => this.#data(chunk),
@@ -135,22 +137,24 @@ class Attempt {
   #head(status: number, headers: Record<string, string>): void {
     this.#status = status;
     this.#headers = headers;
-    this.#call.markFirstByte();
+    this.#record.markFirstByte();
     if (status < 200 || status > 299) this.#mode = 'error';
-    else if (this.#call.job.stream && !/json/i.test(headers['content-type'] ?? '')) this.#expectStream();
-    else if (!this.#call.job.stream && this.#call.job.operation === 'generate' && isStream(headers['content-type'] ?? '')) {
+    else if (this.#request.job.stream && !/json/i.test(headers['content-type'] ?? '')) this.#expectStream();
+    else if (!this.#request.job.stream && this.#request.job.operation === 'generate' && isStream(headers['content-type'] ?? '')) {
       this.#mode = 'stream';
       // Bytes of a stream are none of a whole reply, so both protocols being one changes nothing here.
-      this.#folded = new FoldedTransform(
-        this.#prepared.verbatim === null ? this.#transform : new TranslatedTransform(this.#call, this.#prepared, this.#context),
-      );
-      this.#pump = new Pump(this.#call, this.#prepared, this.#folded, noSink, this.#context);
+      this.#folded = new FoldedTransform(this.#upstreamRequest.target.verbatim === null ? this.#transform : this.#translate());
+      this.#pump = this.#createPump(this.#folded, noSink);
     } else this.#mode = 'whole';
   }
 
   #expectStream(): void {
     this.#mode = 'stream';
-    this.#pump = new Pump(this.#call, this.#prepared, this.#transform, this.#sink, this.#context);
+    this.#pump = this.#createPump(this.#transform, this.#sink);
+  }
+
+  #createPump(transform: ReplyTransform, sink: PumpSink): Pump {
+    return new Pump(this.#record, this.#upstreamRequest, { transform, sink }, this.#deps.reply.maxEventBytes);
   }
 
   /**
@@ -158,10 +162,10 @@ class Attempt {
    * other. false: nothing but blanks, which tell nothing.
    */
   #lookAtFirst(chunk: Buffer): boolean {
-    if (!this.#call.job.stream || this.#mode === 'error' || this.#prepared.upstream.framing !== 'sse') return true;
+    if (!this.#request.job.stream || this.#mode === 'error' || this.#upstreamRequest.target.adapter.framing !== 'sse') return true;
     const first = firstVisible(chunk);
     if (first === undefined) return false;
-    if (this.#mode === 'stream' && first === openingBrace) {
+    if (this.#mode === 'stream' && beginsObject(first)) {
       this.#mode = 'whole';
       this.#pump = undefined;
     } else if (this.#mode === 'whole' && beginsField(first)) this.#expectStream();
@@ -191,7 +195,7 @@ class Attempt {
       this.#outbound?.abort('error body too large');
       return;
     }
-    if (this.#size > this.#context.maxReplyBytes) {
+    if (this.#size > this.#deps.reply.maxReplyBytes) {
       this.#settle({
         fault: { class: 'server', code: 'too_large', message: 'the reply is larger than the gateway takes' },
         committed: false,
@@ -232,8 +236,8 @@ class Attempt {
       return this.#settle({ fault: { class: 'server', status, code: 'redirect', message: 'the upstream answered with a redirect' }, committed: false, status });
     // Before anything is cut out of it: half a credential would no longer be recognised.
     const text = this.#parts.take().toString('utf8');
-    const body = whole || isJsonObject(text) ? this.#context.redactor.redact(text) : '';
-    this.#settle({ fault: this.#prepared.upstream.readError(status, this.#headers, body), committed: false, status, body });
+    const body = whole || isJsonObject(text) ? this.#deps.secrets.redactor.redact(text) : '';
+    this.#settle({ fault: this.#upstreamRequest.target.adapter.readError(status, this.#headers, body), committed: false, status, body });
   }
 
   #finishStream(): void {
@@ -244,7 +248,7 @@ class Attempt {
 
   #finishFolded(folded: FoldedTransform, fault: UpstreamFault | null): void {
     if (fault !== null) return this.#settle({ fault, committed: false, status: this.#status });
-    const script = runFoldedScript(this.#call, this.#prepared, folded, this.#answer, this.#context);
+    const script = runFoldedScript(this.#scriptContext(), folded);
     if (!script) return this.#deliverWhole(() => folded.print());
     script.then(
       (made) => this.#deliverWhole(() => made),
@@ -263,13 +267,15 @@ class Attempt {
     }
   }
 
-  get #answer(): UpstreamAnswer {
-    return { status: this.#status ?? 0, headers: this.#headers };
+  #scriptContext(): ResponseScriptContext {
+    const { scripts, reply } = this.#deps;
+    const answer = { status: this.#status ?? 0, headers: this.#headers };
+    return { request: this.#request, record: this.#record, upstreamRequest: this.#upstreamRequest, answer, scripts, mintId: reply.mintId };
   }
 
   #finishWhole(): void {
     const bytes = withoutMark(this.#parts.take());
-    const script = runResponseScript(this.#call, this.#prepared, bytes, this.#answer, this.#context);
+    const script = runResponseScript(this.#scriptContext(), bytes);
     if (!script) return this.#readWhole(bytes);
     script.then(
       (made) => this.#readWhole(made),
@@ -280,9 +286,9 @@ class Attempt {
   /** The upstream did its work, which is counted; the caller gets the script's refusal. */
   #refuse(bytes: Buffer, error: unknown): void {
     try {
-      this.#call.meter.see(this.#prepared.upstream.readWhole(JSON.parse(bytes.toString('utf8')), this.#prepared.route.target));
+      this.#record.meter.see(this.#upstreamRequest.target.adapter.readWhole(JSON.parse(bytes.toString('utf8')), this.#upstreamRequest.target.route.target));
     } catch (unreadable) {
-      this.#context.logger.info({ request: this.#call.job.id, error: unreadable }, 'a reply that a script refused cannot be counted');
+      this.#deps.logger.info({ request: this.#request.job.id, error: unreadable }, 'a reply that a script refused cannot be counted');
     }
     this.#settle({ fault: null, committed: false, status: this.#status, refusal: toGatewayError(error) });
   }
@@ -292,8 +298,8 @@ class Attempt {
     try {
       const json: unknown = JSON.parse(bytes.toString('utf8'));
       if (this.#passesWhole(json, bytes)) return;
-      const read = this.#prepared.upstream.readWhole(json, this.#prepared.route.target);
-      const events = unwrapEvents(read, this.#prepared, this.#call);
+      const read = this.#upstreamRequest.target.adapter.readWhole(json, this.#upstreamRequest.target.route.target);
+      const events = unwrapEvents(read, this.#upstreamRequest, this.#record);
       const failed = events.find((event): event is Extract<ChatEvent, { type: 'error' }> => event.type === 'error');
       if (failed) return this.#settle({ fault: failed.error, committed: false, status: this.#status, body: bytes.toString('utf8') });
       if (!this.#isReply(events))
@@ -302,8 +308,8 @@ class Attempt {
           committed: false,
           status: this.#status,
         });
-      this.#call.meter.see(events);
-      this.#call.markContent();
+      this.#record.meter.see(events);
+      this.#record.markContent();
       this.#deliver(bytes, json, events);
       this.#settle({ fault: null, committed: true, status: this.#status });
     } catch (error) {
@@ -313,13 +319,13 @@ class Attempt {
 
   /** The usual verbatim reply is read for its usage alone. false: it has to be read in full. */
   #passesWhole(json: unknown, bytes: Buffer): boolean {
-    const { verbatim, upstream, emulation, bridge } = this.#prepared;
-    if (!verbatim || this.#call.job.stream || emulation || bridge) return false;
-    const usage = upstream.finishedUsage?.(json);
+    const { target, emulation, bridge } = this.#upstreamRequest;
+    if (!target.verbatim || this.#request.job.stream || emulation || bridge) return false;
+    const usage = target.adapter.finishedUsage?.(json);
     if (!usage) return false;
-    this.#call.meter.count(usage);
-    if (this.#call.span) this.#noteFinish(json);
-    this.#call.markContent();
+    this.#record.meter.count(usage);
+    if (this.#request.span) this.#noteFinish(json);
+    this.#record.markContent();
     this.#deliver(bytes, json, noEvents);
     this.#settle({ fault: null, committed: true, status: this.#status });
     return true;
@@ -328,15 +334,15 @@ class Attempt {
   /** For its span alone: what passes is not read otherwise, and what cannot be read passes all the same. */
   #noteFinish(json: unknown): void {
     try {
-      const finish = this.#prepared.upstream.readWhole(json, this.#prepared.route.target).find((event) => event.type === 'finish');
-      this.#call.meter.finish = finish?.reason ?? null;
+      const finish = this.#upstreamRequest.target.adapter.readWhole(json, this.#upstreamRequest.target.route.target).find((event) => event.type === 'finish');
+      this.#record.meter.finish = finish?.reason ?? null;
     } catch {
-      this.#call.meter.finish = null;
+      this.#record.meter.finish = null;
     }
   }
 
   #unreadable(error: unknown): void {
-    this.#context.logger.warn({ request: this.#call.job.id, upstream: this.#prepared.route.upstream.name, error }, 'unreadable reply');
+    this.#deps.logger.warn({ request: this.#request.job.id, upstream: this.#upstreamRequest.target.route.upstream.name, error }, 'unreadable reply');
     this.#settle({
       fault: { class: 'broken', code: 'unreadable', message: 'the upstream sent a reply that cannot be read' },
       committed: this.#sink.committed,
@@ -346,13 +352,13 @@ class Attempt {
 
   /** Only a caller who gets the very bytes may make something of a reply that has not ended (a turn in the background). */
   #isReply(events: readonly ChatEvent[]): boolean {
-    return events.some(({ type }) => type === 'end') || (this.#prepared.verbatim !== null && !this.#call.job.stream);
+    return events.some(({ type }) => type === 'end') || (this.#upstreamRequest.target.verbatim !== null && !this.#request.job.stream);
   }
 
   /** A whole reply to a caller that asked for a stream is printed as that stream. */
   #deliver(bytes: Buffer, json: unknown, events: ChatEvent[]): void {
-    if (!this.#call.job.stream) return this.#sink.whole(this.#transform.whole(bytes, json, events));
-    const printer = new TranslatedTransform(this.#call, this.#prepared, this.#context);
+    if (!this.#request.job.stream) return this.#sink.whole(this.#transform.whole(bytes, json, events));
+    const printer = this.#translate();
     const text = printer.record({ data: '', json, raw: bytes }, events) + printer.finish([]);
     this.#sink.commit();
     this.#sink.send(Buffer.from(text, 'utf8'));
@@ -361,7 +367,7 @@ class Attempt {
   /** The caller left, or this process leaves. By default the upstream call stops at once; `drain` reads on for the exact bill, within caps. */
   #cancel(): void {
     if (this.#settled) return;
-    const { drains } = this.#context;
+    const { drains } = this.#deps;
     if (!this.#mayDrain() || !drains.take()) return this.#abort();
     this.#draining = true;
     this.#outbound?.resume();
@@ -370,7 +376,12 @@ class Attempt {
 
   /** Not when the process leaves, nor for a request that was not sent yet. */
   #mayDrain(): boolean {
-    return this.#prepared.route.upstream.on_client_abort === 'drain' && this.#outbound !== undefined && this.#call.interrupted === null && !this.#draining;
+    return (
+      this.#upstreamRequest.target.route.upstream.on_client_abort === 'drain' &&
+      this.#outbound !== undefined &&
+      this.#request.cancellation.interruption === null &&
+      !this.#draining
+    );
   }
 
   #abort(): void {
@@ -379,7 +390,7 @@ class Attempt {
   }
 
   #release(): void {
-    this.#lease.release(() => tokensUsed(this.#call));
+    this.#lease.release(() => tokensUsed(this.#record));
   }
 
   #settle(end: AttemptEnd): void {
@@ -387,17 +398,14 @@ class Attempt {
     this.#settled = true;
     if (this.#draining) {
       clearTimeout(this.#drainTimer);
-      this.#context.drains.giveBack();
+      this.#deps.drains.giveBack();
     }
     if (!this.#outbound) this.#lease.giveBack();
     this.#resolve(end);
   }
 }
 
-/** Some servers put a byte order mark before their JSON. */
-const withoutMark = (bytes: Buffer): Buffer => (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes);
-
-function tokensUsed(call: Call): number {
-  const { input, cacheRead, cacheWrite5m, cacheWrite1h, output, reasoning } = call.settle(false).tokens;
+function tokensUsed(record: RequestRecord): number {
+  const { input, cacheRead, cacheWrite5m, cacheWrite1h, output, reasoning } = record.settle(false).tokens;
   return input + cacheRead + cacheWrite5m + cacheWrite1h + output + reasoning;
 }

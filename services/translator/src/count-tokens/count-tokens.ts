@@ -2,69 +2,84 @@
 import type { AttemptRecord } from '@model-gateway/contracts';
 import { type Conversation, findProtocol } from '@model-gateway/protocols';
 import { type Route, resolveTarget } from '@model-gateway/routing';
-import { reroute } from '../attempt/reroute.ts';
-import type { Call } from '../call.ts';
-import type { TranslatorContext } from '../context.ts';
+import { planReroute } from '../attempt/reroute.ts';
 import { chooseRoute } from '../prepare/order.ts';
-import { prepare } from '../prepare.ts';
+import { prepare } from '../prepare/prepare.ts';
+import type { PrepareContext } from '../prepare/step.ts';
 import type { ReplySink } from '../reply-sink.ts';
+import { type CurrentRequest, readRequest } from '../request/current.ts';
+import type { RequestPlan } from '../request/plan.ts';
 import { abandonAttempt, beginAttempt, endAttempt } from '../spans.ts';
 import { sendCount } from './ask-upstream.ts';
 import { conversationText, mediaTokens } from './conversation-text.ts';
+import type { CountDeps } from './deps.ts';
 
-export async function countTokens(call: Call, sink: ReplySink, context: TranslatorContext): Promise<void> {
-  const place = await findPlace(call, context);
-  const route = place?.route;
+export async function countTokens(current: CurrentRequest, sink: ReplySink, deps: CountDeps): Promise<void> {
+  const found = await findTarget(current, deps);
+  const { request, record, body } = found.current;
   // Read first: an invalid request is the caller's fault, whatever counts it.
-  const { conversation } = call.readRequest();
-  const counted = place ? await askUpstream(call, place.route, place.keyIndex, sink, context) : null;
-  sink.whole(JSON.stringify(call.client.writeTokenCount(counted ?? (await countHere(call, conversation, route, context)))));
+  const { conversation } = readRequest({ record, body });
+  const counted = found.target ? await askUpstream(found.target, deps) : null;
+  sink.whole(JSON.stringify(request.client.writeTokenCount(counted ?? (await countHere(request.job.id, conversation, found.target?.route, deps)))));
 }
 
-/** A request is counted where it would be answered, and as it would be: rules and scripts before the translation do what they would do then. undefined: no upstream can be asked. */
-async function findPlace(call: Call, context: TranslatorContext): Promise<{ route: Route; keyIndex: number } | undefined> {
+/** Where a request is counted. */
+interface CountTarget extends PrepareContext {
+  readonly keyIndex: number;
+}
+
+/**
+ * A request is counted where it would be answered, and as it would be: rules and scripts before the translation do what they would do then.
+ * `target` undefined: no upstream can be asked.
+ */
+async function findTarget({ request, record, body: sent }: CurrentRequest, deps: CountDeps): Promise<{ current: CurrentRequest; target?: CountTarget }> {
+  const { plan: first } = request.job;
+  const snapshot = await deps.reroute.catalog.at(first.revision);
+  let plan: RequestPlan = { plan: first, snapshot, body: sent, routes: [first.model], steps: [], carried: undefined };
   for (;;) {
-    const snapshot = await context.catalog.at(call.plan.revision);
-    const [node] = call.plan.nodes;
-    if (!node) return undefined;
+    record.startPlan(plan);
+    const [node] = plan.plan.nodes;
+    if (!node) return { current: { request, record, body: plan.body } };
     const keyIndex = node.keys[0] ?? -1;
-    const route = resolveTarget(snapshot, { model: node.model, upstream: node.upstream, keyIndex });
-    call.startNode();
-    const choosing = chooseRoute({ call, route, snapshot, translatorContext: context });
-    const rerouteTo = choosing instanceof Promise ? await choosing : choosing;
-    if (rerouteTo === undefined) return { route, keyIndex };
-    await reroute(call, route, rerouteTo, context);
+    const route = resolveTarget(plan.snapshot, { model: node.model, upstream: node.upstream, keyIndex });
+    record.startNode(plan.body);
+    const current: PrepareContext = { request, record, body: plan.body, plan, route, prepare: deps.prepare };
+    const { body, rerouteTo } = await chooseRoute(current);
+    const target = { ...current, body, keyIndex };
+    if (rerouteTo === undefined) return { current: target, target };
+    plan = await planReroute(target, { model: rerouteTo, body }, deps.reroute);
   }
 }
 
 /** Characters of a token, where even the counter's thread cannot run: a guess is better for an agent than no answer. */
 const charactersPerToken = 4;
 
-async function countHere(call: Call, conversation: Conversation, route: Route | undefined, context: TranslatorContext): Promise<number> {
+async function countHere(requestId: string, conversation: Conversation, route: Route | undefined, { counter, send }: CountDeps): Promise<number> {
   const text = conversationText(conversation);
   const media = mediaTokens(conversation);
   try {
-    return media + (await context.counter.count(text, route?.target.family.tokenizer));
+    return media + (await counter.count(text, route?.target.family.tokenizer));
   } catch (error) {
-    context.logger.error({ request: call.job.id, error }, 'tokens are estimated: the counter does not run');
+    send.logger.error({ request: requestId, error }, 'tokens are estimated: the counter does not run');
     return media + Math.ceil(text.length / charactersPerToken);
   }
 }
 
-async function askUpstream(call: Call, route: Route, keyIndex: number, sink: ReplySink, context: TranslatorContext): Promise<number | null> {
-  call.startAttempt(route);
+async function askUpstream(target: CountTarget, deps: CountDeps): Promise<number | null> {
+  const { request, record, route, keyIndex } = target;
+  record.startAttempt(route);
   // Nothing is built for an upstream that is not asked.
   if (route.tokenCounting === 'tiktoken' || !findProtocol(route.protocol)?.upstream?.countsTokens) return null;
-  const prepared = await prepare(call, route, context);
+  const upstreamRequest = await prepare(target);
   // A target that is a whole endpoint without a counting one beside it would generate a reply.
-  if (route.target.directPath && isSamePlace(prepared.request.url, route.target.baseUrl)) return null;
+  if (route.target.directPath && isSamePlace(upstreamRequest.endpoint.url, route.target.baseUrl)) return null;
   const began = performance.now();
-  const span = call.span && beginAttempt(call.span, call, prepared);
-  const answer = await sendCount(call, prepared, sink, context).catch((error: unknown) => {
+  const span = request.span && beginAttempt(request.span, request, upstreamRequest);
+  const answer = await sendCount(target, upstreamRequest, deps.send).catch((error: unknown) => {
     if (span) abandonAttempt(span, error);
     throw error;
   });
-  const record: AttemptRecord = {
+  const attempt: AttemptRecord = {
     upstream: route.upstream.name,
     key_index: keyIndex,
     status: answer.status,
@@ -73,8 +88,8 @@ async function askUpstream(call: Call, route: Route, keyIndex: number, sink: Rep
     model: route.model.name,
     key: route.key?.id ?? '',
   };
-  call.attempts.push(record);
-  if (span) endAttempt(span, call, record, began, false);
+  record.addAttempt(attempt);
+  if (span) endAttempt(span, { request, record, attempt, began, complete: false });
   return answer.tokens;
 }
 

@@ -2,7 +2,8 @@
  * The specification's two pipeline orders as two arrays of named steps; which one a request takes is decided by where its scripts run.
  * A step that a request does not need returns at once.
  */
-import type { Draft, RouteChoice, RouteStep, Step } from './draft.ts';
+import type { RequestBody } from '../request/body.ts';
+import type { PrepareContext, RouteChoice, RouteStep, Step } from './step.ts';
 import { bodyRules } from './steps/body-rules.ts';
 import { cacheInjection } from './steps/cache-injection.ts';
 import { fetchMedia } from './steps/fetch-media.ts';
@@ -12,6 +13,7 @@ import { scriptAfter } from './steps/script-after.ts';
 import { scriptBefore } from './steps/script-before.ts';
 import { switchRoute } from './steps/switch-route.ts';
 import { translate } from './steps/translate.ts';
+import type { RequestContent } from './upstream-request.ts';
 
 export const order: { readonly after: readonly Step[]; readonly before: readonly Step[]; readonly carried: readonly Step[] } = {
   after: [fetchMedia, translate, normalize, bodyRules, scriptAfter, cacheInjection],
@@ -21,34 +23,46 @@ export const order: { readonly after: readonly Step[]; readonly before: readonly
   carried: [retarget, cacheInjection],
 };
 
-/** What may send the request on to another model before it is translated, in order. Each sees the body in the caller's protocol. */
+/** What may reroute the request to another model before it is translated, in order. Each sees the body in the caller's protocol. */
 export const routeSteps: readonly RouteStep[] = [switchRoute, scriptBefore];
 
-/**
- * Where a request goes on to; undefined: it stays on this route. Asked once for each node, before its limits. A promise only where a step has to wait.
- */
-export function chooseRoute(choice: RouteChoice, from = 0): undefined | string | Promise<undefined | string> {
-  for (let at = from; at < routeSteps.length; at++) {
-    const step = routeSteps[at] as RouteStep;
-    const chosen = step.choose(choice);
-    if (typeof chosen === 'string') return rerouteTo(choice, step, chosen);
-    if (chosen) return chosen.then((name) => (name === undefined ? chooseRoute(choice, at + 1) : rerouteTo(choice, step, name)));
-  }
-  return undefined;
+/** What the route steps decided together. */
+export interface DecidedRoute {
+  /** The body for this route, in the caller's protocol. */
+  readonly body: RequestBody;
+  /** The model or load balancer to reroute to; undefined: the request stays on this route. */
+  readonly rerouteTo: string | undefined;
 }
 
-/** Who is sent where he is stays there. */
-function rerouteTo({ call, route }: RouteChoice, { name: step }: RouteStep, name: string): string | undefined {
-  if (name === route.model.name || name === call.plan.model) return undefined;
-  call.did(step);
-  return name;
+/** Asked once for each node, before its limits. A promise only where a step has to wait. */
+export function chooseRoute(context: PrepareContext, from = 0): DecidedRoute | Promise<DecidedRoute> {
+  for (let at = from; at < routeSteps.length; at++) {
+    const step = routeSteps[at] as RouteStep;
+    const choice = step.choose(context);
+    if (choice instanceof Promise) return choice.then((made) => judge(context, step, made) ?? chooseRoute(withBody(context, made), at + 1));
+    const decided = judge(context, step, choice);
+    if (decided) return decided;
+    if (choice) context = withBody(context, choice);
+  }
+  return { body: context.body, rerouteTo: undefined };
+}
+
+const withBody = (context: PrepareContext, choice: RouteChoice | undefined): PrepareContext => (choice?.body ? { ...context, body: choice.body } : context);
+
+/** What a step names ends the choice, a reroute to the model that is already selected too: the request then stays on this route. */
+function judge({ body, plan, record, route }: PrepareContext, step: RouteStep, choice: RouteChoice | undefined): DecidedRoute | undefined {
+  if (choice?.rerouteTo === undefined) return undefined;
+  const isHere = choice.rerouteTo === route.model.name || choice.rerouteTo === plan.plan.model;
+  if (!isHere) record.addStep(step.name);
+  return { body: choice.body ?? body, rerouteTo: isHere ? undefined : choice.rerouteTo };
 }
 
 /** Runs the steps one after the other; a promise only when one of them has to wait. */
-export function runSteps(draft: Draft, steps: readonly Step[], from = 0): undefined | Promise<undefined> {
+export function runSteps(content: RequestContent, context: PrepareContext, steps: readonly Step[], from = 0): RequestContent | Promise<RequestContent> {
   for (let at = from; at < steps.length; at++) {
-    const waiting = steps[at]?.run(draft);
-    if (waiting) return waiting.then(() => runSteps(draft, steps, at + 1));
+    const patch = steps[at]?.run(content, context);
+    if (patch instanceof Promise) return patch.then((made) => runSteps(made ? { ...content, ...made } : content, context, steps, at + 1));
+    if (patch) content = { ...content, ...patch };
   }
-  return undefined;
+  return content;
 }

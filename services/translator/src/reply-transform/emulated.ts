@@ -3,34 +3,37 @@
  * reader where nothing was emulated or widened.
  */
 import { ArgumentsCheck, type ChatEvent, OutputUnwrapper, type ReplyReader, type StreamRecord } from '@model-gateway/protocols';
-import type { Call } from '../call.ts';
-import type { Prepared } from '../prepare.ts';
+import type { UpstreamRequest } from '../prepare/upstream-request.ts';
+import type { RequestRecord } from '../request/record.ts';
 
-type Emulated = Pick<Prepared, 'emulation' | 'relaxedToolSchemas'>;
+type Emulated = Pick<UpstreamRequest, 'emulation' | 'relaxedToolSchemas'>;
 
-export function unwrapReader(reader: ReplyReader, prepared: Emulated, call: Call): ReplyReader {
-  if (!prepared.emulation && !prepared.relaxedToolSchemas) return reader;
-  const postProcess = createPostProcessor(prepared);
+export function unwrapReader(reader: ReplyReader, upstreamRequest: Emulated, record: RequestRecord): ReplyReader {
+  if (!upstreamRequest.emulation && !upstreamRequest.relaxedToolSchemas) return reader;
+  const postProcess = createPostProcessor(upstreamRequest);
   return {
-    read: (record: StreamRecord) => postProcess.read(reader.read(record)),
+    read: (framed: StreamRecord) => postProcess.read(reader.read(framed)),
     finish() {
       const events = postProcess.read(reader.finish());
-      postProcess.recordPostProcessing(call);
+      postProcess.recordPostProcessing(record);
       return events;
     },
   };
 }
 
 /** The same for the events of a whole reply. */
-export function unwrapEvents(events: ChatEvent[], prepared: Emulated, call: Call): ChatEvent[] {
-  if (!prepared.emulation && !prepared.relaxedToolSchemas) return events;
-  const postProcess = createPostProcessor(prepared);
+export function unwrapEvents(events: ChatEvent[], upstreamRequest: Emulated, record: RequestRecord): ChatEvent[] {
+  if (!upstreamRequest.emulation && !upstreamRequest.relaxedToolSchemas) return events;
+  const postProcess = createPostProcessor(upstreamRequest);
   const postProcessed = postProcess.read(events);
-  postProcess.recordPostProcessing(call);
+  postProcess.recordPostProcessing(record);
   return postProcessed;
 }
 
-function createPostProcessor({ emulation, relaxedToolSchemas }: Emulated): { read(events: ChatEvent[]): ChatEvent[]; recordPostProcessing(call: Call): void } {
+function createPostProcessor({ emulation, relaxedToolSchemas }: Emulated): {
+  read(events: ChatEvent[]): ChatEvent[];
+  recordPostProcessing(record: RequestRecord): void;
+} {
   const unwrapper = emulation && new OutputUnwrapper(emulation);
   const check = relaxedToolSchemas && new ArgumentsCheck(relaxedToolSchemas);
   return {
@@ -38,9 +41,9 @@ function createPostProcessor({ emulation, relaxedToolSchemas }: Emulated): { rea
       check?.see(events);
       return unwrapper?.read(events) ?? events;
     },
-    recordPostProcessing(call) {
-      if (unwrapper) call.lose(unwrapper.losses);
-      if (check) call.lose(check.losses);
+    recordPostProcessing(record) {
+      if (unwrapper) record.lose(unwrapper.losses);
+      if (check) record.lose(check.losses);
     },
   };
 }

@@ -1,41 +1,56 @@
 /** The translated reply transform: canonical events printed by the caller's own writer. */
 import type { Usage } from '@model-gateway/contracts';
-import { type ChatEvent, foldEvents, type ReplyContext, type ReplyWriter, type ToolBridge } from '@model-gateway/protocols';
-import type { Call } from '../call.ts';
-import type { TranslatorContext } from '../context.ts';
-import type { Prepared } from '../prepare.ts';
+import {
+  type ChatEvent,
+  type ClientAdapter,
+  type Conversation,
+  foldEvents,
+  type ReplyContext,
+  type ReplyWriter,
+  type ToolBridge,
+} from '@model-gateway/protocols';
+import type { UpstreamRequest } from '../prepare/upstream-request.ts';
 import type { PromptSizes } from '../prompt-sizes.ts';
+import { type CurrentRequest, readRequest } from '../request/current.ts';
+import type { RequestRecord } from '../request/record.ts';
+import type { ReplyDeps } from './deps.ts';
 import type { RawRecord, ReplyTransform } from './reply-transform.ts';
 
 export class TranslatedTransform implements ReplyTransform {
-  readonly #call: Call;
+  readonly #client: ClientAdapter;
+  readonly #record: RequestRecord;
   readonly #context: ReplyContext;
   readonly #bridge: ToolBridge | undefined;
+  readonly #conversation: Conversation;
+  readonly #bodyLength: number;
   readonly #sizes: PromptSizes;
   /** Key under which this prompt's size is estimated. */
   readonly #kind: string;
   #writer: ReplyWriter | undefined;
 
-  constructor(call: Call, prepared: Prepared, context: TranslatorContext) {
-    this.#call = call;
-    this.#bridge = prepared.bridge;
-    const { job } = call;
-    this.#sizes = context.promptSizes;
-    this.#kind = `${job.clientProtocol} ${prepared.route.target.upstreamModelId}`;
-    const { echo, conversation } = call.readRequest();
-    const sizes = this.#sizes;
+  constructor(current: CurrentRequest, { bridge, target }: UpstreamRequest, { mintId, promptSizes }: ReplyDeps) {
+    const { job, client } = current.request;
+    this.#client = client;
+    this.#record = current.record;
+    this.#bridge = bridge;
+    this.#sizes = promptSizes;
+    this.#bodyLength = current.body.bytes.length;
+    this.#kind = `${job.clientProtocol} ${target.route.target.upstreamModelId}`;
+    const { echo, conversation } = readRequest(current);
+    this.#conversation = conversation;
     const kind = this.#kind;
+    const bodyLength = this.#bodyLength;
     this.#context = {
       requestId: job.id,
       model: job.requestedModel,
       createdAt: Math.floor(job.startedAt / 1000),
       streamForm: job.streamForm,
-      mintId: context.mintId,
-      sealSignature: prepared.sealSignature,
+      mintId,
+      sealSignature: target.signatures.seal,
       echo,
       // Only some client protocols report it, once.
       get inputEstimate() {
-        return sizes.estimate(kind, conversation, call.body.length);
+        return promptSizes.estimate(kind, conversation, bodyLength);
       },
     };
   }
@@ -46,26 +61,26 @@ export class TranslatedTransform implements ReplyTransform {
 
   finish(events: readonly ChatEvent[]): string {
     const text = this.#write(events);
-    if (this.#writer) this.#call.lose(this.#writer.losses);
+    if (this.#writer) this.#record.lose(this.#writer.losses);
     this.#learn();
     return text;
   }
 
   whole(_bytes: Buffer, _json: unknown, events: readonly ChatEvent[]): string {
-    for (const event of events) if (event.type === 'finish' && event.lost) this.#call.lose(event.lost);
+    for (const event of events) if (event.type === 'finish' && event.lost) this.#record.lose(event.lost);
     const message = foldEvents(this.#bridge?.restore(events) ?? events);
-    if (!this.#call.meter.usage) message.usage = this.#estimate();
+    if (!this.#record.meter.usage) message.usage = this.#estimate();
     this.#learn();
-    const { body, losses } = this.#call.client.writeWhole(message, this.#context);
-    this.#call.lose(losses);
+    const { body, losses } = this.#client.writeWhole(message, this.#context);
+    this.#record.lose(losses);
     return JSON.stringify(body);
   }
 
   #write(events: readonly ChatEvent[]): string {
-    this.#writer ??= this.#call.client.createWriter(this.#context);
+    this.#writer ??= this.#client.createWriter(this.#context);
     let out = '';
     for (const event of this.#bridge?.restore(events) ?? events) {
-      if (event.type === 'finish' && event.lost) this.#call.lose(event.lost);
+      if (event.type === 'finish' && event.lost) this.#record.lose(event.lost);
       if (event.type === 'end') out += this.#writeEstimate(this.#writer);
       out += this.#writer.write(event);
     }
@@ -74,16 +89,15 @@ export class TranslatedTransform implements ReplyTransform {
 
   /** Callers rely on usage: where the upstream reported none, they get the figures of the row. */
   #writeEstimate(writer: ReplyWriter): string {
-    return this.#call.meter.usage ? '' : writer.write({ type: 'usage', usage: this.#estimate(), estimated: true });
+    return this.#record.meter.usage ? '' : writer.write({ type: 'usage', usage: this.#estimate(), estimated: true });
   }
 
   #learn(): void {
-    const { body } = this.#call;
-    const { tokens, source } = this.#call.settle(true);
-    if (source === 'upstream') this.#sizes.learn(this.#kind, this.#call.readRequest().conversation, body.length, tokens);
+    const { tokens, source } = this.#record.settle(true);
+    if (source === 'upstream') this.#sizes.learn(this.#kind, this.#conversation, this.#bodyLength, tokens);
   }
 
   #estimate(): Usage {
-    return this.#call.settle(true).tokens;
+    return this.#record.settle(true).tokens;
   }
 }

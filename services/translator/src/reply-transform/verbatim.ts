@@ -1,25 +1,26 @@
 /** The verbatim reply transform: the upstream's own bytes, with only names, ids and signatures spliced. */
 import { applyEdits, type Edit, RecordEditor, spliceParsed } from '@model-gateway/json-bytes';
 import type { ChatEvent, VerbatimReply, VerbatimRules } from '@model-gateway/protocols';
-import type { Call } from '../call.ts';
-import type { TranslatorContext } from '../context.ts';
-import type { Prepared } from '../prepare.ts';
+import type { UpstreamTarget } from '../prepare/upstream-request.ts';
+import type { RequestContext } from '../request/context.ts';
+import type { CurrentRequest } from '../request/current.ts';
+import type { ReplyDeps } from './deps.ts';
 import type { RawRecord, ReplyTransform } from './reply-transform.ts';
 
 export class VerbatimTransform implements ReplyTransform {
-  readonly #call: Call;
+  readonly #request: RequestContext;
   readonly #reply: VerbatimReply;
   readonly #editor = new RecordEditor();
   #index = 0;
   #edits: readonly Edit[] | null = null;
 
-  constructor(call: Call, rules: VerbatimRules, prepared: Prepared, context: TranslatorContext) {
-    this.#call = call;
+  constructor({ request, body }: CurrentRequest, rules: VerbatimRules, target: UpstreamTarget, { mintId }: ReplyDeps) {
+    this.#request = request;
     this.#reply = rules.createReply({
-      model: call.job.requestedModel,
-      mintId: context.mintId,
-      sealSignature: prepared.sealSignature,
-      requestValue: (key) => call.topLevel(key),
+      model: request.job.requestedModel,
+      mintId,
+      sealSignature: target.signatures.seal,
+      requestValue: (key) => body.topLevel(key),
     });
   }
 
@@ -29,7 +30,7 @@ export class VerbatimTransform implements ReplyTransform {
     if (wanted === 'drop') return undefined;
     const edits = withoutForgery(record.json, wanted);
     this.#edits = edits;
-    const { client, job } = this.#call;
+    const { client, job } = this.#request;
     const framesAnew = client.frameRecord !== undefined && (job.streamForm !== 'sse' || lineSeparators.test(record.data));
     if (edits.length === 0 && !framesAnew && job.streamForm === 'sse') return record.raw;
     const data = this.#editor.apply(record.data, record.json, edits);
@@ -42,11 +43,11 @@ export class VerbatimTransform implements ReplyTransform {
   }
 
   lastEdits(): readonly Edit[] | null {
-    return this.#call.job.streamForm === 'sse' ? this.#edits : null;
+    return this.#request.job.streamForm === 'sse' ? this.#edits : null;
   }
 
   finish(_events: readonly ChatEvent[]): string {
-    const { client, job } = this.#call;
+    const { client, job } = this.#request;
     const owed = this.#reply.finish?.() ?? '';
     return client.frameEnd && job.streamForm !== 'sse' ? owed + client.frameEnd(job.streamForm) : owed;
   }

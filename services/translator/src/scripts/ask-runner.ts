@@ -1,7 +1,7 @@
 /** One request to the script runner: it carries the body once, and the reply holds only the changes. */
 import type { ScriptOutcome, ScriptRun } from '@model-gateway/contracts';
 import type { GatewayError } from '@model-gateway/contracts/errors';
-import type { TranslatorContext } from '../context.ts';
+import type { ScriptDeps } from './deps.ts';
 
 /** The runner keeps its own times, which are shorter. */
 const deadlineMs = 60_000;
@@ -13,11 +13,11 @@ export interface RunnerAnswer {
 }
 
 /** Rejects with a GatewayError when there is no runner, or it was lost. */
-export function askRunner(run: ScriptRun, body: Uint8Array, translatorContext: TranslatorContext): Promise<RunnerAnswer> {
+export function askRunner(run: ScriptRun, body: Uint8Array, { bus }: Pick<ScriptDeps, 'bus'>): Promise<RunnerAnswer> {
   return new Promise((resolve, reject) => {
     const parts: Uint8Array[] = [];
     let head: ScriptOutcome | undefined;
-    const call = translatorContext.bus.open(
+    const call = bus.open(
       'script.run',
       run,
       {

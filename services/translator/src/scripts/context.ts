@@ -3,9 +3,9 @@
 import { isCredentialCarrier } from '@model-gateway/body-rules';
 import type { ScriptContext } from '@model-gateway/contracts';
 import type { Route } from '@model-gateway/routing';
-import type { Call } from '../call.ts';
+import type { RequestContext } from '../request/context.ts';
 
-export function scriptContext({ job }: Call, route: Route): ScriptContext {
+export function scriptContext({ job }: RequestContext, route: Route): ScriptContext {
   return {
     clientModel: job.requestedModel,
     upstreamModel: route.target.upstreamModelId,
@@ -28,11 +28,11 @@ export interface UpstreamAnswer {
   headers: Readonly<Record<string, string>>;
 }
 
-export const responseContext = (call: Call, route: Route, { status, headers }: UpstreamAnswer): ScriptContext => ({
-  ...scriptContext(call, route),
+export const responseContext = (request: RequestContext, route: Route, { status, headers }: UpstreamAnswer): ScriptContext => ({
+  ...scriptContext(request, route),
   responseStatus: status,
   responseHeaders: shown(headers),
-  elapsedMs: call.elapsedMs(),
+  elapsedMs: request.clock.elapsedMs(),
 });
 
 const shown = (headers: Readonly<Record<string, string>>): Record<string, string> =>

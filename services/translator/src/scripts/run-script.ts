@@ -3,10 +3,10 @@ import type { ScriptContext, ScriptFault, ScriptSlot } from '@model-gateway/cont
 import { GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
 import { applyEdits, asBuffer, decodeJsonString, replaceRanges, scanBody } from '@model-gateway/json-bytes';
 import type { Route } from '@model-gateway/routing';
-import type { Call } from '../call.ts';
-import type { TranslatorContext } from '../context.ts';
+import type { RequestContext } from '../request/context.ts';
 import { traceScript } from '../spans.ts';
 import { askRunner } from './ask-runner.ts';
+import type { ScriptDeps } from './deps.ts';
 import type { ScriptResult } from './script-result.ts';
 
 /** The model's own script takes the place of its upstream's; undefined: none. */
@@ -22,28 +22,34 @@ export interface ScriptCall {
   judge?(result: ScriptResult): ScriptFault | null;
 }
 
+/** The request and the route that a script runs for. */
+export interface ScriptSubject {
+  request: RequestContext;
+  route: Route;
+}
+
 /**
  * null: it failed, and the request goes on as it was. Rejects when a failed script ends the request: 502 `script_rejected`, 503 where nothing could
  * run it.
  */
-export async function runScript(asked: ScriptCall, call: Call, route: Route, translatorContext: TranslatorContext): Promise<ScriptResult | null> {
+export async function runScript(asked: ScriptCall, { request, route }: ScriptSubject, deps: ScriptDeps): Promise<ScriptResult | null> {
   const { script, slot, context, body } = asked;
-  const facts = { request: call.job.id, model: route.model.name, upstream: route.upstream.name, slot };
+  const facts = { request: request.job.id, model: route.model.name, upstream: route.upstream.name, slot };
   const reject = route.upstream.script_error_mode === 'log-and-reject';
   try {
-    const asking = askRunner({ script, slot, context, owner: `${route.upstream.name}/${route.model.name}` }, body, translatorContext);
-    const { outcome, texts } = await (call.span ? traceScript(call.span, slot, asking) : asking);
+    const asking = askRunner({ script, slot, context, owner: `${route.upstream.name}/${route.model.name}` }, body, deps);
+    const { outcome, texts } = await (request.span ? traceScript(request.span, slot, asking) : asking);
     const made = outcome.fault ? null : keepStream(body, asBuffer(replaceRanges(body, outcome.places, texts)));
     const result = made && { body: made, changed: made !== body, useModel: outcome.use_model };
     const fault = outcome.fault ?? (result && asked.judge?.(result)) ?? null;
     if (!fault) return result;
-    translatorContext.logger.warn({ ...facts, ...fault, operations: outcome.operations, ms: outcome.execution_time_ms }, 'script failed');
+    deps.logger.warn({ ...facts, ...fault, operations: outcome.operations, ms: outcome.execution_time_ms }, 'script failed');
     if (reject) throw new GatewayError(unavailable.has(fault.code) ? 'service_unavailable' : 'script_rejected');
     return null;
   } catch (cause) {
     const error = toGatewayError(cause);
     if (error.code === 'script_rejected' || (reject && error.code === 'service_unavailable')) throw error;
-    translatorContext.logger.warn({ ...facts, error: error.cause ?? error }, 'script did not run');
+    deps.logger.warn({ ...facts, error: error.cause ?? error }, 'script did not run');
     if (reject) throw new GatewayError('service_unavailable', { cause: error });
     return null;
   }

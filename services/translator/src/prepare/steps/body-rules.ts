@@ -6,35 +6,27 @@
 import { applyRules, type CompiledRule, projectionOf } from '@model-gateway/body-rules';
 import { type Edit, JsonDocument, type Need, type Projection } from '@model-gateway/json-bytes';
 import type { BodyLayout } from '@model-gateway/protocols';
-import { bodyFacts } from '../../attempt/template-facts.ts';
-import type { Draft, Step } from '../draft.ts';
+import { bodyFacts } from '../../request/template-facts.ts';
 import { rulesOf } from '../route-rules.ts';
+import type { Step } from '../step.ts';
 
 export const bodyRules: Step = {
   name: 'body-rules',
-  run(draft) {
-    const { changes } = rulesOf(draft.route);
+  run({ target, edits, value }, current) {
+    const { changes } = rulesOf(current.route);
     if (!changes) return undefined;
-    const layout = draft.upstream.bodyLayout?.(draft.context.target) ?? null;
-    const rules = draft.context.operation === 'count-tokens' ? countedRules(changes, layout) : changes;
-    if (rules.length > 0) apply(draft, rules, layout);
-    return undefined;
+    const layout = target.adapter.bodyLayout?.(target.context.target) ?? null;
+    const rules = target.context.operation === 'count-tokens' ? countedRules(changes, layout) : changes;
+    if (rules.length === 0) return undefined;
+    const read = target.verbatim && current.body.project(projectionFor(rules, layout), edits.map(needOf));
+    const document = new JsonDocument(read ? read.value : value);
+    // The rules see what the steps before them made.
+    if (read) document.apply(edits);
+    if (applyRules(document, rules, { facts: bodyFacts(current), layout }).length === 0) return undefined;
+    current.record.addStep('body-rules');
+    return read ? { edits: document.edits(), places: read.places } : { value: document.value };
   },
 };
-
-function apply(draft: Draft, rules: readonly CompiledRule[], layout: BodyLayout | null): void {
-  const { call, verbatim } = draft;
-  const read = verbatim && call.readBody(projectionFor(rules, layout), draft.edits.map(needOf));
-  const document = new JsonDocument(read ? read.value : draft.body);
-  // The rules see what the steps before them made.
-  if (read) document.apply(draft.edits);
-  if (applyRules(document, rules, { facts: bodyFacts(call), layout }).length === 0) return;
-  call.did('body-rules');
-  if (read) {
-    draft.edits = document.edits();
-    draft.places = read.places;
-  } else draft.body = document.value;
-}
 
 /** What an edit of an earlier step changes is there to be changed. */
 const needOf = ({ path }: Edit): Need => ({ path: [String(path[0])], depth: path.length > 1 ? 'value' : 'place' });

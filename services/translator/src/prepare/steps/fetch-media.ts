@@ -1,24 +1,29 @@
 /** Bytes for addresses that the upstream does not open by itself, where the operator lets the gateway fetch what callers name. */
+import type { MediaPart } from '@model-gateway/protocols';
+import type { Outbound } from '@model-gateway/upstream-client';
 import { addressesOf, fetchAll, withFiles } from '../../media/inline-media.ts';
-import type { Draft, Step } from '../draft.ts';
+import { readRequest } from '../../request/current.ts';
+import type { PrepareContext, Step } from '../step.ts';
+import type { RequestPatch } from '../upstream-request.ts';
+
+/** Whether the upstream opens the part's address by itself. */
+type Opens = (part: MediaPart) => boolean;
 
 export const fetchMedia: Step = {
   name: 'fetch-media',
-  run(draft) {
-    const { call, translatorContext, upstream, verbatim, context } = draft;
-    const opensUrl = upstream.opensUrl;
-    if (!translatorContext.clientUrls || verbatim || !opensUrl || context.operation !== 'generate') return undefined;
-    const urls = addressesOf(call.readRequest().conversation, (part) => opensUrl(part, context.target));
-    return urls.length === 0 ? undefined : inline(draft, urls);
+  run({ target: { adapter, verbatim, context } }, current) {
+    const { clientUrls } = current.prepare.network;
+    if (!clientUrls || verbatim || !adapter.opensUrl || context.operation !== 'generate') return undefined;
+    const opens: Opens = (part) => adapter.opensUrl?.(part, context.target) ?? true;
+    const urls = addressesOf(readRequest(current).conversation, opens);
+    return urls.length === 0 ? undefined : fetchInto(current, urls, opens, clientUrls);
   },
 };
 
-async function inline(draft: Draft, urls: readonly string[]): Promise<undefined> {
-  const { call, translatorContext, upstream, context } = draft;
-  const outbound = translatorContext.clientUrls;
-  if (!outbound) return undefined;
-  await fetchAll(urls, call.files, outbound, call.leaving());
-  call.did('fetch-media');
-  draft.conversation = withFiles(call.readRequest().conversation, call.files, (part) => upstream.opensUrl?.(part, context.target) ?? true);
-  return undefined;
+async function fetchInto(current: PrepareContext, urls: readonly string[], opens: Opens, clientUrls: Outbound): Promise<RequestPatch> {
+  const { request, record, body } = current;
+  const { files } = request.cache;
+  await fetchAll(urls, files, clientUrls, request.cancellation.signal());
+  record.addStep('fetch-media');
+  return { conversation: withFiles(body.readRequest().conversation, files, opens) };
 }

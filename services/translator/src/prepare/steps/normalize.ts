@@ -4,27 +4,26 @@
  */
 import type { Edit } from '@model-gateway/json-bytes';
 import { asEdited } from '../as-edited.ts';
-import type { Draft, Step } from '../draft.ts';
+import type { Step } from '../step.ts';
 
 export const normalize: Step = {
   name: 'normalize',
-  run(draft) {
-    const rules = draft.upstream.normalize;
+  run({ target, edits: earlier, value }, { body, record }) {
+    const rules = target.adapter.normalize;
     if (!rules) return undefined;
-    const { edits, losses } = rules(draft.verbatim ? (key) => draft.call.topLevel(key) : fieldOf(draft), draft.context);
+    const { edits, losses } = rules(target.verbatim ? (key) => body.topLevel(key) : fieldOf(value), target.context);
     if (edits.length === 0) return undefined;
-    draft.call.did('normalize');
-    draft.call.lose(losses);
-    if (draft.verbatim) draft.edits = [...draft.edits, ...edits.filter((edit) => !draft.edits.some((earlier) => isWithin(edit, earlier)))];
-    else draft.body = asEdited(draft.body, edits);
-    return undefined;
+    record.addStep('normalize');
+    record.lose(losses);
+    if (!target.verbatim) return { value: asEdited(value, edits) };
+    return { edits: [...earlier, ...edits.filter((edit) => !earlier.some((one) => isWithin(edit, one)))] };
   },
 };
 
 const fieldOf =
-  ({ body }: Draft) =>
+  (value: unknown) =>
   (key: string): unknown =>
-    typeof body === 'object' && body !== null && Object.hasOwn(body, key) ? (body as Record<string, unknown>)[key] : undefined;
+    typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined;
 
 /** Whether the place of an edit was taken by an earlier one: two edits of one value cannot both be made. */
 const isWithin = (edit: Edit, earlier: Edit): boolean => earlier.path.every((step, at) => edit.path[at] === step);

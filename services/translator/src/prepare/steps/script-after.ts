@@ -3,35 +3,33 @@ import type { ScriptFault, Snapshot } from '@model-gateway/contracts';
 import type { Route } from '@model-gateway/routing';
 import { scriptContext } from '../../scripts/context.ts';
 import { runScript, scriptOf } from '../../scripts/run-script.ts';
-import { type Draft, printDraft, type Step } from '../draft.ts';
-import { canonicalName, unknownModel } from './script-before.ts';
+import { canonicalName, unknownModel } from '../script-target.ts';
+import type { PrepareContext, Step } from '../step.ts';
+import { printContent, type RequestContent, type RequestPatch } from '../upstream-request.ts';
+
+const slot = 'request_transform_after';
 
 export const scriptAfter: Step = {
   name: 'script-after',
-  run(draft) {
+  run(content, context) {
     // A count is of the prompt, and never fails.
-    if (draft.context.operation === 'count-tokens') return undefined;
-    const script = scriptOf(draft.route, 'request_transform_after');
-    return script === undefined ? undefined : run(draft, script);
+    if (content.target.context.operation === 'count-tokens') return undefined;
+    const script = scriptOf(context.route, slot);
+    return script === undefined ? undefined : run(content, context, script);
   },
 };
 
-async function run(draft: Draft, script: string): Promise<undefined> {
-  const { call, route, translatorContext } = draft;
-  const snapshot = await translatorContext.catalog.at(call.plan.revision);
-  const body = printDraft(draft);
+async function run(content: RequestContent, { request, record, body, plan, route, prepare }: PrepareContext, script: string): Promise<RequestPatch> {
+  const { snapshot } = plan;
+  const printed = printContent(content, body);
   const judge = ({ useModel }: { useModel: string | null }): ScriptFault | null => (useModel === null ? null : judgeTarget(useModel, route, snapshot));
-  const result = await call.scripted.run(route, body, () =>
-    runScript({ script, slot: 'request_transform_after', context: scriptContext(call, route), body, judge }, call, route, translatorContext),
-  );
+  const scriptCall = { script, slot, context: scriptContext(request, route), body: printed, judge } as const;
+  const result = await request.cache.lastRun.run(route, printed, () => runScript(scriptCall, { request, route }, prepare.scripts));
   if (!result) return undefined;
-  draft.printed = result.body;
-  draft.edits = [];
-  draft.body = undefined;
-  const rerouteTo = canonicalName(result.useModel, snapshot);
-  if (rerouteTo !== route.model.name && rerouteTo !== call.plan.model) draft.rerouteTo = rerouteTo;
-  if (result.changed || draft.rerouteTo !== undefined) call.did('script-after');
-  return undefined;
+  const named = canonicalName(result.useModel, snapshot);
+  const rerouteTo = named === route.model.name || named === plan.plan.model ? undefined : named;
+  if (result.changed || rerouteTo !== undefined) record.addStep('script-after');
+  return { printed: result.body, edits: [], value: undefined, ...(rerouteTo !== undefined && { rerouteTo }) };
 }
 
 /** The body is already in this protocol: a model that speaks another one could not read it. */

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { promptPrefix } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
 import { accountOf, openSignature, ownerTag, sealSignature } from '@model-gateway/signature-envelope';
-import type { TranslatorContext } from '../context.ts';
+import type { SignatureDeps } from './deps.ts';
 
 /** Opens the thinking signatures of a request, and seals those of its reply. */
 export interface Signatures {
@@ -22,7 +22,7 @@ export interface Signatures {
  * `signatureKind`: the vendor's form of signature that this upstream uses. `readBody` gives the request as sent, of which the prefix is hashed; it is
  * called only when a signature is sealed or a refusal explained.
  */
-export function createSignatures(route: Route, context: TranslatorContext, signatureKind: string, readBody: () => unknown): Signatures {
+export function createSignatures(route: Route, deps: SignatureDeps, signatureKind: string, readBody: () => unknown): Signatures {
   const account = accountOf(route.key);
   const claims = { model: route.model.name, upstream: route.upstream.name, account, protocol: signatureKind };
   const seen: string[] = [];
@@ -38,11 +38,11 @@ export function createSignatures(route: Route, context: TranslatorContext, signa
     seal(signature) {
       owner ??= ownerTag(route.upstream.id, account, route.model.name);
       const hash = hashPrefix();
-      return sealSignature({ ...claims, owner, ...(hash !== null && { prefixHash: hash }), signature }, context.envelopeKeys.sealing);
+      return sealSignature({ ...claims, owner, ...(hash !== null && { prefixHash: hash }), signature }, deps.envelopeKeys.sealing);
     },
     open(sealed) {
-      if (context.refusedSignatures.has(route, sealed)) return null;
-      const signature = openSignature(sealed, context.envelopeKeys.opening, { ...claims, passthrough: route.model.signature_passthrough });
+      if (deps.refused.has(route, sealed)) return null;
+      const signature = openSignature(sealed, deps.envelopeKeys.opening, { ...claims, passthrough: route.model.signature_passthrough });
       if (!signature.ok) return null;
       sent.add(sealed);
       if (signature.prefixHash !== undefined && !seen.includes(signature.prefixHash)) seen.push(signature.prefixHash);

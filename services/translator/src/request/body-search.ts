@@ -1,5 +1,5 @@
 /** Says whether a request's body holds some text: by what the edge's scan noted where it asked for it, else by a search. */
-import type { Call } from './call.ts';
+import type { RequestBody } from './body.ts';
 
 /** A search in a string costs a fraction of one in a buffer, but a string of this size and more costs its own page. */
 const maxTextLength = 64 * 1024;
@@ -16,20 +16,20 @@ function wordOf(text: string): string | null {
 }
 
 export class BodySearch {
-  readonly #call: Call;
+  readonly #body: RequestBody;
   #text: string | undefined;
 
-  constructor(call: Call) {
-    this.#call = call;
+  constructor(body: RequestBody) {
+    this.#body = body;
   }
 
   /** ASCII alone, and one of the protocols' own texts, never a caller's. */
   contains(text: string): boolean {
-    const { places, body } = this.#call;
+    const { places, bytes } = this.#body;
     const word = places ? wordOf(text) : null;
     if (places && word !== null && places.asked.includes(word)) return places.words.includes(word);
-    if (body.length >= maxTextLength) return body.includes(text, 0, 'latin1');
-    this.#text ??= body.toString('latin1');
+    if (bytes.length >= maxTextLength) return bytes.includes(text, 0, 'latin1');
+    this.#text ??= bytes.toString('latin1');
     return this.#text.includes(text);
   }
 

@@ -1,0 +1,92 @@
+/** Makes the upstream's request out of the caller's: spliced when both speak the same protocol, translated otherwise. */
+import { GatewayError } from '@model-gateway/contracts/errors';
+import { findProtocol, type SignatureRefusal } from '@model-gateway/protocols';
+import { BodySearch } from '../request/body-search.ts';
+import { scriptOf } from '../scripts/run-script.ts';
+import { order, runSteps } from './order.ts';
+import { createSignatures } from './signatures.ts';
+import type { PrepareContext } from './step.ts';
+import { printContent, type RequestContent, type UpstreamRequest, type UpstreamTarget } from './upstream-request.ts';
+import { passesVerbatim } from './verbatim.ts';
+
+/**
+ * Throws GatewayError (or rejects with it) when the caller's request cannot be made sense of. A promise only when a step has to wait.
+ * `signaturesRefused`: what the upstream refused about the signatures in this history; the request is built without it.
+ */
+export function prepare(current: PrepareContext, signaturesRefused?: SignatureRefusal): UpstreamRequest | Promise<UpstreamRequest> {
+  const { route, plan, body } = current;
+  /** Let go when the request is ready. */
+  const search = new BodySearch(body);
+  let content: RequestContent | undefined;
+  const target = targetOf(current, { search, signaturesRefused, readSent: () => content?.value ?? body.parse() });
+  const finish = (made: RequestContent): UpstreamRequest => {
+    search.forget();
+    content = made;
+    return complete(made, current);
+  };
+  const steps = plan.carried ? order.carried : scriptOf(route, 'request_transform_after') === undefined ? order.before : order.after;
+  const running = runSteps(startOf(target, current), current, steps);
+  return running instanceof Promise ? running.then(finish) : finish(running);
+}
+
+/** What only one preparation knows of its target. */
+interface TargetOptions {
+  search: BodySearch;
+  signaturesRefused: SignatureRefusal | undefined;
+  /** The request as sent, for the hash of its prefix. */
+  readSent(): unknown;
+}
+
+function targetOf({ request, route, body, prepare: deps }: PrepareContext, { search, signaturesRefused, readSent }: TargetOptions): UpstreamTarget {
+  const protocol = findProtocol(route.protocol);
+  const adapter = protocol?.upstream;
+  if (!protocol || !adapter) throw new GatewayError('internal', { cause: new Error(`no upstream adapter for ${route.protocol}`) });
+  const { job } = request;
+  /** What this upstream is known to demand holds from the first call on. */
+  const demanded = signaturesRefused ?? deps.signatures.refused.demanded(route);
+  const refusedFlags = deps.refusedFlags.of(route);
+  const passes = passesVerbatim(job, route);
+  const contains = (text: string): boolean => search.contains(text);
+  const value = (key: string): Buffer | undefined => body.valueBytes(key);
+  const signatures = createSignatures(route, deps.signatures, adapter.signatureKind?.(route.target) ?? protocol.id, readSent);
+  return {
+    route,
+    protocol,
+    adapter,
+    verbatim: passes && (adapter.verbatim?.takes?.({ contains, value }, job.operation) ?? true) ? (adapter.verbatim ?? null) : null,
+    context: {
+      target: refusedFlags ? { ...route.target, refusedFlags } : route.target,
+      operation: job.operation,
+      stream: job.stream,
+      openSignature: signaturesRefused?.about === 'signatures' ? () => null : signatures.open,
+      ...(demanded && { signaturesRefused: demanded }),
+      mintId: deps.mintId,
+      contains,
+      value,
+      parse: () => body.parse(),
+      ...(passes && { clientHeaders: job.headers }),
+    },
+    signatures,
+    signaturesRefused,
+  };
+}
+
+/** What the steps begin with: nothing, or the request that a script after the translation rerouted. */
+function startOf(target: UpstreamTarget, { plan: { carried } }: PrepareContext): RequestContent {
+  if (!carried) return { target, edits: [], value: undefined, printed: null };
+  const { bytes, emulation, relaxedToolSchemas, bridge } = carried.request;
+  return { target, edits: [], value: undefined, printed: bytes, emulation, relaxedToolSchemas, bridge };
+}
+
+function complete(content: RequestContent, { request: { job }, body, route, prepare: { network } }: PrepareContext): UpstreamRequest {
+  const { value, printed } = content;
+  const { adapter, context, verbatim } = content.target;
+  const endpoint = adapter.request({
+    target: context.target,
+    operation: job.operation,
+    stream: job.stream,
+    body: () => value ?? (printed === null ? undefined : (JSON.parse(printed.toString()) as unknown)),
+    ...(verbatim && { clientHeaders: job.headers, clientQuery: job.query, clientPath: job.path }),
+  });
+  return { ...content, endpoint, egress: network.egressOf(route.upstream), bytes: printContent(content, body) };
+}

@@ -1,0 +1,205 @@
+/** What happens to one request while it runs: attempts, losses, timings, and at last its row in the request log. */
+import { type AttemptRecord, type Loss, newRequestRow, type ProtocolId, type RequestRow } from '@model-gateway/contracts';
+import type { Route } from '@model-gateway/routing';
+import { Meter } from '../meter.ts';
+import type { RequestBody } from './body.ts';
+import type { RequestContext } from './context.ts';
+import type { RequestPlan } from './plan.ts';
+
+const maxLosses = 64;
+const noRoutes: string[] = [];
+
+/** Notified when the reply of an attempt brings content. */
+export interface ContentWatch {
+  content(): void;
+}
+
+/** The only part of a request that changes. It is written by every step and read for the reply's headers, the trace and the row. */
+export class RequestRecord {
+  readonly meter = new Meter();
+  readonly #request: RequestContext;
+  readonly #losses: Loss[] = [];
+  readonly #attempts: AttemptRecord[] = [];
+  readonly #pipeline: string[] = [];
+  /** How many of the pipeline's steps led to the present plan. */
+  #stepsBefore = 0;
+  #routes: readonly string[];
+  #carriedLosses: readonly Loss[] | undefined;
+  #body: RequestBody;
+  #model: string;
+  #route: Route | null = null;
+  #sentBody: Buffer | null = null;
+  #watch: ContentWatch | null = null;
+  #firstByteMs: number | null = null;
+  #firstContentMs: number | null = null;
+  #responseBytes = 0;
+
+  constructor(request: RequestContext, body: RequestBody) {
+    const { model } = request.job.plan;
+    this.#request = request;
+    this.#body = body;
+    this.#model = model;
+    this.#routes = [model];
+  }
+
+  /** Of the request as it was read, and of the present attempt. */
+  get losses(): readonly Loss[] {
+    return this.#losses;
+  }
+
+  /** Names of the steps that did something: those that rerouted the request, then those of the present node. */
+  get pipeline(): readonly string[] {
+    return this.#pipeline;
+  }
+
+  /** Name of the upstream of the last attempt. */
+  get upstream(): string | null {
+    return this.#route?.upstream.name ?? null;
+  }
+
+  get upstreamProtocol(): ProtocolId | null {
+    return this.#route?.protocol ?? null;
+  }
+
+  get firstByteMs(): number | null {
+    return this.#firstByteMs;
+  }
+
+  get firstContentMs(): number | null {
+    return this.#firstContentMs;
+  }
+
+  /** The last body sent upstream, where the job asks for it. */
+  get sentBody(): Buffer | null {
+    return this.#sentBody;
+  }
+
+  /** The attempts of this plan begin, or go on after those of a reroute failed. */
+  startPlan({ plan, routes, steps, carried }: RequestPlan): void {
+    this.#model = plan.model;
+    this.#routes = routes;
+    this.#stepsBefore = steps.length;
+    this.#carriedLosses = carried?.losses;
+  }
+
+  /** Another node begins: nothing that steps did for the one before counts any more. */
+  startNode(body: RequestBody): void {
+    this.#body = body;
+    this.#pipeline.length = this.#stepsBefore;
+  }
+
+  /** A script made another body in the caller's protocol for the present node. */
+  useBody(body: RequestBody): void {
+    this.#body = body;
+  }
+
+  /** An attempt begins: nothing of the one before shows in the reply or in the row, but that it was made. */
+  startAttempt(route: Route): void {
+    this.#model = route.model.name;
+    this.#route = route;
+    this.meter.reset();
+    this.#firstByteMs = null;
+    this.#firstContentMs = null;
+    const kept = this.#carriedLosses ?? this.#body.readLosses;
+    if (this.#losses.length === kept.length) return;
+    this.#losses.length = 0;
+    this.lose(kept);
+  }
+
+  /** The attempt is about to be sent. */
+  startSending(body: Buffer, watch: ContentWatch): void {
+    if (this.#request.job.trace) this.#sentBody = body;
+    this.#watch = watch;
+  }
+
+  /** The attempt is over. */
+  endSending(): void {
+    this.#watch = null;
+  }
+
+  addAttempt(attempt: AttemptRecord): void {
+    this.#attempts.push(attempt);
+  }
+
+  /** A step changed something. */
+  addStep(step: string): void {
+    if (!this.#pipeline.includes(step, this.#stepsBefore)) this.#pipeline.push(step);
+  }
+
+  lose(losses: readonly Loss[]): void {
+    for (const loss of losses) {
+      if (this.#losses.length >= maxLosses) return;
+      if (!this.#losses.some((known) => known.field === loss.field && known.action === loss.action)) this.#losses.push(loss);
+    }
+  }
+
+  markFirstByte(): void {
+    this.#firstByteMs ??= this.#request.clock.elapsedMs();
+  }
+
+  markContent(): void {
+    this.#firstContentMs ??= this.#request.clock.elapsedMs();
+    this.#watch?.content();
+  }
+
+  /** Bytes of the reply left for the caller. */
+  addResponseBytes(count: number): void {
+    this.#responseBytes += count;
+  }
+
+  /** The size of a reply that leaves as a whole. */
+  setResponseBytes(count: number): void {
+    this.#responseBytes = count;
+  }
+
+  /** The figures of the reply, as its meter has them; where nobody counted the prompt, its size is estimated. */
+  settle(complete: boolean): ReturnType<Meter['settle']> {
+    return this.meter.settle(complete, () => this.#body.estimateTokens());
+  }
+
+  /** The finished row. `complete`: the upstream said how it ended, so its usage is final. */
+  row(status: number, errorCode: string | null, complete: boolean): RequestRow {
+    const { job, clock } = this.#request;
+    const usage = this.settle(complete);
+    const rerouted = this.#routes.length > 1;
+    return newRequestRow({
+      id: job.id,
+      client_request_id: job.clientRequestId,
+      started_at: job.startedAt,
+      authority: 2,
+      access_key: job.accessKey,
+      key_group: job.keyGroup,
+      // Whichever model serves it in the end, this one was requested.
+      model: rerouted ? (this.#routes[0] ?? this.#model) : this.#model,
+      requested_model: job.requestedModel,
+      upstream: this.upstream,
+      // What answered is what is billed.
+      upstream_model_id: this.meter.servedModel ?? this.#route?.target.upstreamModelId ?? null,
+      client_protocol: job.clientProtocol,
+      upstream_protocol: this.upstreamProtocol,
+      stream: job.stream,
+      status,
+      error_code: errorCode,
+      attempts: this.#attempts,
+      input_tokens: usage.tokens.input,
+      output_tokens: usage.tokens.output,
+      cache_read_tokens: usage.tokens.cacheRead,
+      cache_write_tokens: usage.tokens.cacheWrite5m + usage.tokens.cacheWrite1h,
+      cache_write_1h_tokens: usage.tokens.cacheWrite1h,
+      reasoning_tokens: usage.tokens.reasoning,
+      usage_source: usage.source,
+      queue_ms: Math.round(job.queueMs),
+      ttfb_ms: this.#firstByteMs,
+      first_content_ms: this.#firstContentMs,
+      duration_ms: clock.elapsedMs(),
+      request_bytes: this.#body.bytes.length,
+      response_bytes: this.#responseBytes,
+      client_ip: job.clientIp,
+      user_agent: job.headers['user-agent'] ?? null,
+      session_id: job.sessionId ?? null,
+      losses: this.#losses,
+      pipeline: this.#pipeline,
+      routes: rerouted ? [...this.#routes.slice(0, -1), this.#model] : noRoutes,
+    });
+  }
+}
