@@ -129,6 +129,29 @@ suite('by keyboard', () => {
     await focusComesTo('Search');
   });
 
+  test.each([
+    ['a request', 'Request', '/logs', null],
+    ['the search for a key', 'Find a key by its value', '/access-keys', 'Find a key by its value'],
+  ])('Escape closes the search of pages alone, not %s below it', async (_what, name, path, opener) => {
+    const { admin, page } = stage;
+    await admin.open(opener ? path : `${path}?request=${await stage.ask('text')}`);
+    if (opener) await page.getByRole('button', { name: opener }).click();
+    const below = page.getByRole('dialog', { name });
+    await below.waitFor();
+    await dialogHasFocus(page);
+    await press('Control+k');
+    const search = page.getByPlaceholder('Go to a page…');
+    await search.waitFor();
+    await press('Escape');
+    await search.waitFor({ state: 'detached' });
+    // One that closes as well is gone after 200 ms; the page's timers end in their order, however busy the machine.
+    await page.evaluate('new Promise((over) => setTimeout(over, 400))');
+    expect(await below.isVisible()).toBe(true);
+    await dialogHasFocus(page);
+    await press('Escape');
+    await below.waitFor({ state: 'detached' });
+  });
+
   test('a model is made with keys alone', async () => {
     const { admin, page, gateway } = stage;
     await admin.open('/models');

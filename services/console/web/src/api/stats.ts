@@ -1,4 +1,5 @@
 /** Statistics and rows of requests as the API gives them. */
+import type { Loss } from '@model-gateway/contracts';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { call } from './client.ts';
 
@@ -75,7 +76,7 @@ export interface LogRow {
   response_bytes: number;
   client_ip: string | null;
   user_agent: string | null;
-  losses: { field: string; action: string; detail: string }[];
+  losses: Loss[];
   /** Steps of its preparation that did something, in order. */
   pipeline: string[];
   /** What the row is of: a call, or a part or an aftermath of one. */

@@ -6,6 +6,7 @@ import { Link } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
+import { useOverlayOpen } from '../../components/dialogs.tsx';
 import { EnabledBadge } from '../../components/enabled-badge.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { formatTime } from '../../components/format.ts';
@@ -31,13 +32,14 @@ export function FindKey() {
 function FindDialog({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation('access-keys');
   const [value, setValue] = useState('');
+  const isCovered = useOverlayOpen();
   const search = useMutation({ mutationFn: (key: string) => call<Found>('access-keys/lookup', { method: 'POST', body: { key } }) });
   const onSubmit = (event: FormEvent) => {
     event.preventDefault();
     if (value.trim() !== '') search.mutate(value.trim());
   };
   return (
-    <Modal opened onClose={onClose} title={t('find')} size="lg" closeButtonProps={{ 'aria-label': t('common:actions.close') }}>
+    <Modal opened onClose={onClose} closeOnEscape={!isCovered} title={t('find')} size="lg" closeButtonProps={{ 'aria-label': t('common:actions.close') }}>
       <Stack>
         <form onSubmit={onSubmit}>
           <Group align="flex-end">

@@ -5,19 +5,30 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useBodies, useRequest } from '../../api/bodies.ts';
 import type { LogRow } from '../../api/stats.ts';
+import { useOverlayOpen } from '../../components/dialogs.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { formatBytes, formatDuration, formatMoney, formatNumber, formatTime } from '../../components/format.ts';
+import { LossRows } from '../../components/loss-rows.tsx';
 import { Replay } from './replay.tsx';
 import { RequestBodiesSection } from './request-bodies.tsx';
 
 /** `known`: rows that the page has already; another is asked for. null: nothing is open. */
 export function RequestDrawer({ id, known, onClose }: { id: string | null; known: readonly LogRow[]; onClose: () => void }) {
   const { t } = useTranslation('logs');
+  const isCovered = useOverlayOpen();
   const listed = id === null ? undefined : known.find((row) => row.id === id);
   const asked = useRequest(id ?? '', id !== null && !listed);
   const row = listed ?? asked.data;
   return (
-    <Drawer opened={id !== null} onClose={onClose} position="right" size="xl" title={t('request')} closeButtonProps={{ 'aria-label': t('close') }}>
+    <Drawer
+      opened={id !== null}
+      onClose={onClose}
+      closeOnEscape={!isCovered}
+      position="right"
+      size="xl"
+      title={t('request')}
+      closeButtonProps={{ 'aria-label': t('close') }}
+    >
       {id !== null && row && <Details key={row.id} row={row} />}
       {id !== null && !row && asked.isPending && <Loader />}
       {id !== null && !row && asked.isError && <FaultNotice error={asked.error} onRetry={() => asked.refetch()} />}
@@ -256,13 +267,7 @@ function Receipt({ row }: { row: LogRow }) {
       ) : (
         <Table aria-label={t('receipt')}>
           <Table.Tbody>
-            {row.losses.map((loss) => (
-              <Table.Tr key={`${loss.field} ${loss.action}`}>
-                <Table.Td className="mono">{loss.field}</Table.Td>
-                <Table.Td>{t(`loss.${loss.action}`, { defaultValue: loss.action })}</Table.Td>
-                <Table.Td>{loss.detail}</Table.Td>
-              </Table.Tr>
-            ))}
+            <LossRows losses={row.losses} />
           </Table.Tbody>
         </Table>
       )}

@@ -4,6 +4,7 @@ import { IconArrowsExchange } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { formatDuration } from '../../components/format.ts';
+import { LossRows } from '../../components/loss-rows.tsx';
 import { Snippet } from '../../components/snippet.tsx';
 import type { CallRecord } from './run-call.ts';
 
@@ -100,13 +101,7 @@ function Losses({ record: { translation } }: { record: CallRecord }) {
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
-        {translation.losses.map((loss) => (
-          <Table.Tr key={`${loss.field} ${loss.action} ${loss.reason}`}>
-            <Table.Td className="mono">{loss.field}</Table.Td>
-            <Table.Td>{loss.action}</Table.Td>
-            <Table.Td>{loss.reason}</Table.Td>
-          </Table.Tr>
-        ))}
+        <LossRows losses={translation.losses} />
       </Table.Tbody>
     </Table>
   );

@@ -1,14 +1,9 @@
 /** One call from the playground: through the console's test, which shows the translation, or as a client with an access key. */
+import type { Loss } from '@model-gateway/contracts';
 import type { PlaygroundDialect, PlaygroundPiece, PlaygroundRequest } from '@model-gateway/protocols/playground';
 import { createParser } from 'eventsource-parser';
 import { ApiProblem } from '../../api/problem.ts';
 import { streamCall } from '../../api/stream.ts';
-
-export interface Loss {
-  field: string;
-  action: string;
-  reason: string;
-}
 
 /** What the inspector shows. */
 export interface CallRecord {
