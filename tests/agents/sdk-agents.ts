@@ -66,10 +66,16 @@ const agents: readonly SdkAgent[] = [
   ),
   ...inWays('mastra', 'mastra.mjs', ['@mastra/core@1.71.0', '@ai-sdk/openai@4.0.118', '@ai-sdk/anthropic@4.0.105', '@ai-sdk/google@4.0.121', 'zod@4.6.7'], all),
   ...inWays('strands', 'strands.mjs', ['@strands-agents/sdk@1.19.0', 'openai', '@anthropic-ai/sdk', '@google/genai', 'zod'], all),
+  ...inWays('anthropic-py', 'anthropic_py.py', ['anthropic==2.12.0'], ['anthropic']),
+  ...inWays('openai-agents-py', 'openai_agents_py.py', ['openai-agents==0.24.0'], ['responses', 'chat']),
+  ...inWays('pydantic-ai-py', 'pydantic_ai_py.py', ['pydantic-ai-slim[openai,anthropic,google]==2.68.0'], all),
+  ...inWays('strands-py', 'strands_py.py', ['strands-agents[openai,anthropic,gemini]==1.62.0'], ['chat', 'anthropic', 'google']),
+  ...inWays('langchain-py', 'langchain_py.py', ['langchain==1.4.7', 'langchain-openai', 'langchain-anthropic', 'langchain-google-genai'], all),
 ];
 
 export const sdkAgents: readonly SdkAgent[] = agents.map((agent) => ({ ...agent, ...(faults[agent.name] && { fault: faults[agent.name] }) }));
 
+const isPython = ({ program }: SdkAgent): boolean => program.endsWith('.py');
 const programs = join(import.meta.dirname, 'sdk');
 
 function run(command: string, args: readonly string[], cwd: string): void {
@@ -77,9 +83,15 @@ function run(command: string, args: readonly string[], cwd: string): void {
   if (status !== 0) throw new Error(`the agents could not be installed: ${command} ${args.join(' ')}: ${error?.message ?? stderr}`);
 }
 
+/** Whether an installation failed because its registry could not be reached. */
+export const isUnreachable = (error: unknown): boolean =>
+  /NewConnectionError|ConnectTimeout|ReadTimeout|Name or service not known|Temporary failure in name|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ECONNREFUSED|ECONNRESET/.test(
+    String((error as Error).message),
+  );
+
 /**
  * The folder of this agent's program, with what it needs from the registry: outside the repository and its lockfile, one for each list of packages.
- * `AGENTS_DIR` keeps them between runs. Throws with npm's words.
+ * `AGENTS_DIR` keeps them between runs. Throws with the words of npm or pip.
  */
 export function installSdkAgent(agent: SdkAgent): string {
   const id = createHash('sha256').update(agent.packages.join(' ')).digest('hex').slice(0, 12);
@@ -88,17 +100,20 @@ export function installSdkAgent(agent: SdkAgent): string {
   if (!existsSync(done)) {
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'package.json'), '{"private":true}');
-    run('npm', ['install', '--no-audit', '--no-fund', ...agent.packages], folder);
+    if (isPython(agent)) {
+      run('python3', ['-m', 'venv', join(folder, 'venv')], folder);
+      run(join(folder, 'venv/bin/pip'), ['install', '--quiet', ...agent.packages], folder);
+    } else run('npm', ['install', '--no-audit', '--no-fund', ...agent.packages], folder);
     writeFileSync(done, '');
   }
   // Modules are looked for from where a program lies.
-  for (const file of [agent.program, 'agent-kit.mjs']) copyFileSync(join(programs, file), join(folder, file));
+  for (const file of [agent.program, isPython(agent) ? 'agent_kit.py' : 'agent-kit.mjs']) copyFileSync(join(programs, file), join(folder, file));
   return folder;
 }
 
 /** Runs the agent's program on one prompt and waits for its end. */
 export async function runSdkAgent(folder: string, agent: SdkAgent, place: Place, { resume, maxMs }: { resume: boolean; maxMs: number }): Promise<Ended> {
-  const child = spawn(process.execPath, [join(folder, agent.program), agent.way], {
+  const child = spawn(isPython(agent) ? join(folder, 'venv/bin/python') : process.execPath, [join(folder, agent.program), agent.way], {
     cwd: place.work,
     env: {
       PATH: process.env['PATH'] ?? '',
