@@ -1,7 +1,6 @@
 /** The command-line agents under test: how each is installed, pointed at a gateway, and told a task without a person. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ProtocolId } from '@model-gateway/contracts';
 
 export interface Place {
   /** Folder the agent works in, and the one it takes for the user's home. */
@@ -19,11 +18,6 @@ export interface Agent {
   version: string;
   /** The upstream of `stage.ts` that speaks its protocol and takes what it says, where it is run without a gateway. */
   family: string;
-  /**
-   * What the vendor refuses when this agent repeats a request whose reply broke off in a text: the gateway asks again without it, and the agent sees nothing.
-   * Without the gateway the agent ends here.
-   */
-  refusedAfterBreak?: { by: ProtocolId; rule: string; source: string };
   /** Writes the files it reads; gives its arguments and environment. */
   launch(place: Place): { args: string[]; env: Record<string, string> };
   /** The same for a further prompt in the session that `launch` made. */
@@ -87,8 +81,6 @@ export const agents: readonly Agent[] = [
     package: '@openai/codex',
     version: '0.169.0',
     family: 'responses',
-    // It keeps the reasoning of the reply that broke off, but not the message that the reasoning led to.
-    refusedAfterBreak: { by: 'alpha_response', rule: 'alpha_response.reasoning-alone', source: 'https://github.com/openai/codex/issues/1227' },
     launch: (place) => codex(place, []),
     resume: (place) => codex(place, ['resume', '--last']),
   },

@@ -51,6 +51,15 @@ describe('requests', () => {
     expect(pass({ model: 'm', input: 'say "previous_response_id"' }).losses).toEqual([]);
   });
 
+  test('reasoning without what it led to is left out', () => {
+    const reasoning = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: sealed };
+    const user = { role: 'user', content: 'x' };
+    for (const after of [[], [user], [reasoning], [{ type: 'function_call_output', call_id: 'a', output: 'x' }]])
+      expect(pass({ model: 'm', input: [user, reasoning, ...after] }).body['input']).toEqual([user, ...after.filter((item) => item !== reasoning)]);
+    for (const after of [call, { type: 'message', role: 'assistant', content: [] }, { type: 'web_search_call', id: 'ws_1' }])
+      expect(pass({ model: 'm', input: [user, reasoning, after] }).body['input']).toHaveLength(3);
+  });
+
   test('references to stored state are refused', () => {
     expect(() => pass({ model: 'm', input: [{ type: 'item_reference', id: 'msg_7' }] })).toThrow(
       expect.objectContaining({ code: 'invalid_request', param: 'input.0', message: expect.stringContaining('msg_7') }),

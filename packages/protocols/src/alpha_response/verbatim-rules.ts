@@ -56,7 +56,7 @@ function editItems(items: unknown[], stored: boolean, context: VerbatimRequestCo
     const item = asObject(value);
     const path = ['input', index];
     if (own(item, 'type') === 'item_reference') throw unresolvable(path.join('.'), asString(own(item, 'id')));
-    const kept = item ? editSignature(item, path, rules) : true;
+    const kept = item ? editSignature(item, path, rules, !rules.readable && leadsNowhere(items, index)) : true;
     if (!kept) forgetIds = true;
     // A signature is valid with or without its item's id, unless ids are what was refused.
     if (kept && forgetIds && own(item, 'id') !== undefined && (own(item, 'encrypted_content') === undefined || rules.refused !== null))
@@ -79,14 +79,26 @@ interface ItemRules {
 }
 
 /**
+ * Whether nothing that the model said or called follows this reasoning, as where an agent repeats a request after a reply that broke off: the vendor
+ * refuses it ("without its required following item").
+ */
+function leadsNowhere(items: readonly unknown[], at: number): boolean {
+  if (own(items[at], 'type') !== 'reasoning') return false;
+  let next = at + 1;
+  while (own(items[next], 'type') === 'reasoning') next++;
+  const type = asString(own(items[next], 'type')) ?? 'message';
+  return next >= items.length || (type === 'message' ? own(items[next], 'role') !== 'assistant' : type.endsWith('_output'));
+}
+
+/**
  * Opens or strips the item's signature; one that we never sealed is stripped too, since the account it belongs to is unknown. false when the item's
  * reasoning did not reach the upstream unchanged.
  */
-function editSignature(item: JsonObject, path: (string | number)[], rules: ItemRules): boolean {
+function editSignature(item: JsonObject, path: (string | number)[], rules: ItemRules, leadsNowhere: boolean): boolean {
   const { context, edits, losses } = rules;
   const isReasoning = own(item, 'type') === 'reasoning';
   const encrypted = asString(own(item, 'encrypted_content'));
-  if (isReasoning && rules.alone && own(item, 'id') === rules.refused) {
+  if (isReasoning && (leadsNowhere || (rules.alone && own(item, 'id') === rules.refused))) {
     losses.add(path.join('.'), 'dropped', 'The item that this reasoning led to is not behind it.');
     edits.push({ path, value: undefined });
     return false;
