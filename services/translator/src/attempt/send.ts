@@ -1,13 +1,12 @@
 /** Sends one prepared attempt and carries its reply to the caller; resolves with how it went. */
 import { isGatewayError, toGatewayError } from '@model-gateway/contracts/errors';
-import type { ChatEvent, UpstreamFault } from '@model-gateway/protocols';
+import type { UpstreamFault } from '@model-gateway/protocols';
 import { Pieces } from '@model-gateway/stream-framing';
 import type { OutboundCall } from '@model-gateway/upstream-client';
 import type { Lease } from '../limits/lease.ts';
 import type { UpstreamRequest } from '../prepare/upstream-request.ts';
 import { Pump, type PumpSink } from '../pump.ts';
 import type { ReplySink } from '../reply-sink.ts';
-import { unwrapEvents } from '../reply-transform/emulated.ts';
 import { FoldedTransform, isStream, noSink } from '../reply-transform/folded.ts';
 import type { ReplyTransform } from '../reply-transform/reply-transform.ts';
 import { TranslatedTransform } from '../reply-transform/translated.ts';
@@ -22,6 +21,7 @@ import { callHeaders } from './headers.ts';
 import { isJsonObject } from './json-object.ts';
 import { beginsField, beginsObject, firstVisible, withoutMark } from './reply-bytes.ts';
 import type { AttemptEnd } from './result.ts';
+import { deliverWhole } from './whole-reply.ts';
 
 /** Error bodies are read up to this size; the rest says nothing more. */
 const maxErrorBytes = 256 * 1024;
@@ -40,8 +40,6 @@ export interface SendContext extends CurrentRequest {
 export function sendAttempt(current: SendContext, upstreamRequest: UpstreamRequest, lease: Lease): Promise<AttemptEnd> {
   return new Promise((resolve) => new Attempt(current, upstreamRequest, lease, resolve).start());
 }
-
-const noEvents: ChatEvent[] = [];
 
 type Mode = 'waiting' | 'stream' | 'whole' | 'error';
 
@@ -249,15 +247,15 @@ class Attempt {
   #finishFolded(folded: FoldedTransform, fault: UpstreamFault | null): void {
     if (fault !== null) return this.#settle({ fault, committed: false, status: this.#status });
     const script = runFoldedScript(this.#scriptContext(), folded);
-    if (!script) return this.#deliverWhole(() => folded.print());
+    if (!script) return this.#deliverFolded(() => folded.print());
     script.then(
-      (made) => this.#deliverWhole(() => made),
+      (made) => this.#deliverFolded(() => made),
       (error: unknown) =>
         isGatewayError(error) ? this.#settle({ fault: null, committed: false, status: this.#status, refusal: error }) : this.#unreadable(error),
     );
   }
 
-  #deliverWhole(print: () => string | Uint8Array): void {
+  #deliverFolded(print: () => string | Uint8Array): void {
     if (this.#settled) return;
     try {
       this.#sink.whole(print());
@@ -295,49 +293,18 @@ class Attempt {
 
   #readWhole(bytes: Buffer): void {
     if (this.#settled) return;
+    const reply = {
+      request: this.#request,
+      record: this.#record,
+      sink: this.#sink,
+      upstreamRequest: this.#upstreamRequest,
+      transform: this.#transform,
+      translate: () => this.#translate(),
+    };
     try {
-      const json: unknown = JSON.parse(bytes.toString('utf8'));
-      if (this.#passesWhole(json, bytes)) return;
-      const read = this.#upstreamRequest.target.adapter.readWhole(json, this.#upstreamRequest.target.route.target);
-      const events = unwrapEvents(read, this.#upstreamRequest, this.#record);
-      const failed = events.find((event): event is Extract<ChatEvent, { type: 'error' }> => event.type === 'error');
-      if (failed) return this.#settle({ fault: failed.error, committed: false, status: this.#status, body: bytes.toString('utf8') });
-      if (!this.#isReply(events))
-        return this.#settle({
-          fault: { class: 'broken', code: 'incomplete', message: 'the upstream sent a body that is no finished reply' },
-          committed: false,
-          status: this.#status,
-        });
-      this.#record.meter.see(events);
-      this.#record.markContent();
-      this.#deliver(bytes, json, events);
-      this.#settle({ fault: null, committed: true, status: this.#status });
+      this.#settle({ ...deliverWhole(bytes, reply), status: this.#status });
     } catch (error) {
       this.#unreadable(error);
-    }
-  }
-
-  /** The usual verbatim reply is read for its usage alone. false: it has to be read in full. */
-  #passesWhole(json: unknown, bytes: Buffer): boolean {
-    const { target, emulation, bridge } = this.#upstreamRequest;
-    if (!target.verbatim || this.#request.job.stream || emulation || bridge) return false;
-    const usage = target.adapter.finishedUsage?.(json);
-    if (!usage) return false;
-    this.#record.meter.count(usage);
-    if (this.#request.span) this.#noteFinish(json);
-    this.#record.markContent();
-    this.#deliver(bytes, json, noEvents);
-    this.#settle({ fault: null, committed: true, status: this.#status });
-    return true;
-  }
-
-  /** For its span alone: what passes is not read otherwise, and what cannot be read passes all the same. */
-  #noteFinish(json: unknown): void {
-    try {
-      const finish = this.#upstreamRequest.target.adapter.readWhole(json, this.#upstreamRequest.target.route.target).find((event) => event.type === 'finish');
-      this.#record.meter.finish = finish?.reason ?? null;
-    } catch {
-      this.#record.meter.finish = null;
     }
   }
 
@@ -348,20 +315,6 @@ class Attempt {
       committed: this.#sink.committed,
       status: this.#status,
     });
-  }
-
-  /** Only a caller who gets the very bytes may make something of a reply that has not ended (a turn in the background). */
-  #isReply(events: readonly ChatEvent[]): boolean {
-    return events.some(({ type }) => type === 'end') || (this.#upstreamRequest.target.verbatim !== null && !this.#request.job.stream);
-  }
-
-  /** A whole reply to a caller that asked for a stream is printed as that stream. */
-  #deliver(bytes: Buffer, json: unknown, events: ChatEvent[]): void {
-    if (!this.#request.job.stream) return this.#sink.whole(this.#transform.whole(bytes, json, events));
-    const printer = this.#translate();
-    const text = printer.record({ data: '', json, raw: bytes }, events) + printer.finish([]);
-    this.#sink.commit();
-    this.#sink.send(Buffer.from(text, 'utf8'));
   }
 
   /** The caller left, or this process leaves. By default the upstream call stops at once; `drain` reads on for the exact bill, within caps. */

@@ -1,0 +1,76 @@
+/** A whole reply: read, counted, and handed to its caller, as a body or as the stream that was asked for. */
+import type { ChatEvent } from '@model-gateway/protocols';
+import type { UpstreamRequest } from '../prepare/upstream-request.ts';
+import type { ReplySink } from '../reply-sink.ts';
+import { unwrapEvents } from '../reply-transform/emulated.ts';
+import type { ReplyTransform } from '../reply-transform/reply-transform.ts';
+import type { TranslatedTransform } from '../reply-transform/translated.ts';
+import type { CurrentRequest } from '../request/current.ts';
+import type { AttemptEnd } from './result.ts';
+
+/** Where a whole reply belongs. */
+export interface ReplyTarget extends Pick<CurrentRequest, 'request' | 'record'> {
+  readonly sink: ReplySink;
+  readonly upstreamRequest: UpstreamRequest;
+  readonly transform: ReplyTransform;
+  /** A transform that prints the reply in the caller's protocol, whichever `transform` is. */
+  readonly translate: () => TranslatedTransform;
+}
+
+const noEvents: ChatEvent[] = [];
+
+/** Throws what reading meets in a body that is no reply. */
+export function deliverWhole(bytes: Buffer, reply: ReplyTarget): Omit<AttemptEnd, 'status'> {
+  const { record, upstreamRequest } = reply;
+  const { adapter, route } = upstreamRequest.target;
+  const json: unknown = JSON.parse(bytes.toString('utf8'));
+  if (countPassed(json, reply)) {
+    record.markContent();
+    print(reply, bytes, json, noEvents);
+    return { fault: null, committed: true };
+  }
+  const events = unwrapEvents(adapter.readWhole(json, route.target), upstreamRequest, record);
+  const failed = events.find((event): event is Extract<ChatEvent, { type: 'error' }> => event.type === 'error');
+  if (failed) return { fault: failed.error, committed: false, body: bytes.toString('utf8') };
+  if (!isReply(events, reply))
+    return { fault: { class: 'broken', code: 'incomplete', message: 'the upstream sent a body that is no finished reply' }, committed: false };
+  record.meter.see(events);
+  record.markContent();
+  print(reply, bytes, json, events);
+  return { fault: null, committed: true };
+}
+
+/** Counts the usual verbatim reply, which is read for its usage alone. false: it has to be read in full. */
+function countPassed(json: unknown, { request, record, upstreamRequest }: ReplyTarget): boolean {
+  const { target, emulation, bridge } = upstreamRequest;
+  if (!target.verbatim || request.job.stream || emulation || bridge) return false;
+  const usage = target.adapter.finishedUsage?.(json);
+  if (!usage) return false;
+  record.meter.count(usage);
+  if (request.span) noteFinish(json, { record, upstreamRequest });
+  return true;
+}
+
+/** For its span alone: what passes is not read otherwise, and what cannot be read passes all the same. */
+function noteFinish(json: unknown, { record, upstreamRequest: { target } }: Pick<ReplyTarget, 'record' | 'upstreamRequest'>): void {
+  try {
+    const finish = target.adapter.readWhole(json, target.route.target).find((event) => event.type === 'finish');
+    record.meter.finish = finish?.reason ?? null;
+  } catch {
+    record.meter.finish = null;
+  }
+}
+
+/** Only a caller who gets the very bytes may make something of a reply that has not ended (a turn in the background). */
+function isReply(events: readonly ChatEvent[], { request, upstreamRequest }: ReplyTarget): boolean {
+  return events.some(({ type }) => type === 'end') || (upstreamRequest.target.verbatim !== null && !request.job.stream);
+}
+
+/** A whole reply to a caller that asked for a stream is printed as that stream. */
+function print({ request, sink, transform, translate }: ReplyTarget, bytes: Buffer, json: unknown, events: ChatEvent[]): void {
+  if (!request.job.stream) return sink.whole(transform.whole(bytes, json, events));
+  const printer = translate();
+  const text = printer.record({ data: '', json, raw: bytes }, events) + printer.finish([]);
+  sink.commit();
+  sink.send(Buffer.from(text, 'utf8'));
+}
