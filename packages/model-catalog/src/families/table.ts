@@ -299,7 +299,7 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     begunReply: 'partial',
     chat: { reasoning: 'enable-thinking', topK: true, requiredChoice: false, jsonArguments: true, refusesForcedThinking: 'asked' },
   }),
-  // One model for text and pictures, which thinks unless told otherwise.
+  // One model for text and images; it thinks by default.
   ...Object.fromEntries([5, 6, 7, 8, 9].map((minor) => [`qwen3.${minor}*`, qwen({ vision: true, chat: { refusesForcedThinking: 'unless-off' } })])),
   'qwen*-vl*': qwen({ vision: true }),
   'qwen*-omni*': qwen({ vision: true, streamsOnly: true }),
@@ -393,7 +393,7 @@ export const table: Readonly<Record<string, SourcedRow>> = {
   'grok-3-mini*': grok({ thinking: { style: 'effort', efforts: ['low', 'high'], optional: false }, chat: { ...grokThinks, reasoning: 'effort' } }),
   // These always think, and take no word about how much.
   'grok-4*': grok({ thinking: { style: 'adaptive', optional: false }, chat: { ...grokThinks, reasoning: 'none' } }),
-  // From 4.3 on the effort is told in words.
+  // From 4.3 on the effort is set by a word.
   'grok-4.3*': grok({ thinking: { style: 'effort', efforts: words, optional: true }, chat: { reasoning: 'effort' } }),
   'grok-4.5*': grok({ thinking: { style: 'effort', efforts: words, optional: false }, chat: { reasoning: 'effort' } }),
   'grok-4.6*': grok({ thinking: { style: 'effort', efforts: [...words, 'xhigh'], optional: false }, chat: { reasoning: 'effort' } }),
