@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '../support/gateway.ts';
-import { browserAvailable, choose, dialogHasFocus, dialogsGone, prepareMs, waitMs } from './browser.ts';
+import { browserAvailable, choose, dialogHasFocus, dialogsGone, prepareMs, visit, waitMs } from './browser.ts';
 import { openStage, type Stage } from './stage.ts';
 
 const suite = browserAvailable('Looking on in a browser') ? describe : describe.skip;
@@ -248,6 +248,27 @@ suite('looking on', () => {
     await page.getByRole('button', { name: 'Apply' }).click();
     await page.getByText('1 row was changed').waitFor();
     expect((await gateway.console('GET', '/key-groups/from-a-file')).body.models).toEqual(['good']);
+  });
+
+  test('what a translation lost is explained in the language of the reader', async () => {
+    const { gateway, browser } = stage;
+    const answer = await fetch(`${gateway.url}/v1/messages`, {
+      method: 'POST',
+      headers: { 'x-api-key': gateway.key, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'good', max_tokens: 16, top_k: 5, messages: [{ role: 'user', content: 'Hello' }] }),
+    });
+    await answer.text();
+    const id = answer.headers.get('x-request-id') ?? '';
+    await gateway.row(id);
+    for (const [language, reason] of [
+      ['en', 'This upstream does not take top_k.'],
+      ['zh', '该上游不接受 top_k。'],
+    ] as const) {
+      const { page, context } = await visit(browser, { url: gateway.url, token: gateway.consoleKey, language });
+      await page.goto(`${gateway.url}/console/logs?request=${id}`);
+      await page.getByRole('dialog').getByRole('cell', { name: reason, exact: true }).waitFor();
+      await context.close();
+    }
   });
 
   test('nothing threw on the way', () => expect(stage.admin.faults).toEqual([]));
