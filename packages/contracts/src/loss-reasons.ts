@@ -9,7 +9,7 @@ export type LossReasonLanguage = 'en' | 'zh';
 /** A reason that was recognised by its English text. */
 export interface LossReason {
   code: LossReasonCode;
-  /** What stands in the text for `{value}`, such as a limit; null where the text has none. */
+  /** The value inserted for `{value}`, such as a limit; null if the text has none. */
   value: string | null;
 }
 
