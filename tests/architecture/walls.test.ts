@@ -64,11 +64,11 @@ function sources(group: string): Source[] {
   });
 }
 
-function files(folder: string): string[] {
+function files(folder: string, isSource = /(?<!\.test)\.ts$/): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) return files(path);
-    return path.endsWith('.ts') && !path.endsWith('.test.ts') ? [path] : [];
+    if (entry.isDirectory()) return files(path, isSource);
+    return isSource.test(path) ? [path] : [];
   });
 }
 
@@ -144,6 +144,47 @@ describe('walls', () => {
     const broken = [...packages.filter(({ unit }) => unit !== 'config'), ...services]
       .filter(({ text }) => /\bprocess\.env\b/.test(text))
       .map(({ file }) => file);
+    expect(broken).toEqual([]);
+  });
+});
+
+/** What the console's pages may load of ours. Everything else is there for its types alone: the code of a server does not enter the browser's files. */
+const browserEntryPoints = [
+  '@model-gateway/client-setup',
+  '@model-gateway/contracts/audit',
+  '@model-gateway/contracts/loss-reasons',
+  '@model-gateway/protocols/playground',
+  '@model-gateway/routing/header-rules',
+  '@model-gateway/routing/wildcard',
+];
+
+describe("the console's pages", () => {
+  const folder = join(root, 'services/console/web');
+  const pages = files(join(folder, 'src'), /(?<!\.test)\.tsx?$/).map((file) => ({ file, text: readFileSync(file, 'utf8') }));
+  const valueImports = (text: string): string[] =>
+    [...text.matchAll(/^(?:import|export)\s+(?!type\b)([^'";]*?)\bfrom\s+['"]([^'"]+)['"]|^import\s+['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/gm)]
+      // `import { type A, type B }` loads nothing of the module that is used.
+      .filter(([, names]) => names === undefined || !/^\{(?:\s*type\s+\w+(?:\s+as\s+\w+)?\s*,?)+\s*\}\s*$/.test(names))
+      .map((found) => found[2] ?? found[3] ?? found[4] ?? '');
+
+  test('are read', () => expect(pages.length).toBeGreaterThan(100));
+
+  test('load of our packages only what is made for a browser', () => {
+    const broken = pages.flatMap(({ file, text }) =>
+      valueImports(text)
+        .filter((name) => name.startsWith('node:') || (ours(name) !== undefined && !browserEntryPoints.includes(name)))
+        .map((name) => `${relative(root, file)} imports ${name}`),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  test('take nothing from outside their folder by a relative path', () => {
+    const broken = pages.flatMap(({ file, text }) =>
+      [...text.matchAll(/\b(?:from|import\()\s*['"](\.[^'"]*)['"]/g)]
+        .map(([, name]) => name ?? '')
+        .filter((name) => relative(folder, join(file, '..', name)).startsWith('..'))
+        .map((name) => `${relative(root, file)} imports ${name}`),
+    );
     expect(broken).toEqual([]);
   });
 });
