@@ -32,6 +32,7 @@ export interface Audit {
   publish(rows: readonly AuditRow[]): Promise<void>;
 }
 
+/** What the audit log is written through. */
 export interface AuditDeps {
   bus: Bus;
   logs: Pick<AuditLogs, 'insertRows'>;

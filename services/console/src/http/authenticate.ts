@@ -7,6 +7,7 @@ import { type Actor, keyActor, visitorOf } from '../sign-in/actor.ts';
 import type { AttemptGuard } from '../sign-in/attempt-guard.ts';
 import { isSessionToken, type SessionKeeper } from '../sign-in/session-keeper.ts';
 
+/** What the check of credentials needs. */
 export interface AuthenticateDeps {
   secretKey: string | null;
   sessions: SessionKeeper;

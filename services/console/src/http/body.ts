@@ -22,6 +22,7 @@ function charsetOf(request: Request): string {
   return named;
 }
 
+/** Which forms and sizes of a request body a route takes. */
 export interface BodyOptions {
   /** YAML too. */
   yaml?: boolean;

@@ -13,6 +13,7 @@ export interface Reply {
   etag: number;
 }
 
+/** What building a stored document needs besides the input. */
 export interface BuildContext<D> {
   /** The row's id, also of one that is being created. */
   id: string;
@@ -25,6 +26,7 @@ export interface BuildContext<D> {
   prefix: string;
 }
 
+/** Reads and writes documents of one kind inside a transaction. */
 export interface ResourceWriterOf<D extends { name: string }> extends ResourceRepository<D> {
   insert(id: string, document: D): Promise<StoredResource<D>>;
   update(stored: StoredResource<D>, document: D): Promise<StoredResource<D>>;

@@ -17,6 +17,7 @@ export interface AttemptGuard {
   countUnknownToken(ipAddress: string): Promise<void>;
 }
 
+/** Limits on failed sign-ins from one address. */
 export interface GuardOptions {
   attempts: Attempts;
   maxFailures: number;

@@ -27,6 +27,7 @@ export interface Figures {
   cost: { currency: string; cost: string; cost_micros: number }[];
 }
 
+/** Figures with the latencies of the same requests. */
 export interface TimedFigures extends Figures {
   /** Milliseconds; quantiles are mostly a few per cent off, and at most 19 %. */
   duration_ms: Latencies & { average: number | null };

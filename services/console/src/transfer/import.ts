@@ -38,6 +38,7 @@ type ImportFile = z.output<typeof importSchema>;
 
 export type ImportDiff = Record<Outcome, Record<DiffSection, string[]>>;
 
+/** The kinds of resources that an import may hold, and what they are written through. */
 export interface ImportOptions {
   resources: readonly ResourceOperations[];
   context: ConsoleContext;

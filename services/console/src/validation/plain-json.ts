@@ -4,6 +4,7 @@ import { Problem } from '../problem.ts';
 const maxDepth = 64;
 const forbidden = new Set(['__proto__', 'constructor', 'prototype']);
 
+/** Bounds on the size of a JSON value that is not trusted yet. */
 export interface PlainLimits {
   /** Entries of one list. */
   listLength: number;

@@ -10,6 +10,7 @@ import type { SetAside } from '../dead-letters/set-aside.ts';
 /** Who changed the configuration waits for its record: a batch barely waits for company. */
 const batching = { maxBatch: 200, maxWaitMs: 2 };
 
+/** What storing audit records needs. */
 export interface AuditKeeperDeps {
   bus: Bus;
   storage: Storage;

@@ -5,6 +5,7 @@ import type { Logger, Redactor } from '@model-gateway/telemetry';
 import { createKnownSecrets } from './known-secrets.ts';
 import { redactBody } from './redact-body.ts';
 
+/** What removing credentials from texts needs. */
 export interface CleanerDeps {
   /** Absent: nothing of this gateway is known. */
   secrets: { keyring: Keyring; redactor: Redactor } | undefined;

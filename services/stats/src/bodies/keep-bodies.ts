@@ -7,6 +7,7 @@ import type { Logger, Redactor } from '@model-gateway/telemetry';
 import { createKnownSecrets, type KnownSecretsDeps } from './known-secrets.ts';
 import { cutText, redactBody } from './redact-body.ts';
 
+/** What storing request bodies needs. */
 export interface KeepBodiesDeps {
   bus: Bus;
   storage: Storage;

@@ -3,6 +3,7 @@ import { type Snapshot, sealedAs, type UpstreamRecord } from '@model-gateway/con
 import { credentialOf, type Keyring, mayCarryCredential } from '@model-gateway/secrets';
 import type { Logger, Redactor } from '@model-gateway/telemetry';
 
+/** What teaching the redactor the secrets of the configuration needs. */
 export interface KnownSecretsDeps {
   keyring: Keyring;
   redactor: Redactor;

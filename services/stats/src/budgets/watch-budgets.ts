@@ -4,6 +4,7 @@ import { budgetLevel, budgetLevels, periodStart, toMicros } from '@model-gateway
 import type { Storage } from '@model-gateway/storage';
 import type { Logger, Metrics } from '@model-gateway/telemetry';
 
+/** What watching budgets needs. */
 export interface BudgetWatchDeps {
   requests: Pick<Storage['requests'], 'spent'>;
   snapshot: () => Snapshot | null;

@@ -16,6 +16,7 @@ export interface BadItem {
 /** Resolves when they are kept; rejects only when the database is away. */
 export type SetAside = (subject: DurableSubject, items: readonly BadItem[]) => Promise<void>;
 
+/** What storing dead letters needs. */
 export interface SetAsideDeps {
   storage: Pick<Storage, 'deadLetters'>;
   logger: Logger;

@@ -15,6 +15,7 @@ export interface RowKeeper extends Disposable {
   readonly failing: boolean;
 }
 
+/** What storing rows of the request log needs. */
 export interface RowKeeperDeps {
   bus: Bus;
   storage: Storage;

@@ -4,6 +4,7 @@ import { Problem } from '../../problem.ts';
 import { assertPlainJson, type PlainLimits } from '../../validation/plain-json.ts';
 import { yamlDepth } from './yaml-depth.ts';
 
+/** The bytes of a request body and how to parse them. */
 export interface BodyText {
   bytes: Uint8Array;
   charset: string;

@@ -12,6 +12,7 @@ export interface Page<T> {
   page_size: number;
 }
 
+/** Paging, search and filters of a list. */
 export interface ListOptions {
   page?: number;
   page_size?: number;
@@ -38,6 +39,7 @@ export const useOne = <T>(resource: ResourcePath, name: string | null) =>
     enabled: name !== null,
   });
 
+/** A resource to create or change. */
 export interface SaveRequest {
   /** null: create. */
   name: string | null;

@@ -3,12 +3,14 @@ import type { Loss } from '@model-gateway/contracts';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { call } from './client.ts';
 
+/** Quantiles of a latency in milliseconds. */
 export interface Latencies {
   p50: number | null;
   p95: number | null;
   p99: number | null;
 }
 
+/** A sum of money in one currency. */
 export interface Cost {
   currency: string;
   cost_micros: number;
@@ -34,6 +36,7 @@ export interface Figures {
 
 /** `dead_letters`: messages of the bus that were set aside, of any time; absent from a console of an earlier version. */
 export type Summary = Figures & { from: number; to: number; dead_letters?: number; previous?: Figures };
+/** Figures over time; intervals without requests are left out. */
 export interface SeriesAnswer {
   from: number;
   to: number;

@@ -4,6 +4,7 @@ import { lazy, type ReactNode, Suspense, useId } from 'react';
 import type { CodeCompletion } from './code-completion.ts';
 import { useReadOnlyForm } from './editable.tsx';
 
+/** Properties of the code editor. */
 export interface CodeEditorProps {
   value: string;
   onChange?: (value: string) => void;
@@ -20,6 +21,7 @@ export interface CodeEditorProps {
   marker?: CodeMarker | null;
 }
 
+/** A fault shown at a line of the code. */
 export interface CodeMarker {
   line: number;
   message: string;

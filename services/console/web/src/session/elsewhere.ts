@@ -14,6 +14,7 @@ export const useSignInOptions = () =>
 const faults = ['denied', 'expired', 'refused', 'taken', 'disabled', 'unavailable', 'failed'] as const;
 export type Fault = (typeof faults)[number];
 
+/** What the OpenID sign-in put into the fragment of the address: a code to exchange, or a fault. */
 export interface Arrival {
   code: string | null;
   fault: Fault | null;

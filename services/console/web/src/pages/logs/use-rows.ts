@@ -24,6 +24,7 @@ export const usePast = (filters: Query, ms: number) =>
     getNextPageParam: (page) => page.next_cursor ?? undefined,
   });
 
+/** State of the live tail of the request log. */
 export interface Live {
   rows: readonly LogRow[];
   /** Rows that came too fast to be shown. */

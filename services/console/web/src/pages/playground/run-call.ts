@@ -20,6 +20,7 @@ export interface CallRecord {
   translationHeader: string | null;
 }
 
+/** A call from the playground and what is notified of its progress. */
 export interface CallOptions {
   dialect: PlaygroundDialect;
   request: PlaygroundRequest;

@@ -5,6 +5,7 @@ import { revealKey } from '../../api/access-key-value.ts';
 import { addPieces, newTurn, type Turn } from './reply.ts';
 import { type CallRecord, emptyRecord, runCall } from './run-call.ts';
 
+/** One message to send from the playground. */
 export interface Ask {
   dialect: PlaygroundDialect;
   /** Name of the access key to call with; null: as a test. */

@@ -7,11 +7,13 @@ export interface Counter {
   degraded: boolean;
 }
 
+/** Use of a concurrency limit. */
 export interface Cap {
   used: number;
   limit: number | null;
 }
 
+/** Use of the rate limits of an upstream or model. */
 export interface Gate {
   name: string;
   limit: { rpm: number | null; tpm: number | null; max_concurrency: number | null; tps_min_interval_ms: number | null };
@@ -22,6 +24,7 @@ export interface Gate {
   degraded: boolean;
 }
 
+/** Spending of a key or group against its budget. */
 export interface Budget {
   kind: 'key' | 'group';
   name: string;

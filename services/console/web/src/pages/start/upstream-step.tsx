@@ -10,6 +10,7 @@ import { showFaults } from '../../components/form-faults.ts';
 
 const first = providerPresets[0]!;
 
+/** What the first-run wizard asks about the first upstream. */
 export interface Provider {
   preset: string;
   name: string;

@@ -10,6 +10,7 @@ import { formatTime } from '../../components/format.ts';
 import { useIsAdmin } from '../../session/use-me.ts';
 import { print, readObject } from './body-text.ts';
 
+/** A stored body that was chosen as the sample, with the protocol it is in. */
 export interface RecentBody {
   text: string;
   protocol: string;

@@ -4,6 +4,7 @@ import { type PlaygroundDialect, type PlaygroundRequest, playgroundDialects } fr
 export const sampleKinds = ['words', 'tools', 'reply'] as const;
 export type SampleKind = (typeof sampleKinds)[number];
 
+/** Which built-in sample the studio shows. */
 export interface Sample {
   protocol: string;
   kind: SampleKind;

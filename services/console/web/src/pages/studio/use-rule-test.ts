@@ -4,6 +4,7 @@ import { useMutation } from '@tanstack/react-query';
 import { call } from '../../api/client.ts';
 import type { ApiProblem } from '../../api/problem.ts';
 
+/** Body rules and the body to try them on. */
 export interface RuleTrial {
   rules: BodyRuleInput[];
   body: Record<string, unknown>;
@@ -11,6 +12,7 @@ export interface RuleTrial {
   context: Record<string, unknown>;
 }
 
+/** The body after the rules, and which of them applied. */
 export interface RuleTrialResult {
   body: unknown;
   /** Rules that changed something, by their place from 0. */

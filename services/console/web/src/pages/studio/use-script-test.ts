@@ -4,6 +4,7 @@ import { useMutation } from '@tanstack/react-query';
 import { call } from '../../api/client.ts';
 import type { ApiProblem } from '../../api/problem.ts';
 
+/** A script and the body to try it on. */
 export interface ScriptTrial {
   script: string;
   slot: ScriptSlot;
@@ -11,6 +12,7 @@ export interface ScriptTrial {
   context: Record<string, unknown>;
 }
 
+/** What a script made of the body, and what running it took. */
 export interface ScriptTrialResult {
   result_body: unknown;
   execution_time_ms: number;
