@@ -13,7 +13,7 @@ import { cpuByThread, cpuDifference, processTree } from './src/driver/processes.
 import { pause } from './src/driver/run-load.ts';
 import { pinDriver } from './src/spawn.ts';
 import { starters } from './src/targets/index.ts';
-import { type Door, dialectOf, type Passage, type Target } from './src/targets/target.ts';
+import { dialectOf, type Endpoint, type Passage, type Target } from './src/targets/target.ts';
 
 const windowMs = 400;
 /** The first load makes the server compile what it runs most. */
@@ -39,19 +39,25 @@ interface Load {
   events: number;
 }
 
-function wireOf(name: string, door: Door, passage: Passage): Buffer {
-  const url = new URL(door.url);
-  const plain = makeBody({ dialect: dialectOf[passage], size: 1024, stream: true, model: door.model }).toString('utf8');
+function wireOf(name: string, endpoint: Endpoint, passage: Passage): Buffer {
+  const url = new URL(endpoint.url);
+  const plain = makeBody({ dialect: dialectOf[passage], size: 1024, stream: true, model: endpoint.model }).toString('utf8');
   const body = Buffer.from(plain.replace('You are', `You ${name} are`));
-  const headers = { host: url.host, 'content-type': 'application/json', accept: 'text/event-stream', ...door.headers, 'content-length': String(body.length) };
+  const headers = {
+    host: url.host,
+    'content-type': 'application/json',
+    accept: 'text/event-stream',
+    ...endpoint.headers,
+    'content-length': String(body.length),
+  };
   const lines = Object.entries(headers).map(([key, value]) => `${key}: ${value}\r\n`);
   return Buffer.concat([Buffer.from(`POST ${url.pathname} HTTP/1.1\r\n${lines.join('')}\r\n`), body]);
 }
 
-function call(number: number, door: Door, passage: Passage, upstream: SteppedUpstream, load: Load): void {
+function call(number: number, endpoint: Endpoint, passage: Passage, upstream: SteppedUpstream, load: Load): void {
   const name = `stream-${number}-`;
-  const wire = wireOf(name, door, passage);
-  const url = new URL(door.url);
+  const wire = wireOf(name, endpoint, passage);
+  const url = new URL(endpoint.url);
   const socket = connect(Number(url.port), url.hostname);
   socket.setNoDelay(true);
   socket.write(wire);
@@ -68,7 +74,7 @@ function call(number: number, door: Door, passage: Passage, upstream: SteppedUps
 /** Microseconds of CPU for an event, in one window. */
 async function measure(target: Target, passage: Passage, upstream: SteppedUpstream, warm: number): Promise<number> {
   const load: Load = { on: true, events: 0 };
-  for (let number = 0; number < Number(values.streams); number++) call(number, target.doors[passage]!, passage, upstream, load);
+  for (let number = 0; number < Number(values.streams); number++) call(number, target.endpoints[passage]!, passage, upstream, load);
   await pause(warm);
   const pids = processTree(target.pids);
   const [events, before] = [load.events, cpuByThread(pids)];

@@ -38,15 +38,15 @@ const target = await startOneProcess(
   scratch,
   ['--cpu-prof', `--cpu-prof-dir=${profiles}`],
   {},
-  // Of a bundle all functions would stand in one file.
+  // Of a bundle all functions would be in one file.
   join(root, 'deploy/cli/src/main.ts'),
 );
-const door = target.doors[one.passage]!;
+const endpoint = target.endpoints[one.passage]!;
 const { size, stream, connections } = one;
 const result = await runLoad({
-  url: door.url,
-  headers: { ...door.headers },
-  body: makeBody({ dialect: dialectOf[one.passage], size, stream, model: door.model }),
+  url: endpoint.url,
+  headers: { ...endpoint.headers },
+  body: makeBody({ dialect: dialectOf[one.passage], size, stream, model: endpoint.model }),
   stream,
   connections,
   warmup: 2,

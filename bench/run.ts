@@ -36,7 +36,7 @@ if (options.warm > 0) for (const target of targets.values()) await warm(target);
 const stalls = new Map<TargetName, number[]>();
 const measured = new Map<CaseId, CaseResults>();
 for (const one of options.cases) {
-  const names = one.targets.filter((name) => targets.get(name)?.doors[one.passage] !== undefined);
+  const names = one.targets.filter((name) => targets.get(name)?.endpoints[one.passage] !== undefined);
   if (names.length === 0) continue;
   measured.set(one.id, await runPaired(names, options.repetitions + (one.extraRepetitions ?? 0), (name) => measure(one, targets.get(name as TargetName)!)));
   say(caseTable(one, measured.get(one.id)!));
@@ -69,14 +69,14 @@ async function startTargets({ cases, peers: withPeers }: Options): Promise<Map<T
 async function warm(target: Target): Promise<void> {
   const passages = [...new Set(options.cases.filter(({ targets: names }) => names.includes(target.name)).map(({ passage }) => passage))];
   for (const passage of passages) {
-    const door = target.doors[passage];
-    if (!door) continue;
+    const endpoint = target.endpoints[passage];
+    if (!endpoint) continue;
     const streams = options.cases.some((one) => one.passage === passage && one.stream && one.targets.includes(target.name));
     for (const stream of streams ? [false, true] : [false])
       await runLoad({
-        url: door.url,
-        headers: { ...door.headers },
-        body: makeBody({ dialect: dialectOf[passage], size: 1024, stream, model: door.model }),
+        url: endpoint.url,
+        headers: { ...endpoint.headers },
+        body: makeBody({ dialect: dialectOf[passage], size: 1024, stream, model: endpoint.model }),
         stream,
         connections: stream ? 64 : 16,
         // Streams are few a second, and what opens and ends one is translated last.
@@ -88,13 +88,13 @@ async function warm(target: Target): Promise<void> {
 }
 
 async function measure(one: Case, target: Target): Promise<LoadResult> {
-  const door = target.doors[one.passage]!;
+  const endpoint = target.endpoints[one.passage]!;
   const { size, stream, connections } = one;
   const probed = target.name.endsWith('-probed');
   const result = await runLoad({
-    url: door.url,
-    headers: { ...door.headers },
-    body: makeBody({ dialect: dialectOf[one.passage], size, stream, model: door.model }),
+    url: endpoint.url,
+    headers: { ...endpoint.headers },
+    body: makeBody({ dialect: dialectOf[one.passage], size, stream, model: endpoint.model }),
     stream,
     connections,
     warmup: options.warmup,

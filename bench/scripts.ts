@@ -49,7 +49,7 @@ function ask(pool: ScriptPool, script: string, body: Buffer): Promise<{ outcome:
   });
 }
 
-/** Runs that keep all other slots at work until told to stop. */
+/** Runs that keep all other slots at work until stopped. */
 function keepBusy(pool: ScriptPool, slots: number): () => Promise<unknown> {
   let busy = true;
   const work = 'function transform(body) { let s = 0; for (let i = 0; i < 20000; i++) s += i; body.s = s; return body }';

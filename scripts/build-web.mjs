@@ -10,7 +10,7 @@ const web = join(root, 'services/console/web');
 const folder = join(web, 'dist');
 const stamp = join(folder, '.sources');
 const lock = join(web, 'node_modules', '.console-build');
-/** Longer than any build takes: whoever held it was killed. */
+/** Longer than any build takes: its holder was killed. */
 const lockMs = 180_000;
 
 export async function buildWeb() {
@@ -44,7 +44,7 @@ async function build(wanted) {
   process.stderr.write('Building the console (when its sources have changed) …\n');
   // Vite belongs to the application's own package.
   const vite = await import(pathToFileURL(createRequire(join(web, 'package.json')).resolve('vite')).href);
-  // Whoever asks for it, a test runner too, gets the build that operators get.
+  // A test runner gets the build that operators get.
   const { NODE_ENV } = process.env;
   process.env.NODE_ENV = 'production';
   await vite.build({ root: web, configFile: join(web, 'vite.config.ts'), logLevel: 'warn' });
@@ -61,7 +61,7 @@ function fingerprint() {
   return hash.digest('hex');
 }
 
-/** Rooms of this repository whose code goes into the application. */
+/** Packages of this repository whose code goes into the application. */
 function packagesInUse() {
   const { devDependencies } = JSON.parse(readFileSync(join(web, 'package.json'), 'utf8'));
   return Object.keys(devDependencies).flatMap((name) => (devDependencies[name] === 'workspace:*' ? [name.slice('@model-gateway/'.length)] : []));

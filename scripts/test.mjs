@@ -76,7 +76,7 @@ function runLong(minutes) {
   });
 }
 
-/** `ended`: jest has run to its end, and whatever failed stands in `suites`. */
+/** `ended`: jest has run to its end, and whatever failed is listed in `suites`. */
 function jest(args, env = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'model-gateway-test-'));
   const report = join(folder, 'report.json');

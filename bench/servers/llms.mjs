@@ -1,4 +1,4 @@
-// Starts the peer @musistudio/llms from its folder: `llms.mjs FOLDER PORT UPSTREAM`, an Anthropic-shaped door in front of an OpenAI-shaped upstream.
+// Starts the peer @musistudio/llms from its folder: `llms.mjs FOLDER PORT UPSTREAM`, an Anthropic-shaped endpoint in front of an OpenAI-shaped upstream.
 import { createRequire } from 'node:module';
 
 const [folder, port, upstream] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-/** An upstream in this process whose streams go on by one event when they are told to, so that no two events are joined on a busy machine. */
+/** An upstream in this process whose streams send one event when asked, so that no two events are joined on a busy machine. */
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

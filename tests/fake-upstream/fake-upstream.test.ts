@@ -184,7 +184,7 @@ describe('a vendor’s eyes', () => {
     expect(strict.requests.at(-3)?.refusal).toBe(null);
   });
 
-  test('a proof is taken from the account and the model that it was made for', async () => {
+  test('a signature is taken from the account and the model that it was made for', async () => {
     const model = 'claude-sonnet-4-5@think';
     const first = await ask('/v1/messages', { model, max_tokens: 50, messages: [user] }, key('one'));
     const messages = [user, { role: 'assistant', content: first.json.content }, user];
@@ -200,7 +200,7 @@ describe('a vendor’s eyes', () => {
       });
   });
 
-  test('streams and binary streams give proofs as well', async () => {
+  test('streams and binary streams give signatures as well', async () => {
     const streamed = async (path: string, body: object, headers: Record<string, string>) => {
       const response = await fetch(strict.url + path, {
         method: 'POST',

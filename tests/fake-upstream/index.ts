@@ -1,4 +1,4 @@
-/** The fake upstream's door. */
+/** What suites import of the fake upstream. */
 export * from './fixtures.ts';
 export type { Play } from './reply.ts';
 export * from './server.ts';

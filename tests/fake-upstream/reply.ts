@@ -48,7 +48,7 @@ export type Play = (
   body: Record<string, unknown>,
   path: string,
 ) => ({ text: string } | { text?: string; call: string; args: Record<string, unknown> | string; also?: { call: string; args: Record<string, unknown> }[] }) & {
-  /** Without a proof of its own it gets the vendor's. */
+  /** Without a signature of its own it gets the vendor's. */
   thinking?: { text: string; signature?: string };
   /** What goes wrong with this one reply: parts of a script, as in `cut@900` or `err:429:rate_limited:1`. */
   script?: string;
@@ -71,7 +71,7 @@ function playedTurn(asking: Asking, body: Record<string, unknown>, said: ReturnT
   };
 }
 
-/** The proof that the vendor gives with its thinking. */
+/** The signature that the vendor gives with its thinking. */
 export type IssueSignature = () => string;
 
 function turnOf(

@@ -10,7 +10,7 @@ import { readScript, type Script } from './script.ts';
 import { createVendor, type Vendor } from './vendor.ts';
 
 /** One request as it arrived, and how its reply went. */
-export interface HeardRequest {
+export interface UpstreamRequest {
   method: string;
   /** Path and query as sent. */
   path: string;
@@ -33,7 +33,7 @@ export interface HeardRequest {
 export interface FakeUpstream {
   /** Without a trailing slash. */
   url: string;
-  requests: HeardRequest[];
+  requests: UpstreamRequest[];
   /** Refusals since the last call: a suite that means them takes them. */
   takeRefusals(): RefusedBy[];
   /** Connections accepted so far. */
@@ -42,7 +42,7 @@ export interface FakeUpstream {
   close(): Promise<void>;
 }
 
-/** Gives proofs where nobody checks them. */
+/** Gives signatures where nobody checks them. */
 const unasked = createVendor();
 const listed = ['ok', 'text:10', 'pump'];
 
@@ -62,7 +62,7 @@ function withFaults(script: Script, more: string): Script {
   return { ...script, fault: faults.fault, error: faults.error, slowMs: faults.slowMs };
 }
 
-function replyTo(request: HeardRequest, play: Play | undefined, vendor: Vendor | null): { reply: Reply | null; script: Script } {
+function replyTo(request: UpstreamRequest, play: Play | undefined, vendor: Vendor | null): { reply: Reply | null; script: Script } {
   const plain = readScript('ok') as Script;
   const asking = readRoute(request.method, new URL(request.path, 'http://fake'), request.headers, request.json);
   if (asking === null) return { reply: failure(alpha, 404, 'not_found', `No such page: ${request.method} ${request.path}`), script: plain };
@@ -99,9 +99,9 @@ const threadRefusal = (): Reply => ({
   ],
 });
 
-function receive(incoming: IncomingMessage, response: ServerResponse, body: Buffer, delivery: Delivery): HeardRequest {
+function receive(incoming: IncomingMessage, response: ServerResponse, body: Buffer, delivery: Delivery): UpstreamRequest {
   let closed: () => void = () => {};
-  const received: HeardRequest = {
+  const received: UpstreamRequest = {
     method: incoming.method ?? 'GET',
     path: incoming.url ?? '/',
     headers: incoming.headers,
@@ -136,7 +136,7 @@ export interface FakeUpstreamOptions {
 
 /** Starts it, with a vendor's eyes unless told otherwise. */
 export async function startFakeUpstream({ port = 0, host = '127.0.0.1', play, strict = true }: FakeUpstreamOptions = {}): Promise<FakeUpstream> {
-  const requests: HeardRequest[] = [];
+  const requests: UpstreamRequest[] = [];
   const vendor = strict ? createVendor() : null;
   // Apart from the requests, which suites empty.
   const refusals: RefusedBy[] = [];

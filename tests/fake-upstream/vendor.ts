@@ -13,7 +13,7 @@ import type { FakeProtocol } from './protocols/fake-protocol.ts';
 import { gamma } from './protocols/gamma.ts';
 import type { Asking } from './routes.ts';
 import type { Script } from './script.ts';
-import type { HeardRequest } from './server.ts';
+import type { UpstreamRequest } from './server.ts';
 
 /** Legacy completions have no rows. */
 const protocolIds = new Map<FakeProtocol, ProtocolId>([
@@ -31,10 +31,10 @@ const countsAlike = new Set<FakeProtocol>([beta, gamma, alphaResponse, converse]
 
 export interface Vendor {
   /** null: the vendor takes it. */
-  refuse(received: HeardRequest, asking: Asking, script: Script): { refusal: RefusedBy; reply: Reply } | null;
-  issueSignature(received: HeardRequest, asking: Asking, script: Script): string;
+  refuse(received: UpstreamRequest, asking: Asking, script: Script): { refusal: RefusedBy; reply: Reply } | null;
+  issueSignature(received: UpstreamRequest, asking: Asking, script: Script): string;
   /** The same reply; what leaves in it is the vendor's own from then on. */
-  remember(received: HeardRequest, asking: Asking, script: Script, reply: Reply): Reply;
+  remember(received: UpstreamRequest, asking: Asking, script: Script, reply: Reply): Reply;
 }
 
 /** The text of a piece, whatever it is framed in. */
@@ -57,7 +57,7 @@ function* learning(pieces: Reply['pieces'], isMessages: boolean, learn: (text: s
 
 /** One vendor for the whole server: accounts are told apart by their credentials. */
 export function createVendor(memory: KeepingMemory = createMemory()): Vendor {
-  const ofRequest = (received: HeardRequest, asking: Asking, script: Script) => ({
+  const ofRequest = (received: UpstreamRequest, asking: Asking, script: Script) => ({
     account: accountOf(protocolIds.get(asking.protocol) ?? 'alpha', received),
     model: bareModel(script.vendorModel),
   });

@@ -7,7 +7,7 @@ import { arrangements, startGateway, type TestGateway, until } from '../support/
 /** A model of this name has a reference price; what answers is the fake. */
 const priced = 'gpt-4o';
 
-describe.each(arrangements('limits at the door'))('%s', (arrangement) => {
+describe.each(arrangements('admission limits'))('%s', (arrangement) => {
   let upstream: FakeUpstream;
   let gateway: TestGateway;
   const keys = { plain: mintAccessKey(), own: mintAccessKey(), grouped: mintAccessKey(), poor: mintAccessKey(), shared: mintAccessKey() };

@@ -7,7 +7,7 @@ import { mintAccessKey } from '@model-gateway/secrets';
 import { WebSocket } from 'ws';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
 import { arrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
-import { type Door, doors } from '../support/sdk-callers.ts';
+import { type ClientProtocol, clientProtocols } from '../support/sdk-callers.ts';
 
 const keys = { plain: mintAccessKey(), breaks: mintAccessKey(), finishes: mintAccessKey(), auto: mintAccessKey() };
 type Key = keyof typeof keys;
@@ -20,7 +20,7 @@ const tools = {
 };
 
 /** A streamed request of each client protocol. */
-const calls: Record<Door, (model: string, calling: boolean) => { path: string; body: Record<string, unknown> }> = {
+const calls: Record<ClientProtocol, (model: string, calling: boolean) => { path: string; body: Record<string, unknown> }> = {
   alpha: (model, calling) => ({
     path: '/v1/chat/completions',
     body: { model, stream: true, messages: [{ role: 'user', content: 'hi' }], ...(calling && { tools: tools.alpha }) },
@@ -39,7 +39,7 @@ const calls: Record<Door, (model: string, calling: boolean) => { path: string; b
   }),
 };
 
-interface Heard {
+interface ReceivedRequest {
   status: number;
   text: string;
   /** The reply came to its end as HTTP has it. */
@@ -87,7 +87,7 @@ describe.each(arrangements('broken-streams'))('a %s gateway', (arrangement) => {
     await fake?.close();
   });
 
-  const ask = (path: string, body: unknown, key: Key, userAgent = 'test'): Promise<Heard> =>
+  const ask = (path: string, body: unknown, key: Key, userAgent = 'test'): Promise<ReceivedRequest> =>
     new Promise((resolve, reject) => {
       const text = JSON.stringify(body);
       const request = httpRequest(`${gateway.url}${path}`, {
@@ -119,8 +119,8 @@ describe.each(arrangements('broken-streams'))('a %s gateway', (arrangement) => {
       });
       request.end(text);
     });
-  const stream = (door: Door, model: string, key: Key, { userAgent, calling = false }: { userAgent?: string; calling?: boolean } = {}) => {
-    const { path, body } = calls[door](model, calling);
+  const stream = (client: ClientProtocol, model: string, key: Key, { userAgent, calling = false }: { userAgent?: string; calling?: boolean } = {}) => {
+    const { path, body } = calls[client](model, calling);
     return ask(path, body, key, userAgent);
   };
   const rowOf = async (id: string): Promise<RequestRow> => {
@@ -132,11 +132,11 @@ describe.each(arrangements('broken-streams'))('a %s gateway', (arrangement) => {
     return row!;
   };
 
-  const finished = (received: Heard) => {
+  const finished = (received: ReceivedRequest) => {
     expect([received.status, received.complete]).toEqual([200, true]);
     expect(received.text).toContain('_gateway_warning');
   };
-  const broken = (received: Heard) => {
+  const broken = (received: ReceivedRequest) => {
     // A reset: Gemini CLI takes no other end of a connection for a reason to ask again.
     expect([received.status, received.complete, received.fault]).toEqual([200, false, 'ECONNRESET']);
     expect(received.text).not.toContain('_gateway_warning');
@@ -144,29 +144,29 @@ describe.each(arrangements('broken-streams'))('a %s gateway', (arrangement) => {
     expect(received.text).toContain('word0');
   };
 
-  test.each(doors)('%s: finished in its own words, unless the upstream or, before it, the group says otherwise', async (door) => {
-    const plain = await stream(door, 'cut', 'plain');
+  test.each(clientProtocols)('%s: finished in its own words, unless the upstream or, before it, the group says otherwise', async (client) => {
+    const plain = await stream(client, 'cut', 'plain');
     finished(plain);
-    finished(await stream(door, 'cut-there', 'finishes'));
-    const there = await stream(door, 'cut-there', 'plain');
+    finished(await stream(client, 'cut-there', 'finishes'));
+    const there = await stream(client, 'cut-there', 'plain');
     broken(there);
-    const group = await stream(door, 'cut', 'breaks');
+    const group = await stream(client, 'cut', 'breaks');
     broken(group);
     expect([(await rowOf(plain.id)).ending, (await rowOf(there.id)).ending, (await rowOf(group.id)).ending]).toEqual(['finish', 'break', 'break']);
     expect(await rowOf(group.id)).toMatchObject({ status: 200, error_code: 'upstream_broken' });
-    const whole = await stream(door, 'whole', 'breaks');
+    const whole = await stream(client, 'whole', 'breaks');
     expect([whole.complete, (await rowOf(whole.id)).ending]).toEqual([true, null]);
   });
 
-  test.each(doors)('%s: auto breaks for clients that retry by themselves, and finishes for others', async (door) => {
-    broken(await stream(door, 'cut', 'auto', { userAgent: 'codex_cli_rs/0.99.0 (Debian 12; x86_64)' }));
-    broken(await stream(door, 'cut', 'auto', { userAgent: 'GeminiCLI/0.61.0/cut (linux; x64; terminal)' }));
-    finished(await stream(door, 'cut', 'auto', { userAgent: 'curl/8.0' }));
+  test.each(clientProtocols)('%s: auto breaks for clients that retry by themselves, and finishes for others', async (client) => {
+    broken(await stream(client, 'cut', 'auto', { userAgent: 'codex_cli_rs/0.99.0 (Debian 12; x86_64)' }));
+    broken(await stream(client, 'cut', 'auto', { userAgent: 'GeminiCLI/0.61.0/cut (linux; x64; terminal)' }));
+    finished(await stream(client, 'cut', 'auto', { userAgent: 'curl/8.0' }));
   });
 
-  test.each(doors)('%s: a reply whose call the caller may have run is never broken off', async (door) => {
+  test.each(clientProtocols)('%s: a reply whose call the caller may have run is never broken off', async (client) => {
     // Items of Responses are done only when the reply's end is near, so that an upstream of the same protocol has to send one.
-    const received = await stream(door, door === 'alpha_response' ? 'cut-after-item' : 'cut-after-call', 'breaks', { calling: true });
+    const received = await stream(client, client === 'alpha_response' ? 'cut-after-item' : 'cut-after-call', 'breaks', { calling: true });
     finished(received);
     expect(received.text).toContain('"look"');
     expect((await rowOf(received.id)).ending).toBe('finish');

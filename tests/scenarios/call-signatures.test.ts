@@ -1,4 +1,4 @@
-/** Proofs that a generate-content upstream hangs on calls, carried by the official clients of every protocol and given back on the very same part. */
+/** Signatures that a generate-content upstream hangs on calls, carried by the official clients of every protocol and given back on the very same part. */
 import Anthropic from '@anthropic-ai/sdk';
 import { GoogleGenAI } from '@google/genai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';

@@ -85,7 +85,7 @@ const memory = createMemory();
 /** What was refused, with where and when. */
 let refusals: string[] = [];
 let calls = 0;
-/** Proofs that each host gave in this task, and how many of them stood in the last request that it got. */
+/** Signatures that each host gave in this task, and how many of them stood in the last request that it got. */
 const given = new Map<string, string[]>();
 const returned = new Map<string, number>();
 let step = 0;
@@ -199,7 +199,7 @@ const agents: Record<string, () => Agent> = {
     };
   },
   'generate-content': () => generateContent(false),
-  // It marks the first call of each step that came without a proof, whatever the model is.
+  // It marks the first call of each step that came without a signature, whatever the model is.
   'generate-content, as Gemini CLI': () => generateContent(true),
 };
 

@@ -124,7 +124,7 @@ describe.each(arrangements('completions'))('legacy completions on a %s gateway',
     expect((await post({ model: 'spent', prompt: 'x' })).status).toBe(503);
   });
 
-  test('refusals: of the upstream, of the door', async () => {
+  test('refusals: of the upstream, of the edge', async () => {
     await expect(client.completions.create({ model: 'refused', prompt: 'x' })).rejects.toMatchObject({ status: 400, code: 'bad' });
     await expect(client.completions.create({ model: 'nobody', prompt: 'x' })).rejects.toMatchObject({ status: 404 });
     expect((await post({ prompt: 'x' })).status).toBe(400);

@@ -1,4 +1,4 @@
-/** Token counting through three doors: by the upstream's own counter, by tiktoken where it has none or an admin says so, and never a failure. */
+/** Token counting through three client endpoints: by the upstream's own counter, by tiktoken where it has none or an admin says so, and never a failure. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type InProcessGateway, startInProcess } from '../support/in-process.ts';
 import { createScriptedOutbound } from '../support/scripted-outbound.ts';
@@ -33,21 +33,22 @@ beforeEach(() => {
 });
 
 const text = 'The quick brown fox jumps over the lazy dog.';
-const doors: Record<string, { path: (model: string) => string; body: (model: string) => object; read: (json: Record<string, unknown>) => unknown }> = {
-  messages: {
-    path: () => '/v1/messages/count_tokens',
-    body: (model) => ({ model, messages: [{ role: 'user', content: text }] }),
-    read: (json) => json['input_tokens'],
-  },
-  responses: { path: () => '/v1/responses/input_tokens', body: (model) => ({ model, input: text }), read: (json) => json['input_tokens'] },
-  'generate-content': {
-    path: (model) => `/v1beta/models/${model}:countTokens`,
-    body: () => ({ contents: [{ role: 'user', parts: [{ text }] }] }),
-    read: (json) => json['totalTokens'],
-  },
-};
-async function count(door: string, model: string, body = doors[door]!.body(model)): Promise<unknown> {
-  const { path, read } = doors[door]!;
+const clientProtocols: Record<string, { path: (model: string) => string; body: (model: string) => object; read: (json: Record<string, unknown>) => unknown }> =
+  {
+    messages: {
+      path: () => '/v1/messages/count_tokens',
+      body: (model) => ({ model, messages: [{ role: 'user', content: text }] }),
+      read: (json) => json['input_tokens'],
+    },
+    responses: { path: () => '/v1/responses/input_tokens', body: (model) => ({ model, input: text }), read: (json) => json['input_tokens'] },
+    'generate-content': {
+      path: (model) => `/v1beta/models/${model}:countTokens`,
+      body: () => ({ contents: [{ role: 'user', parts: [{ text }] }] }),
+      read: (json) => json['totalTokens'],
+    },
+  };
+async function count(client: string, model: string, body = clientProtocols[client]!.body(model)): Promise<unknown> {
+  const { path, read } = clientProtocols[client]!;
   const answer = await send(gateway.url, path(model), {
     headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
@@ -56,18 +57,18 @@ async function count(door: string, model: string, body = doors[door]!.body(model
   return read(answer.json);
 }
 
-describe.each(Object.keys(doors))('%s', (door) => {
+describe.each(Object.keys(clientProtocols))('%s', (client) => {
   test('the upstream’s own counter', async () => {
-    expect(await count(door, 'counts')).toBe(4711);
+    expect(await count(client, 'counts')).toBe(4711);
     expect(outbound.sent.map(({ url }) => url)).toEqual(['https://up.test/v1/messages/count_tokens']);
   });
   test('tiktoken for an upstream without one: nothing is sent', async () => {
-    expect(await count(door, 'counts-not')).toBe(10);
+    expect(await count(client, 'counts-not')).toBe(10);
     expect(outbound.sent).toEqual([]);
   });
   test('tiktoken when the counter says no', async () => {
     outbound.script = { status: 404, contentType: 'application/json', chunks: [Buffer.from('{}')], ending: 'end' };
-    expect(await count(door, 'counts')).toBe(10);
+    expect(await count(client, 'counts')).toBe(10);
   });
 });
 
@@ -88,7 +89,7 @@ test('the family’s own tokenizer counts', async () => {
   expect(Number(older)).toBeGreaterThan(Number(newer) * 1.2);
 });
 
-test('images and documents count, whoever counts', async () => {
+test('images and documents are counted by every counter', async () => {
   const media = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } };
   const tokens = await count('messages', 'counts-not', { model: 'counts-not', messages: [{ role: 'user', content: [{ type: 'text', text }, media] }] });
   expect(tokens).toBe(1210);

@@ -55,7 +55,7 @@ function eventByEvent(stream: Uint8Array): Uint8Array[] {
 }
 
 const pairs = speakers.flatMap((client) => speakers.map((upstream) => ({ name: `${client.id} ← ${upstream.id}`, client, upstream })));
-/** Reasoning with a proof, text beyond ASCII, a call: everything a stream can hold open. */
+/** Reasoning with a signature, text beyond ASCII, a call: everything a stream can hold open. */
 const scenarios = replyScenarios.filter((one) => one.name === 'thinking, text beyond ASCII, call');
 
 describe.each(pairs)('$name', ({ client, upstream }) => {

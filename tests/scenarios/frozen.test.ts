@@ -1,5 +1,5 @@
 /**
- * One of two routers or translators stands still (SIGSTOP) under load: nobody who calls afterwards is failed, nobody waits for long, and what was
+ * One of two routers or translators is frozen (SIGSTOP) under load: nobody who calls afterwards is failed, nobody waits for long, and what was
  * refused or went elsewhere meanwhile is not done when the process wakes. Short freezes by default; `FREEZES=700,1200,2000,3000,8000,15000,60000`
  * (milliseconds) runs these and prints what callers saw.
  */
@@ -48,7 +48,7 @@ suite('a frozen process of two', () => {
   });
   afterEach(() => gateway.checkProcesses());
 
-  /** Calls at an even pace, each with a word of its own in it, until it is told to stop. */
+  /** Calls at an even pace, each with a word of its own in it, until it is stopped. */
   function load(): { made: { one: Exchange; nonce: string }[]; stop(): Promise<void> } {
     const made: { one: Exchange; nonce: string }[] = [];
     const call = () => {

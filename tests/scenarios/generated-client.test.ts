@@ -28,30 +28,30 @@ import type { paths } from './schema.js';
 const client = createClient<paths>({ baseUrl: 'http://localhost' });
 
 export async function use(): Promise<(string | number)[]> {
-  const told: (string | number)[] = [];
+  const values: (string | number)[] = [];
   const top = await client.GET('/console/api/stats/top', { params: { query: { by: 'model', error_code: '' } } });
-  for (const item of top.data?.items ?? []) told.push(item.requests, item.cost[0]?.cost ?? '');
-  if (top.data && top.data.by !== 'session') for (const item of top.data.items) told.push(item.duration_ms.p95 ?? 0);
-  if (top.data && top.data.by === 'session') for (const item of top.data.items) told.push(item.session_id);
+  for (const item of top.data?.items ?? []) values.push(item.requests, item.cost[0]?.cost ?? '');
+  if (top.data && top.data.by !== 'session') for (const item of top.data.items) values.push(item.duration_ms.p95 ?? 0);
+  if (top.data && top.data.by === 'session') for (const item of top.data.items) values.push(item.session_id);
   const series = await client.GET('/console/api/stats/series', { params: { query: { by: 'access_key' } } });
-  for (const item of series.data?.items ?? []) told.push(item.start, item.value ?? '', item.duration_ms.p50 ?? 0);
+  for (const item of series.data?.items ?? []) values.push(item.start, item.value ?? '', item.duration_ms.p50 ?? 0);
   const summary = await client.GET('/console/api/stats/summary', {});
-  told.push(summary.data?.total_tokens ?? 0, summary.data?.previous?.requests ?? 0);
+  values.push(summary.data?.total_tokens ?? 0, summary.data?.previous?.requests ?? 0);
   const sessions = await client.GET('/console/api/stats/sessions', {});
-  told.push(sessions.data?.items[0]?.session_id ?? '');
+  values.push(sessions.data?.items[0]?.session_id ?? '');
   const logs = await client.GET('/console/api/logs', { params: { query: { error_code: 'api_error' } } });
-  told.push(logs.data?.items[0]?.cost ?? '', logs.data?.items[0]?.error_code ?? '');
+  values.push(logs.data?.items[0]?.cost ?? '', logs.data?.items[0]?.error_code ?? '');
   const file = await client.GET('/console/api/export', {});
-  told.push(file.data?.version ?? 0);
+  values.push(file.data?.version ?? 0);
   const tested = await client.POST('/console/api/models/test', { body: { model: 'm' } });
-  told.push(tested.data?.status ?? 0);
+  values.push(tested.data?.status ?? 0);
   const made = await client.POST('/console/api/pricing', { body: { name: 'p', model: 'm', input: '3.00', output: '15.00' } });
-  told.push(made.data?.input ?? '', made.error?.error.message ?? '');
+  values.push(made.data?.input ?? '', made.error?.error.message ?? '');
   const table = await client.GET('/console/api/stats/top.csv', { params: { query: { by: 'model' } }, parseAs: 'text' });
-  told.push(table.data?.length ?? 0);
+  values.push(table.data?.length ?? 0);
   // @ts-expect-error a number in a price says nothing of its unit
   await client.POST('/console/api/pricing', { body: { name: 'p', model: 'm', input: 3, output: 15 } });
-  return told;
+  return values;
 }
 `;
 

@@ -8,7 +8,7 @@ import { GoogleGenAI as GoogleGenAI130 } from 'genai-1-30';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
 import { type InProcessGateway, startInProcess } from '../support/in-process.ts';
 import { modelOf, scriptedModels } from '../support/scripted-models.ts';
-import { doors } from '../support/sdk-callers.ts';
+import { clientProtocols } from '../support/sdk-callers.ts';
 
 const odd = 'one\u2028two\u2029three';
 /** Longer than a busy machine puts off a keep-alive. */
@@ -88,7 +88,7 @@ const textOf = (chunks: Chunk[]): string =>
 describe.each(Object.keys(readers))('@google/genai %s', (version) => {
   const read = readers[version]!;
 
-  test.each(doors)('reads a stream with keep-alives in it whole: %s upstream', async (upstream) => {
+  test.each(clientProtocols)('reads a stream with keep-alives in it whole: %s upstream', async (upstream) => {
     bytes = '';
     const chunks = await read({ model: modelOf(upstream, slowText), contents: 'hi' });
     expect(textOf(chunks)).toBe('word0 word1 word2 ');
@@ -97,12 +97,12 @@ describe.each(Object.keys(readers))('@google/genai %s', (version) => {
     expect(bytes).toMatch(/\}\r?\n\r?\n(?:\n|:keep-alive)/);
   });
 
-  test.each(doors)('reads line separators in arguments, with keep-alives before them: %s upstream', async (upstream) => {
+  test.each(clientProtocols)('reads line separators in arguments, with keep-alives before them: %s upstream', async (upstream) => {
     const chunks = await read({ model: modelOf(upstream, slowCall), contents: 'hi', config: look });
     expect(partsOf(chunks).flatMap((part) => part.functionCall ?? [])).toMatchObject([{ name: 'look', args: { path: odd } }]);
   });
 
-  test.each(doors)('reads line separators in a text: %s upstream', async (upstream) => {
+  test.each(clientProtocols)('reads line separators in a text: %s upstream', async (upstream) => {
     expect(textOf(await read({ model: modelOf(upstream, 'ok'), contents: odd }))).toBe(odd);
   });
 });

@@ -1,5 +1,5 @@
 /**
- * Whoever has a password of the bus may send anything: no message ends a process or stops what waits behind it. Some hundred of each subject by
+ * A client with a password of the bus may send anything: no message ends a process or stops what waits behind it. Some hundred of each subject by
  * default; `BUS_FUZZ_RUNS=50000` sends that many. `FUZZ_SEED` says where it begins.
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ProtocolId } from '@model-gateway/contracts';
 import { type FakeUpstream, type Play, startFakeUpstream } from '../fake-upstream/index.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { type AskedTool, doors, type SdkChat, startChat } from '../support/sdk-callers.ts';
+import { type AskedTool, clientProtocols, type SdkChat, startChat } from '../support/sdk-callers.ts';
 
 const turns = 30;
 /** Who is spoken to: a protocol, and the vendor's model that the upstream looks at requests with. */
@@ -101,10 +101,10 @@ function modelAt(turn: number, upstream: Upstream): string {
   return turn > 20 && turn <= 25 ? `long-${others[1]}` : `long-${upstream}`;
 }
 
-describe.each(doors)('%s client', (door) => {
+describe.each(clientProtocols)('%s client', (client) => {
   test.each(names)('thirty turns with %s', async (upstream) => {
     const from = fake.requests.length;
-    const chat = startChat(door, gateway, `long-${upstream}`, {
+    const chat = startChat(client, gateway, `long-${upstream}`, {
       text: 'turn-1 begins with a picture',
       image: pixel,
       system: 'You are a careful agent.',
@@ -121,7 +121,7 @@ describe.each(doors)('%s client', (door) => {
     // Neither at once nor after a refusal that was mended by asking again.
     const refused = received.flatMap(({ path, refusal }, at) => (refusal ? [`${at} ${upstreamOf(path)}: ${refusal.message}`] : []));
     expect(refused.slice(0, 10)).toEqual([]);
-    // Proofs found their way back to who issued them.
+    // Signatures found their way back to who issued them.
     const returned = received.filter(({ path, body }) => upstreamOf(path) === upstream && signaturesIn(body.toString('utf8')).some(issuedBy(upstream)));
     expect({ upstream, signatures: returned.length > 0 }).toEqual({ upstream, signatures: asksForSignatures.has(upstream) });
   });

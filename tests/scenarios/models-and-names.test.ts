@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { mintAccessKey } from '@model-gateway/secrets';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
 import { arrangements, startGateway, type TestGateway } from '../support/gateway.ts';
-import { type Door, doors, startChat } from '../support/sdk-callers.ts';
+import { type ClientProtocol, clientProtocols, startChat } from '../support/sdk-callers.ts';
 import { openaiClient } from '../support/sdks/chat-completions.ts';
 import { genaiClient } from '../support/sdks/generate-content.ts';
 import { anthropicClient } from '../support/sdks/messages.ts';
@@ -153,9 +153,9 @@ describe.each(arrangements('models-and-names'))('models and names on a %s gatewa
       expect(await gateway.row(`row-${arrangement}`)).toMatchObject({ model: 'hidden', requested_model: 'mask', upstream_model_id: 'ok' });
     });
 
-    test.each(doors)('%s: hidden, disabled and unknown names are 404, a disabled upstream is 503', async (door: Door) => {
+    test.each(clientProtocols)('%s: hidden, disabled and unknown names are 404, a disabled upstream is 503', async (client: ClientProtocol) => {
       const fail = (model: string) =>
-        startChat(door, gateway, model, { text: 'hi' })
+        startChat(client, gateway, model, { text: 'hi' })
           .send({ stream: false })
           .then(
             () => 200,

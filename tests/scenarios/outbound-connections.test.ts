@@ -207,7 +207,7 @@ describe('addresses', () => {
     expect(received.headers).toHaveProperty('x-gamma-api-key', 'sk-upstream-key');
   });
 
-  test('a redirect is told, not followed', async () => {
+  test('a redirect is reported, not followed', async () => {
     await upstream('moved', { base_url: `http://127.0.0.1:${plain.port}/moved` });
     const { status, text } = await ask('moved');
     expect([status, JSON.parse(text).error.code]).toEqual([502, 'upstream_redirect']);

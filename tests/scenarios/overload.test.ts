@@ -1,4 +1,4 @@
-/** E16, A28: a process near the end of its memory refuses new work in each door's shape, goes on with what it has, and takes work again. */
+/** A process near the end of its memory refuses new work in each client protocol's shape, goes on with what it has, and takes work again. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type PressureLevel, takenAnyway } from '@model-gateway/service-runtime';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';

@@ -1,12 +1,12 @@
-/** What the edge lets in and how it says no: credentials, header rules, paths, bodies, ids and caps, in each door's shape, in both arrangements. */
+/** What the edge admits and how it refuses: credentials, header rules, paths, bodies, ids and caps, in each client protocol's shape, in both arrangements. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { mintAccessKey } from '@model-gateway/secrets';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
 import { arrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
-import type { Door } from '../support/sdk-callers.ts';
-import { doors } from '../support/sdk-callers.ts';
+import type { ClientProtocol } from '../support/sdk-callers.ts';
+import { clientProtocols } from '../support/sdk-callers.ts';
 import { type Answer, type Sent, send } from '../support/send.ts';
 
 const keys = {
@@ -19,8 +19,8 @@ const keys = {
 };
 const maxBodyBytes = 200_000;
 
-/** A minimal call of each door. */
-const calls: Record<Door, { path: (model: string, stream: boolean) => string; body: (model: string, stream: boolean) => Record<string, unknown> }> = {
+/** A minimal call of each client protocol. */
+const calls: Record<ClientProtocol, { path: (model: string, stream: boolean) => string; body: (model: string, stream: boolean) => Record<string, unknown> }> = {
   alpha: { path: () => '/v1/chat/completions', body: (model, stream) => ({ model, stream, messages: [{ role: 'user', content: 'hi' }] }) },
   alpha_response: { path: () => '/v1/responses', body: (model, stream) => ({ model, stream, input: 'hi', store: false }) },
   beta: { path: () => '/v1/messages', body: (model, stream) => ({ model, stream, max_tokens: 10, messages: [{ role: 'user', content: 'hi' }] }) },
@@ -30,22 +30,22 @@ const calls: Record<Door, { path: (model: string, stream: boolean) => string; bo
   },
 };
 
-/** Whether an error has the shape of the door, with this status. */
-function expectShape(door: Door, answer: Answer, status: number): void {
+/** Whether an error has the shape of the client protocol, with this status. */
+function expectShape(client: ClientProtocol, answer: Answer, status: number): void {
   expect(answer.status).toBe(status);
   expect(answer.headers['content-type']).toMatch(/^application\/json/);
   expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
   const message = expect.stringMatching(/./);
-  if (door === 'beta') {
+  if (client === 'beta') {
     // Where the vendor has a code of its own, it stands in the details.
     const { details, ...error } = answer.json.error;
     expect({ ...answer.json, error }).toEqual({ type: 'error', error: { type: expect.any(String), message }, request_id: answer.headers['x-request-id'] });
     if (details !== undefined) expect(details).toEqual({ error_code: expect.any(String) });
-  } else if (door === 'gamma') expect(answer.json).toMatchObject({ error: { code: status, message, status: expect.stringMatching(/^[A-Z_]+$/) } });
+  } else if (client === 'gamma') expect(answer.json).toMatchObject({ error: { code: status, message, status: expect.stringMatching(/^[A-Z_]+$/) } });
   else expect(answer.json).toEqual({ error: { message, type: expect.any(String), param: answer.json.error.param, code: expect.any(String) } });
 }
 
-describe.each(arrangements('requests-at-the-door'))('the doors of a %s gateway', (arrangement) => {
+describe.each(arrangements('request admission'))('the client endpoints of a %s gateway', (arrangement) => {
   let fake: FakeUpstream;
   let gateway: TestGateway;
   beforeAll(async () => {
@@ -88,14 +88,14 @@ describe.each(arrangements('requests-at-the-door'))('the doors of a %s gateway',
   });
 
   const json = { 'content-type': 'application/json' };
-  const call = (door: Door, headers: Sent['headers'], model = 'ok', stream = false): Promise<Answer> =>
-    send(gateway.url, calls[door].path(model, stream), { headers: { ...json, ...headers }, body: JSON.stringify(calls[door].body(model, stream)) });
+  const call = (client: ClientProtocol, headers: Sent['headers'], model = 'ok', stream = false): Promise<Answer> =>
+    send(gateway.url, calls[client].path(model, stream), { headers: { ...json, ...headers }, body: JSON.stringify(calls[client].body(model, stream)) });
   const bearer = (key = gateway.key) => ({ authorization: `Bearer ${key}` });
   const post = (body: string | Buffer, headers: Sent['headers'] = {}, path = '/v1/chat/completions') =>
     send(gateway.url, path, { headers: { ...json, ...bearer(), ...headers }, body });
 
   describe('credentials', () => {
-    test.each(doors)('%s: every carrier is accepted', async (door) => {
+    test.each(clientProtocols)('%s: every carrier is accepted', async (client) => {
       for (const headers of [
         bearer(),
         { authorization: `bearer ${gateway.key}` },
@@ -103,14 +103,14 @@ describe.each(arrangements('requests-at-the-door'))('the doors of a %s gateway',
         { 'x-gamma-api-key': gateway.key },
         { 'x-goog-api-key': gateway.key },
       ])
-        expect((await call(door, headers as Sent['headers'])).status).toBe(200);
-      const path = calls[door].path('ok', false);
-      const inQuery = await send(gateway.url, `${path}?key=${gateway.key}`, { headers: json, body: JSON.stringify(calls[door].body('ok', false)) });
+        expect((await call(client, headers as Sent['headers'])).status).toBe(200);
+      const path = calls[client].path('ok', false);
+      const inQuery = await send(gateway.url, `${path}?key=${gateway.key}`, { headers: json, body: JSON.stringify(calls[client].body('ok', false)) });
       expect(inQuery.status).toBe(200);
       expect(fake.requests.every((one) => !JSON.stringify(one.headers).includes(gateway.key) && !one.path.includes(gateway.key))).toBe(true);
     });
 
-    test.each(doors)('%s: none, unknown, disabled and expired keys are 401 in its shape, told apart by nothing', async (door) => {
+    test.each(clientProtocols)('%s: none, unknown, disabled and expired keys are 401 in its shape, told apart by nothing', async (client) => {
       const texts = new Set<string>();
       for (const headers of [
         {},
@@ -121,8 +121,8 @@ describe.each(arrangements('requests-at-the-door'))('the doors of a %s gateway',
         bearer(keys.ofOffGroup),
         { authorization: `Basic ${gateway.key}` },
       ]) {
-        const answer = await call(door, headers as Sent['headers']);
-        expectShape(door, answer, 401);
+        const answer = await call(client, headers as Sent['headers']);
+        expectShape(client, answer, 401);
         texts.add(JSON.stringify(answer.json).replace(answer.headers['x-request-id'] as string, ''));
       }
       expect(texts.size).toBe(1);
@@ -167,12 +167,12 @@ describe.each(arrangements('requests-at-the-door'))('the doors of a %s gateway',
       expect(await as({ 'x-team': 'green' })).toBe(403);
       expect(await as({ 'x-team': 'red', 'x-banned': '1' })).toBe(403);
       expect(await as({ 'x-team': 'red', 'user-agent': 'evil-bot/1' })).toBe(403);
-      for (const door of doors) expectShape(door, await call(door, bearer(keys.ruled)), 403);
+      for (const client of clientProtocols) expectShape(client, await call(client, bearer(keys.ruled)), 403);
     });
   });
 
   describe('paths and methods', () => {
-    const nowhere: [Door, string][] = [
+    const nowhere: [ClientProtocol, string][] = [
       ['alpha', '/v1/nothing'],
       ['alpha', '/v1/chat/completions/more'],
       ['beta', '/v1/messages/nothing'],
@@ -180,11 +180,11 @@ describe.each(arrangements('requests-at-the-door'))('the doors of a %s gateway',
       ['gamma', '/v1beta/models/ok:embedContent'],
       ['alpha_response', '/v1/responses/resp_1/nothing'],
     ];
-    test.each(nowhere)('an unknown path is 404 in the shape of %s: %s', async (door, path) => {
-      expectShape(door, await send(gateway.url, path, { headers: { ...json, ...bearer() }, body: '{}' }), 404);
+    test.each(nowhere)('an unknown path is 404 in the shape of %s: %s', async (client, path) => {
+      expectShape(client, await send(gateway.url, path, { headers: { ...json, ...bearer() }, body: '{}' }), 404);
     });
 
-    const wrong: [Door, string, string][] = [
+    const wrong: [ClientProtocol, string, string][] = [
       ['alpha', 'GET', '/v1/chat/completions'],
       ['beta', 'PUT', '/v1/messages'],
       ['beta', 'GET', '/v1/messages/count_tokens'],
@@ -192,9 +192,9 @@ describe.each(arrangements('requests-at-the-door'))('the doors of a %s gateway',
       ['alpha_response', 'PATCH', '/v1/responses'],
       ['alpha', 'DELETE', '/v1/models'],
     ];
-    test.each(wrong)('a wrong method is 405 in the shape of %s: %s %s', async (door, method, path) => {
+    test.each(wrong)('a wrong method is 405 in the shape of %s: %s %s', async (client, method, path) => {
       const answer = await send(gateway.url, path, { method, headers: bearer() });
-      expectShape(door, answer, 405);
+      expectShape(client, answer, 405);
       expect(answer.headers.allow).toMatch(/^(?:GET|POST)(?:, \w+)*$/);
     });
 
@@ -306,8 +306,8 @@ describe.each(arrangements('requests-at-the-door'))('the doors of a %s gateway',
   describe('bodies', () => {
     const deep = (depth: number) => `{"model":"ok","messages":[{"role":"user","content":"hi"}],"metadata":${'['.repeat(depth)}${']'.repeat(depth)}}`;
 
-    test.each(doors)('%s: malformed JSON, wrong shapes and empty bodies are 400', async (door) => {
-      const path = calls[door].path('ok', false);
+    test.each(clientProtocols)('%s: malformed JSON, wrong shapes and empty bodies are 400', async (client) => {
+      const path = calls[client].path('ok', false);
       for (const body of [
         '',
         '{',
@@ -321,7 +321,7 @@ describe.each(arrangements('requests-at-the-door'))('the doors of a %s gateway',
         Buffer.from([0x7b, 0xff, 0x7d]),
       ]) {
         const answer = await post(body, {}, path);
-        expectShape(door, answer, 400);
+        expectShape(client, answer, 400);
       }
       expect(fake.requests).toEqual([]);
     });
@@ -336,9 +336,9 @@ describe.each(arrangements('requests-at-the-door'))('the doors of a %s gateway',
       expect((await post('{"messages":[]}')).json.error).toMatchObject({ param: 'model', message: 'model is required.' });
     });
 
-    test.each(doors)('%s: keys that a reader without regard to case takes for one are 400, and no upstream sees them', async (door) => {
-      const path = calls[door].path('ok', false);
-      const whole = JSON.stringify(calls[door].body('ok', false));
+    test.each(clientProtocols)('%s: keys that a reader without regard to case takes for one are 400, and no upstream sees them', async (client) => {
+      const path = calls[client].path('ok', false);
+      const whole = JSON.stringify(calls[client].body('ok', false));
       const more = [
         '"Model":"hang"',
         '"mod\\u0045l":"hang"',
@@ -348,11 +348,11 @@ describe.each(arrangements('requests-at-the-door'))('the doors of a %s gateway',
         '"user":"a","user":"b"',
       ];
       // A model that stands in the path and in no key of the body is still not to be read from another.
-      if (door !== 'gamma') more.push('"STREAM":true', '"model":"hang"');
+      if (client !== 'gamma') more.push('"STREAM":true', '"model":"hang"');
       for (const one of more) {
         const answer = await post(`${whole.slice(0, -1)},${one}}`, {}, path);
-        expectShape(door, answer, 400);
-        if (door === 'alpha' || door === 'alpha_response') expect(answer.json.error.code).toBe('duplicate_key');
+        expectShape(client, answer, 400);
+        if (client === 'alpha' || client === 'alpha_response') expect(answer.json.error.code).toBe('duplicate_key');
       }
       expect(fake.requests).toEqual([]);
     });
@@ -371,11 +371,11 @@ describe.each(arrangements('requests-at-the-door'))('the doors of a %s gateway',
       expect((await post('{"model":"ok","metadata":{"model":"hang","stream":"x"},"messages":[{"role":"user","content":"hi"}]}')).status).toBe(200);
     });
 
-    test.each(doors)('%s: a body that is no UTF-8 is 400, also where it would pass as it is', async (door) => {
-      const whole = Buffer.from(JSON.stringify(calls[door].body('ok', false)));
+    test.each(clientProtocols)('%s: a body that is no UTF-8 is 400, also where it would pass as it is', async (client) => {
+      const whole = Buffer.from(JSON.stringify(calls[client].body('ok', false)));
       whole[whole.indexOf('hi')] = 0xff;
-      const answer = await post(whole, {}, calls[door].path('ok', false));
-      expectShape(door, answer, 400);
+      const answer = await post(whole, {}, calls[client].path('ok', false));
+      expectShape(client, answer, 400);
       expect(fake.requests).toEqual([]);
     });
 
@@ -390,10 +390,10 @@ describe.each(arrangements('requests-at-the-door'))('the doors of a %s gateway',
       expect((await call('alpha', bearer())).status).toBe(200);
     });
 
-    test.each(doors)('%s: too large is 413, announced or not', async (door) => {
-      const path = calls[door].path('ok', false);
-      const large = JSON.stringify({ ...calls[door].body('ok', false), metadata: { pad: 'x'.repeat(maxBodyBytes) } });
-      expectShape(door, await post(large, {}, path), 413);
+    test.each(clientProtocols)('%s: too large is 413, announced or not', async (client) => {
+      const path = calls[client].path('ok', false);
+      const large = JSON.stringify({ ...calls[client].body('ok', false), metadata: { pad: 'x'.repeat(maxBodyBytes) } });
+      expectShape(client, await post(large, {}, path), 413);
       const unannounced = await fetch(`${gateway.url}${path}`, {
         method: 'POST',
         headers: { ...json, ...bearer() },
@@ -436,29 +436,29 @@ describe.each(arrangements('requests-at-the-door'))('the doors of a %s gateway',
       }
     });
 
-    test.each(doors)('%s: other content types and encodings are 415', async (door) => {
-      const path = calls[door].path('ok', false);
-      const body = JSON.stringify(calls[door].body('ok', false));
+    test.each(clientProtocols)('%s: other content types and encodings are 415', async (client) => {
+      const path = calls[client].path('ok', false);
+      const body = JSON.stringify(calls[client].body('ok', false));
       for (const type of ['text/plain', 'multipart/form-data; boundary=x', 'application/x-www-form-urlencoded'])
-        expectShape(door, await post(body, { 'content-type': type }, path), 415);
-      for (const encoding of ['gzip', 'br']) expectShape(door, await post(body, { 'content-encoding': encoding }, path), 415);
+        expectShape(client, await post(body, { 'content-type': type }, path), 415);
+      for (const encoding of ['gzip', 'br']) expectShape(client, await post(body, { 'content-encoding': encoding }, path), 415);
       expect((await post(body, { 'content-type': 'application/json; charset=utf-8' }, path)).status).toBe(200);
     });
   });
 
   describe('ids', () => {
-    test.each(doors)('%s: every answer has a minted id, and echoes the caller’s own', async (door) => {
+    test.each(clientProtocols)('%s: every answer has a minted id, and echoes the caller’s own', async (client) => {
       for (const [model, key] of [
         ['ok', gateway.key],
         ['no-such', gateway.key],
         ['ok', 'sk-wrong'],
       ] as const) {
-        const answer = await call(door, { ...bearer(key), 'z-request-id': `mine-${door}`, 'x-request-id': 'forged' }, model);
+        const answer = await call(client, { ...bearer(key), 'z-request-id': `mine-${client}`, 'x-request-id': 'forged' }, model);
         expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-        expect(answer.headers['z-request-id']).toBe(`mine-${door}`);
-        expect(answer.headers['request-id']).toBe(door === 'beta' ? answer.headers['x-request-id'] : undefined);
+        expect(answer.headers['z-request-id']).toBe(`mine-${client}`);
+        expect(answer.headers['request-id']).toBe(client === 'beta' ? answer.headers['x-request-id'] : undefined);
       }
-      const streamed = await call(door, { ...bearer(), 'z-request-id': 'streamed' }, 'ok', true);
+      const streamed = await call(client, { ...bearer(), 'z-request-id': 'streamed' }, 'ok', true);
       expect(streamed.headers).toMatchObject({ 'z-request-id': 'streamed', 'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/) });
     });
 
@@ -494,11 +494,11 @@ describe.each(arrangements('requests-at-the-door'))('the doors of a %s gateway',
 
     test('one stream too many is 503 at once; whole calls go on; the place is free again', async () => {
       const letGo = await hold(3, 'pump', true);
-      for (const door of doors) {
+      for (const client of clientProtocols) {
         const started = performance.now();
-        expectShape(door, await call(door, bearer(), 'ok', true), 503);
+        expectShape(client, await call(client, bearer(), 'ok', true), 503);
         expect(performance.now() - started).toBeLessThan(5000);
-        expect((await call(door, bearer(), 'ok', false)).status).toBe(200);
+        expect((await call(client, bearer(), 'ok', false)).status).toBe(200);
       }
       await letGo();
       await until(async () => (await call('alpha', bearer(), 'ok', true)).status === 200, 'a free place');
@@ -506,7 +506,7 @@ describe.each(arrangements('requests-at-the-door'))('the doors of a %s gateway',
 
     test('one request too many is 503 at once in each shape; the console still answers; the place is free again', async () => {
       const letGo = await hold(8, 'hang', false);
-      for (const door of doors) expectShape(door, await call(door, bearer()), 503);
+      for (const client of clientProtocols) expectShape(client, await call(client, bearer()), 503);
       expect((await gateway.console('GET', '/models')).status).toBe(200);
       await letGo();
       await until(async () => (await call('alpha', bearer())).status === 200, 'a free place');

@@ -1,4 +1,4 @@
-/** Scripts where one request takes several ways: keys that fail, proofs of an account, replies that come as streams, token counts. */
+/** Scripts where one request takes several ways: keys that fail, signatures of an account, replies that come as streams, token counts. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { encodeMessage } from '../fake-upstream/event-stream.ts';
 import { type InProcessGateway, startInProcess } from '../support/in-process.ts';
@@ -160,7 +160,7 @@ describe('another model after the translation', () => {
       { model: 'origin', max_tokens: 4000, messages: [words[0], { role: 'assistant', content }, { role: 'user', content: 'go on' }] },
       go ? { 'x-go': go } : {},
     );
-  test('gets no proof that was opened for the account of the first', async () => {
+  test('gets no signature that was opened for the account of the first', async () => {
     outbound.answer = () =>
       jsonScript(
         200,

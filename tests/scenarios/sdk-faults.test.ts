@@ -1,9 +1,9 @@
 /** Slow, broken and abandoned streams as the official SDKs live through them, with a keep-alive every 50 ms, in both arrangements. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type FakeUpstream, type HeardRequest, startFakeUpstream } from '../fake-upstream/index.ts';
+import { type FakeUpstream, startFakeUpstream, type UpstreamRequest } from '../fake-upstream/index.ts';
 import { arrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
 import { modelOf, scriptedModels } from '../support/scripted-models.ts';
-import { type AskedTool, doors, startChat, type UpstreamProtocol, upstreamProtocols } from '../support/sdk-callers.ts';
+import { type AskedTool, clientProtocols, startChat, type UpstreamProtocol, upstreamProtocols } from '../support/sdk-callers.ts';
 import { openaiClient } from '../support/sdks/chat-completions.ts';
 import { anthropicClient } from '../support/sdks/messages.ts';
 
@@ -19,7 +19,7 @@ const slowText = 'text:3+slow:130';
 const slowCall = `ok:${longArguments}+slow:130`;
 const wholeCall = `ok:${longArguments}`;
 const scripts = [wholeCall, slowText, slowCall, 'pump+slow:20', 'hang', 'cut@2500', 'eof@2500', 'midstream-error'];
-const pairs = doors.flatMap((door) => upstreamProtocols.map((upstream) => ({ door, upstream })));
+const pairs = clientProtocols.flatMap((client) => upstreamProtocols.map((upstream) => ({ client, upstream })));
 
 /** Protocols that send a call's arguments in fragments; in the other a call is one event, which comes whole or not at all. */
 const fragmenting = ['alpha', 'alpha_response', 'beta'] as const;
@@ -69,7 +69,7 @@ describe.each(arrangements('sdk-faults'))('streams on a %s gateway', (arrangemen
     fake.requests.length = 0;
   });
 
-  const received = async (): Promise<HeardRequest> => {
+  const received = async (): Promise<UpstreamRequest> => {
     await until(async () => fake.requests.length > 0, 'the upstream to be asked');
     return fake.requests[0]!;
   };
@@ -85,10 +85,10 @@ describe.each(arrangements('sdk-faults'))('streams on a %s gateway', (arrangemen
     expect(text.trimEnd().endsWith('data: [DONE]')).toBe(true);
   });
 
-  test.each(doors)('keep-alives disturb no SDK: %s', async (door) => {
-    const asks = doors.flatMap((upstream) => [
-      startChat(door, gateway, modelOf(upstream, slowText), { text: 'hi' }).send({ stream: true }),
-      startChat(door, gateway, modelOf(upstream, slowCall), { text: 'hi', tools: [tool] }).send({ stream: true }),
+  test.each(clientProtocols)('keep-alives disturb no SDK: %s', async (client) => {
+    const asks = clientProtocols.flatMap((upstream) => [
+      startChat(client, gateway, modelOf(upstream, slowText), { text: 'hi' }).send({ stream: true }),
+      startChat(client, gateway, modelOf(upstream, slowCall), { text: 'hi', tools: [tool] }).send({ stream: true }),
     ]);
     for (const [at, said] of (await Promise.all(asks)).entries()) {
       if (at % 2 === 0) expect(said).toMatchObject({ text: 'word0 word1 word2 ', stop: 'stop', calls: [] });
@@ -96,10 +96,10 @@ describe.each(arrangements('sdk-faults'))('streams on a %s gateway', (arrangemen
     }
   });
 
-  test.each(pairs)('an abort reaches the upstream within a second: $door ← $upstream', async ({ door, upstream }) => {
+  test.each(pairs)('an abort reaches the upstream within a second: $client ← $upstream', async ({ client, upstream }) => {
     const leave = new AbortController();
     let left = 0;
-    const sent = startChat(door, gateway, modelOf(upstream, 'pump+slow:20'), { text: 'hi' }).send({
+    const sent = startChat(client, gateway, modelOf(upstream, 'pump+slow:20'), { text: 'hi' }).send({
       stream: true,
       signal: leave.signal,
       onFirst: () => {
@@ -114,11 +114,11 @@ describe.each(arrangements('sdk-faults'))('streams on a %s gateway', (arrangemen
     expect((await received()).closed!.at - left).toBeLessThan(1000 + busyMs);
   });
 
-  test.each(doors)('an abort before any reply reaches the upstream within a second: %s', async (door) => {
+  test.each(clientProtocols)('an abort before any reply reaches the upstream within a second: %s', async (client) => {
     for (const stream of [true, false]) {
       fake.requests.length = 0;
       const leave = new AbortController();
-      const sent = startChat(door, gateway, modelOf('beta', 'hang'), { text: 'hi' }).send({ stream, signal: leave.signal });
+      const sent = startChat(client, gateway, modelOf('beta', 'hang'), { text: 'hi' }).send({ stream, signal: leave.signal });
       const asked = await received();
       const left = performance.now();
       leave.abort();
@@ -129,8 +129,8 @@ describe.each(arrangements('sdk-faults'))('streams on a %s gateway', (arrangemen
   });
 
   const breaks = pairs.flatMap((pair) => ['cut@2500', 'eof@2500', 'midstream-error'].map((script) => ({ ...pair, script })));
-  test.each(breaks)('a break ends the stream in good order: $door ← $upstream $script', async ({ door, upstream, script }) => {
-    const said = await startChat(door, gateway, modelOf(upstream, script), { text: 'hi' }).send({ stream: true });
+  test.each(breaks)('a break ends the stream in good order: $client ← $upstream $script', async ({ client, upstream, script }) => {
+    const said = await startChat(client, gateway, modelOf(upstream, script), { text: 'hi' }).send({ stream: true });
     expect(said.text.length).toBeGreaterThan(0);
     expect(
       Array.from({ length: 20 }, (_, i) => `word${i} `)
@@ -183,7 +183,7 @@ describe.each(arrangements('sdk-faults'))('streams on a %s gateway', (arrangemen
     },
   };
 
-  test.each(doors)("the SDKs' own tool loops run a complete call of %s", async (upstream) => {
+  test.each(clientProtocols)("the SDKs' own tool loops run a complete call of %s", async (upstream) => {
     for (const loop of [loops.alpha, loops.beta]) {
       const { runs, text } = await loop(modelOf(upstream, wholeCall));
       expect(runs).toBe(1);

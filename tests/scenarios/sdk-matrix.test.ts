@@ -3,10 +3,18 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { haveFixtures } from '../fake-upstream/fixtures.ts';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
 import { arrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
-import { type Heard, readHeard } from '../support/received-request.ts';
+import { type ReceivedRequest, readReceived } from '../support/received-request.ts';
 import { type Recorded, readRecorded } from '../support/recorded-reply.ts';
 import { modelOf, scriptedModels } from '../support/scripted-models.ts';
-import { type Asked, type AskedTool, type Door, doors, startChat, type UpstreamProtocol, upstreamProtocols } from '../support/sdk-callers.ts';
+import {
+  type Asked,
+  type AskedTool,
+  type ClientProtocol,
+  clientProtocols,
+  startChat,
+  type UpstreamProtocol,
+  upstreamProtocols,
+} from '../support/sdk-callers.ts';
 
 const weather: AskedTool = {
   name: 'get_weather',
@@ -19,13 +27,13 @@ const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfD
 
 const upstreams = upstreamProtocols;
 /** Those of which the recordings hold every paired case, and those that also tell a cloud's. */
-const pairedAlways = doors;
-const pairedMost = [...doors, 'cloudhost_converse'] as const;
+const pairedAlways = clientProtocols;
+const pairedMost = [...clientProtocols, 'cloudhost_converse'] as const;
 const forms = [
   { form: 'whole', stream: false },
   { form: 'streamed', stream: true },
 ] as const;
-const pairs = doors.flatMap((door) => upstreams.flatMap((upstream) => forms.map((form) => ({ door, upstream, ...form }))));
+const pairs = clientProtocols.flatMap((client) => upstreams.flatMap((upstream) => forms.map((form) => ({ client, upstream, ...form }))));
 
 /** Recorded cases: what is asked, and the exchange that holds the reply in each form. */
 interface RecordedCase {
@@ -49,9 +57,9 @@ const cases: RecordedCase[] = [
   { name: 'paired-stop-sequences', asked: { text: 'Count to 20.', stop: ['10', 'ten'] }, upstreams: ['alpha'], exchange: { whole: 1 } },
 ];
 const recorded = cases.flatMap(({ name, asked, upstreams, exchange }) =>
-  doors.flatMap((door) =>
+  clientProtocols.flatMap((client) =>
     upstreams.flatMap((upstream) =>
-      forms.flatMap(({ form, stream }) => (exchange[form] === undefined ? [] : [{ name, asked, door, upstream, form, stream, n: exchange[form] }])),
+      forms.flatMap(({ form, stream }) => (exchange[form] === undefined ? [] : [{ name, asked, client, upstream, form, stream, n: exchange[form] }])),
     ),
   ),
 );
@@ -89,8 +97,8 @@ const scriptsOf = (protocol: UpstreamProtocol): string[] => [
 ];
 
 /** Only some protocols tell a stop sequence from a natural end. */
-const stopAsSeen = (door: Door, upstream: UpstreamProtocol, stop: Recorded['stop']): Recorded['stop'] =>
-  stop === 'stop-sequence' && !(door === 'beta' && upstream === 'beta') ? (door === 'beta' ? 'stop-sequence' : 'stop') : stop;
+const stopAsSeen = (client: ClientProtocol, upstream: UpstreamProtocol, stop: Recorded['stop']): Recorded['stop'] =>
+  stop === 'stop-sequence' && !(client === 'beta' && upstream === 'beta') ? (client === 'beta' ? 'stop-sequence' : 'stop') : stop;
 
 describe.each(arrangements('sdk-matrix'))('official SDKs on a %s gateway', (arrangement) => {
   let fake: FakeUpstream;
@@ -111,11 +119,11 @@ describe.each(arrangements('sdk-matrix'))('official SDKs on a %s gateway', (arra
   });
 
   /** The last thing the upstream was asked. */
-  const received = (upstream: UpstreamProtocol): Heard => readHeard(upstream, fake.requests.at(-1)!.json);
+  const received = (upstream: UpstreamProtocol): ReceivedRequest => readReceived(upstream, fake.requests.at(-1)!.json);
 
-  describe.each(pairs)('$door ← $upstream, $form', ({ door, upstream, stream }) => {
+  describe.each(pairs)('$client ← $upstream, $form', ({ client, upstream, stream }) => {
     test('text, system prompt, usage and stop reason', async () => {
-      const chat = startChat(door, gateway, modelOf(upstream, 'ok'), { text: 'Grüße, 世界 👋🏽!', system: 'Be brief.' });
+      const chat = startChat(client, gateway, modelOf(upstream, 'ok'), { text: 'Grüße, 世界 👋🏽!', system: 'Be brief.' });
       const said = await chat.send({ stream });
       expect(said).toMatchObject({ text: 'Grüße, 世界 👋🏽!', thinking: '', calls: [], stop: 'stop', model: modelOf(upstream, 'ok') });
       expect(said.usage.input).toBeGreaterThan(0);
@@ -127,7 +135,7 @@ describe.each(arrangements('sdk-matrix'))('official SDKs on a %s gateway', (arra
     });
 
     test('tool loop', async () => {
-      const chat = startChat(door, gateway, modelOf(upstream, toolScript), { text: 'Weather in Paris?', tools: [weather, clock] });
+      const chat = startChat(client, gateway, modelOf(upstream, toolScript), { text: 'Weather in Paris?', tools: [weather, clock] });
       const first = await chat.send({ stream });
       expect(first).toMatchObject({ text: '', stop: 'tools', calls: [{ name: 'get_weather', args: { location: 'Paris' } }] });
       expect(received(upstream).tools).toEqual(['get_weather', 'get_time']);
@@ -136,12 +144,12 @@ describe.each(arrangements('sdk-matrix'))('official SDKs on a %s gateway', (arra
       expect(second).toMatchObject({ stop: 'stop', calls: [] });
       expect(second.text).toContain('sunny, 21 °C');
       expect(received(upstream).answered).toEqual([{ name: 'get_weather', result: expect.stringContaining('sunny, 21 °C') }]);
-      if (door === 'beta') expect(first.calls[0]!.id).toMatch(/^toolu_/);
+      if (client === 'beta') expect(first.calls[0]!.id).toMatch(/^toolu_/);
     });
   });
 
-  test.each(pairs.filter(({ stream }) => stream))('$door ← $upstream reads a reply that arrives byte by byte', async ({ door, upstream }) => {
-    const said = await startChat(door, gateway, modelOf(upstream, 'split1'), { text: 'naïve café — 日本語 🎌' }).send({ stream: true });
+  test.each(pairs.filter(({ stream }) => stream))('$client ← $upstream reads a reply that arrives byte by byte', async ({ client, upstream }) => {
+    const said = await startChat(client, gateway, modelOf(upstream, 'split1'), { text: 'naïve café — 日本語 🎌' }).send({ stream: true });
     expect(said).toMatchObject({ text: 'naïve café — 日本語 🎌', stop: 'stop' });
   });
 
@@ -153,16 +161,16 @@ describe.each(arrangements('sdk-matrix'))('official SDKs on a %s gateway', (arra
     });
 
   whereRecorded('recorded', () => {
-    test.each(recorded)('$name: $door ← $upstream, $form', async ({ name, asked, door, upstream, stream, n }) => {
+    test.each(recorded)('$name: $client ← $upstream, $form', async ({ name, asked, client, upstream, stream, n }) => {
       // This SDK has no stop sequences in its requests.
-      const wanted = door === 'alpha_response' ? { ...asked, stop: undefined } : asked;
+      const wanted = client === 'alpha_response' ? { ...asked, stop: undefined } : asked;
       const oracle = readRecorded(upstream, name, n);
-      const said = await startChat(door, gateway, modelOf(upstream, fixture(upstream, name, n)), wanted as Asked).send({ stream });
+      const said = await startChat(client, gateway, modelOf(upstream, fixture(upstream, name, n)), wanted as Asked).send({ stream });
       expect({ ...said, calls: said.calls.map(({ name, args }) => ({ name, args })) }).toMatchObject({
         text: oracle.text,
         thinking: oracle.thinking,
         calls: oracle.calls,
-        stop: stopAsSeen(door, upstream, oracle.stop),
+        stop: stopAsSeen(client, upstream, oracle.stop),
         ...(oracle.usage !== null && { usage: oracle.usage }),
       });
       const asks = received(upstream);
@@ -176,29 +184,29 @@ describe.each(arrangements('sdk-matrix'))('official SDKs on a %s gateway', (arra
       if (asked.maxTokens !== undefined) expect(asks.maxTokens).toBe(asked.maxTokens);
     });
 
-    const both = <T extends object>(list: readonly T[]) => doors.flatMap((door) => list.map((one) => ({ door, ...one })));
+    const both = <T extends object>(list: readonly T[]) => clientProtocols.flatMap((client) => list.map((one) => ({ client, ...one })));
 
-    test.each(both(parallel))('parallel tools: $door ← $upstream/$name', async ({ door, upstream, name, n, stream }) => {
+    test.each(both(parallel))('parallel tools: $client ← $upstream/$name', async ({ client, upstream, name, n, stream }) => {
       const oracle = readRecorded(upstream, name, n);
       expect(oracle.calls.length).toBeGreaterThan(1);
       const tools = [...new Set(oracle.calls.map((call) => call.name))].map((name) => ({ ...weather, name }));
-      const chat = startChat(door, gateway, modelOf(upstream, fixture(upstream, name, n)), { text: 'Do it all.', tools });
+      const chat = startChat(client, gateway, modelOf(upstream, fixture(upstream, name, n)), { text: 'Do it all.', tools });
       const said = await chat.send({ stream });
       expect(said.calls.map(({ name, args }) => ({ name, args }))).toEqual(oracle.calls);
       expect(said.stop).toBe('tools');
-      if (door !== 'gamma') expect(new Set(said.calls.map(({ id }) => id)).size).toBe(said.calls.length);
+      if (client !== 'gamma') expect(new Set(said.calls.map(({ id }) => id)).size).toBe(said.calls.length);
       chat.answer(said.calls.map((call, at) => ({ ...call, output: `result ${at}` })));
       await chat.send({ stream });
       expect(received(upstream).answered).toEqual(oracle.calls.map((call, at) => ({ name: call.name, result: expect.stringContaining(`result ${at}`) })));
     });
 
-    test.each(both(signatures))('proofs of reasoning come back: $door ← $upstream/$name', async ({ door, upstream, name, n, stream }) => {
+    test.each(both(signatures))('signatures of reasoning come back: $client ← $upstream/$name', async ({ client, upstream, name, n, stream }) => {
       const oracle = readRecorded(upstream, name, n);
       expect(oracle.signatures.length).toBeGreaterThan(0);
       const tools = [...new Set(oracle.calls.map((call) => call.name))].map((name) => ({ ...weather, name }));
       const asked: Asked = { text: 'Think, then act.', reasoning: true, ...(tools.length > 0 && { tools }) };
       const model = modelOf(upstream, fixture(upstream, name, n));
-      const chat = startChat(door, gateway, model, asked);
+      const chat = startChat(client, gateway, model, asked);
       const said = await chat.send({ stream });
       // The caller holds envelopes, never the vendor's own strings.
       expect(said.signatures.length).toBeGreaterThan(0);
@@ -212,12 +220,12 @@ describe.each(arrangements('sdk-matrix'))('official SDKs on a %s gateway', (arra
     });
 
     test.each(both(signatures))(
-      'a change of the model strips proofs and keeps the rest: $door ← $upstream/$name',
-      async ({ door, upstream, name, n, stream }) => {
+      'a change of the model strips signatures and keeps the rest: $client ← $upstream/$name',
+      async ({ client, upstream, name, n, stream }) => {
         const oracle = readRecorded(upstream, name, n);
         const tools = [...new Set(oracle.calls.map((call) => call.name))].map((name) => ({ ...weather, name }));
         const asked: Asked = { text: 'Think, then act.', reasoning: true, ...(tools.length > 0 && { tools }) };
-        const chat = startChat(door, gateway, modelOf(upstream, fixture(upstream, name, n)), asked);
+        const chat = startChat(client, gateway, modelOf(upstream, fixture(upstream, name, n)), asked);
         const said = await chat.send({ stream });
         if (said.calls.length > 0) chat.answer(said.calls.map((call) => ({ ...call, output: 'done' })));
         else chat.say('Go on.');
@@ -237,7 +245,7 @@ describe.each(arrangements('sdk-matrix'))('official SDKs on a %s gateway', (arra
     );
   });
 
-  test('each call left one row, told by the translator', async () => {
+  test('each call left one row, written by the translator', async () => {
     await until(async () => (await gateway.rows()).length >= asked, `${asked} rows`);
     const rows = await gateway.rows();
     const ids = rows.map(({ id }) => id);

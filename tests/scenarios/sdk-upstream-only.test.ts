@@ -5,7 +5,7 @@ import { haveFixtures } from '../fake-upstream/fixtures.ts';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
 import { arrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
 import { readHeardUpstreamOnly, type UpstreamOnly } from '../support/received-upstream-only.ts';
-import { type AskedTool, doors, startChat } from '../support/sdk-callers.ts';
+import { type AskedTool, clientProtocols, startChat } from '../support/sdk-callers.ts';
 
 const weather: AskedTool = {
   name: 'get_weather',
@@ -152,13 +152,15 @@ describe.each(arrangements('sdk-upstream-only'))('official SDKs on a %s gateway'
     await fake?.close();
   });
 
-  const pairs = doors.flatMap((door) => variants.flatMap((variant) => [true, false].map((stream) => ({ door, variant, id: variant.id, stream }))));
+  const pairs = clientProtocols.flatMap((client) =>
+    variants.flatMap((variant) => [true, false].map((stream) => ({ client, variant, id: variant.id, stream }))),
+  );
 
-  describe.each(pairs)('$door ← $id, stream: $stream', ({ door, variant, stream }) => {
+  describe.each(pairs)('$client ← $id, stream: $stream', ({ client, variant, stream }) => {
     const received = () => readHeardUpstreamOnly(variant.protocol, fake.requests.at(-1)!.json);
 
     test('text, system prompt, usage and stop reason', async () => {
-      const chat = startChat(door, gateway, modelOf(variant, 'ok'), { text: 'Grüße, 世界 👋🏽!', system: 'Be brief.' });
+      const chat = startChat(client, gateway, modelOf(variant, 'ok'), { text: 'Grüße, 世界 👋🏽!', system: 'Be brief.' });
       const said = await chat.send({ stream });
       expect(said).toMatchObject({ text: 'Grüße, 世界 👋🏽!', thinking: '', calls: [], stop: 'stop', model: modelOf(variant, 'ok') });
       expect(said.usage.input).toBeGreaterThan(0);
@@ -170,7 +172,7 @@ describe.each(arrangements('sdk-upstream-only'))('official SDKs on a %s gateway'
     });
 
     test('tool loop', async () => {
-      const chat = startChat(door, gateway, modelOf(variant, 'tool'), { text: 'Weather in Paris?', tools: [weather, clock] });
+      const chat = startChat(client, gateway, modelOf(variant, 'tool'), { text: 'Weather in Paris?', tools: [weather, clock] });
       const first = await chat.send({ stream });
       expect(first).toMatchObject({ text: '', stop: 'tools', calls: [{ name: 'get_weather', args: { location: 'Paris' } }] });
       expect(received().tools).toEqual(['get_weather', 'get_time']);
@@ -182,13 +184,13 @@ describe.each(arrangements('sdk-upstream-only'))('official SDKs on a %s gateway'
     });
 
     test('images reach those who see, and are told of to the others', async () => {
-      await startChat(door, gateway, modelOf(variant, 'ok'), { text: 'What is it?', image: pixel, maxTokens: 300 }).send({ stream });
+      await startChat(client, gateway, modelOf(variant, 'ok'), { text: 'What is it?', image: pixel, maxTokens: 300 }).send({ stream });
       expect(received().images).toEqual(variant.images ? [pixel] : []);
       if (!variant.images) expect(received().user.join()).toContain('image left out');
     });
 
     test('a refusal and a failure inside the stream', async () => {
-      const ask = (script: ScriptName) => startChat(door, gateway, modelOf(variant, script), { text: 'x' }).send({ stream });
+      const ask = (script: ScriptName) => startChat(client, gateway, modelOf(variant, script), { text: 'x' }).send({ stream });
       await expect(ask('busy')).rejects.toMatchObject({ status: 429 });
       // A whole reply that failed on its way was never begun.
       const failing = ask('error');
@@ -197,15 +199,15 @@ describe.each(arrangements('sdk-upstream-only'))('official SDKs on a %s gateway'
     });
   });
 
-  test.each(pairs.filter(({ stream }) => stream))('$door ← $id reads a reply that arrives byte by byte', async ({ door, variant }) => {
-    const said = await startChat(door, gateway, modelOf(variant, 'split'), { text: 'naïve café — 日本語 🎌' }).send({ stream: true });
+  test.each(pairs.filter(({ stream }) => stream))('$client ← $id reads a reply that arrives byte by byte', async ({ client, variant }) => {
+    const said = await startChat(client, gateway, modelOf(variant, 'split'), { text: 'naïve café — 日本語 🎌' }).send({ stream: true });
     expect(said).toMatchObject({ text: 'naïve café — 日本語 🎌', stop: 'stop' });
   });
 
-  test.each(pairs.filter(({ stream, door }) => stream && door !== 'gamma'))(
-    '$door ← $id: a stream that breaks off is no success',
-    async ({ door, variant }) => {
-      const said = await startChat(door, gateway, modelOf(variant, 'eof'), { text: 'x' }).send({ stream: true });
+  test.each(pairs.filter(({ stream, client }) => stream && client !== 'gamma'))(
+    '$client ← $id: a stream that breaks off is no success',
+    async ({ client, variant }) => {
+      const said = await startChat(client, gateway, modelOf(variant, 'eof'), { text: 'x' }).send({ stream: true });
       expect(said.text).toMatch(/^word0 word1 /);
       expect(said.stop).toBe('length');
     },
@@ -232,14 +234,14 @@ describe.each(arrangements('sdk-upstream-only'))('official SDKs on a %s gateway'
 
   const whereRecorded = haveFixtures() ? describe : describe.skip;
   whereRecorded('recorded', () => {
-    const cases = doors.flatMap((door) => recordings.map((recording) => ({ door, ...recording })));
-    test.each(cases)('$door ← $protocol/$name, stream: $stream', async ({ door, protocol, name, stream, said, tools }) => {
+    const cases = clientProtocols.flatMap((client) => recordings.map((recording) => ({ client, ...recording })));
+    test.each(cases)('$client ← $protocol/$name, stream: $stream', async ({ client, protocol, name, stream, said, tools }) => {
       const asked = { text: 'Do it.', reasoning: true, ...(tools && { tools: tools.map((name) => ({ ...weather, name })) }) };
       const model = recordingModel(protocol, name);
       const { thinking, ...rest } = said as { thinking?: unknown };
       // That SDK keeps the last piece alone of a field it does not know.
-      const wanted = door === 'alpha' && stream && thinking !== undefined ? { ...rest, thinking: expect.stringMatching(/./) } : said;
-      expect(await startChat(door, gateway, model, asked).send({ stream })).toMatchObject({ ...wanted, model });
+      const wanted = client === 'alpha' && stream && thinking !== undefined ? { ...rest, thinking: expect.stringMatching(/./) } : said;
+      expect(await startChat(client, gateway, model, asked).send({ stream })).toMatchObject({ ...wanted, model });
     });
   });
 

@@ -1,4 +1,4 @@
-/** Proofs of earlier thinking through the whole data plane: wrapped on the way out, opened for their issuer alone, and one retry when an upstream refuses them. */
+/** Signatures of earlier thinking through the whole data plane: wrapped on the way out, opened for their issuer alone, and one retry when an upstream refuses them. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { envelopePrefix, ownerTag, sealSignature } from '@model-gateway/signature-envelope';
 import { sealLegacy } from '../../packages/signature-envelope/test/legacy-writer.ts';
@@ -87,7 +87,7 @@ const followUp = (content: unknown[]) => [
 let thoughts = 0;
 /** One turn that thinks and calls, as the caller gets it. */
 async function firstTurn(model: string): Promise<Body[]> {
-  // No two replies hold the same proof: what was refused once is remembered by its text.
+  // No two replies hold the same signature: what was refused once is remembered by its text.
   thought.signature = `${issued}${++thoughts}`;
   answers = [betaReply([thought, use])];
   const { body } = await ask(model, [user], { thinking: { type: 'enabled', budget_tokens: 2048 } });
@@ -95,7 +95,7 @@ async function firstTurn(model: string): Promise<Body[]> {
   return body['content'] as Body[];
 }
 
-describe('field note 11: a proof goes back to its issuer alone', () => {
+describe('field note 11: a signature goes back to its issuer alone', () => {
   test('wrapped on verbatim passage, opened for the same model, upstream and account', async () => {
     const content = await firstTurn('m');
     expect(content[0].signature.startsWith(envelopePrefix)).toBe(true);
@@ -104,7 +104,7 @@ describe('field note 11: a proof goes back to its issuer alone', () => {
     expect(sentBody(0)['messages'][1].content[0]).toEqual(thought);
   });
 
-  test('a body that only the upstream can read loses no reply that holds a proof', async () => {
+  test('a body that only the upstream can read loses no reply that holds a signature', async () => {
     answers = [betaReply([thought, use])];
     const bodies = [
       // A raw control character in a text, and a role that cannot be made a text.
@@ -130,7 +130,7 @@ describe('field note 11: a proof goes back to its issuer alone', () => {
     expect((await gateway.row(id)).losses.map(({ field }) => field)).toEqual(expect.arrayContaining(['thinking.signature', 'thinking']));
   });
 
-  test("a vendor's raw proof that was never sealed here is not forwarded", async () => {
+  test("a vendor's raw signature that was never sealed here is not forwarded", async () => {
     answers = [betaReply([{ type: 'text', text: 'ok' }])];
     await ask('m', followUp([thought, { ...use, id: 'toolu_own' }]));
     expect(outbound.sent[0]?.body).not.toContain(issued);
@@ -151,7 +151,7 @@ describe('field note 11: a proof goes back to its issuer alone', () => {
   });
 });
 
-describe('field note 30: who issued a proof is asked first', () => {
+describe('field note 30: who issued a signature is asked first', () => {
   const sealedBy = (account: string, model = 'k') =>
     sealSignature({ signature: issued, model, upstream: 'three', account, protocol: 'beta', owner: ownerTag('id-three', account, model) }, gateway.envelopeKey);
   const continued = (account: string, model = 'k') =>
@@ -175,7 +175,7 @@ describe('field note 30: who issued a proof is asked first', () => {
     }
   });
 
-  test('a proof of no account here is stripped, and chooses nothing', async () => {
+  test('a signature of no account here is stripped, and chooses nothing', async () => {
     answers = [betaReply([{ type: 'text', text: 'ok' }])];
     await ask('k', [user]);
     await ask('k', continued('gone'));
@@ -197,7 +197,7 @@ describe('field note 30: who issued a proof is asked first', () => {
     expect(new Set(outbound.sent.map(({ url }) => url)).size).toBe(2);
   });
 
-  test('signature_passthrough keeps a proof across accounts while the model is the same', async () => {
+  test('signature_passthrough keeps a signature across accounts while the model is the same', async () => {
     answers = [betaReply([{ type: 'text', text: 'ok' }])];
     await ask('kept', continued('gone', 'kept'));
     await ask('kept', continued('gone', 'k'));
@@ -206,7 +206,7 @@ describe('field note 30: who issued a proof is asked first', () => {
   });
 });
 
-describe('one vendor behind several doors: its proofs are the same', () => {
+describe('one vendor behind several upstream protocols: its signatures are the same', () => {
   const elsewhere = (model: string, signature: string) =>
     sealSignature({ signature, model, upstream: 'one', account: 'acme', protocol: 'beta' }, gateway.envelopeKey);
   const opaque = 'EtkECkgIBxABGAIqQA==';
@@ -237,14 +237,14 @@ describe('one vendor behind several doors: its proofs are the same', () => {
     expect(sentBody(1)['messages'][1].content.slice(0, 2)).toEqual(given);
   });
 
-  test('another vendor behind the same door gets none of it', async () => {
+  test('another vendor behind the same client gets none of it', async () => {
     answers = [hostReply([{ text: 'ok' }])];
     await ask('nova', followUp([{ ...thought, signature: elsewhere('nova', issued) }, use]));
     expect(outbound.sent[0]?.body).not.toContain(issued);
   });
 });
 
-describe('field note 12: an upstream that refuses a proof is asked once more without it', () => {
+describe('field note 12: an upstream that refuses a signature is asked once more without it', () => {
   test('on the same node and key, and the row tells both attempts and why', async () => {
     const content = await firstTurn('m');
     answers = [betaRefusal(invalidSignature), betaReply([{ type: 'text', text: 'ok' }])];
@@ -270,7 +270,7 @@ describe('field note 12: an upstream that refuses a proof is asked once more wit
     expect((await ask('m', [...followUp(content), { role: 'assistant', content: 'ok' }, user])).status).toBe(200);
     expect(outbound.sent).toHaveLength(1);
     expect(sentBody(0)['messages'][1].content).toEqual([content[1]]);
-    // A proof that was given since is sent.
+    // A signature that was given since is sent.
     const later = await firstTurn('m');
     answers = [betaReply([{ type: 'text', text: 'ok' }])];
     await ask('m', followUp(later));
@@ -311,7 +311,7 @@ describe('field note 12: an upstream that refuses a proof is asked once more wit
     expect(outbound.sent).toHaveLength(1);
   });
 
-  test('a generate-content upstream whose model nobody knows to want proofs gets the word that skips its check', async () => {
+  test('a generate-content upstream whose model nobody knows to want signatures gets the word that skips its check', async () => {
     answers = [
       json(400, { error: { code: 400, message: 'Function call is missing a thought_signature in functionCall parts.', status: 'INVALID_ARGUMENT' } }),
       json(200, { candidates: [{ content: { parts: [{ text: 'ok' }], role: 'model' }, finishReason: 'STOP' }] }),

@@ -1,6 +1,6 @@
 /** A3, A6–A10, A14: many streams, slow readers, large bodies and events, callers who leave, and the time of the keep-alive. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type FakeUpstream, type HeardRequest, startFakeUpstream } from '../fake-upstream/index.ts';
+import { type FakeUpstream, startFakeUpstream, type UpstreamRequest } from '../fake-upstream/index.ts';
 import { Callers, clientNames, type Exchange, onEach, scriptedModels, sleep, textOf, until, words } from '../support/callers.ts';
 import { arrangements, startGateway, type TestGateway } from '../support/gateway.ts';
 import { slowConsumers, watchGrowth } from '../support/gauges.ts';
@@ -76,7 +76,7 @@ describe.each(arrangements('streams'))('%s', (arrangement) => {
     await until(() => upstream.requests.slice(received).every(({ closed }) => closed !== null), 'upstream calls to be closed', 30_000);
   });
 
-  async function checkSlowReaders(received: readonly HeardRequest[], growth: () => Record<string, number>): Promise<void> {
+  async function checkSlowReaders(received: readonly UpstreamRequest[], growth: () => Record<string, number>): Promise<void> {
     const taken = (): number => received.reduce((sum, { bytesWritten }) => sum + bytesWritten, 0);
     // Kernels hold some MiB per socket on the way, which are not ours to bound; once they are full, the upstreams wait.
     let before = -1;
@@ -104,11 +104,11 @@ describe.each(arrangements('streams'))('%s', (arrangement) => {
     expect(took[Math.floor(took.length * 0.9)]!).toBeLessThan(3000);
   }
 
-  test('a caller who leaves: its upstream call is closed within a second', async () => {
+  test('a caller that disconnects: its upstream call is closed within a second', async () => {
     const received = upstream.requests.length;
     const streams = await callers.streams(20, onEach('pump+slow:20'));
     const whole = callers.ask('beta', 'beta hang', { stream: false, ownConnection: true });
-    await until(() => upstream.requests.length === received + 21, 'the upstream to hear of all', 60_000);
+    await until(() => upstream.requests.length === received + 21, 'the upstream to receive all', 60_000);
     const at = performance.now();
     for (const one of [...streams, whole]) one.leave();
     const calls = upstream.requests.slice(received);
@@ -174,7 +174,7 @@ describe.each(arrangements('streams'))('%s', (arrangement) => {
       expect([one.status, one.text.includes('_gateway_warning')]).toEqual([502, false]);
     });
 
-    test.each(clientNames)('%s: silence before content: 200 at the first keep-alive, then the end is told in-band', async (client) => {
+    test.each(clientNames)('%s: silence before content: 200 at the first keep-alive, then the end is reported in-band', async (client) => {
       const firstAfter = ({ arrivals, startedAt }: Exchange): number => arrivals[0]! - startedAt;
       const one = await inTime(
         () => callers.ask(client, `impatient ${beforeWords}`, { times: true }).done,
@@ -187,7 +187,7 @@ describe.each(arrangements('streams'))('%s', (arrangement) => {
       expect(await gateway.row(one.id)).toMatchObject({ status: 200, error_code: 'upstream_timeout' });
     });
 
-    test.each(clientNames)('%s: silence after content: keep-alives on time, then the end is told in-band', async (client) => {
+    test.each(clientNames)('%s: silence after content: keep-alives on time, then the end is reported in-band', async (client) => {
       const gapsOf = ({ arrivals }: Exchange): number[] =>
         arrivals
           .slice(1)

@@ -1,4 +1,4 @@
-/** What an upstream said when it failed is kept, sealed, and shown to whoever looks at that one request, and nowhere else. */
+/** What an upstream said when it failed is kept, sealed, and shown to readers of that one request, and nowhere else. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
 import { arrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';

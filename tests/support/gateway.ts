@@ -172,7 +172,7 @@ class Gateway implements TestGateway {
     const database = { STORAGE_MODE: 'postgresql', DATABASE_URL: await this.postgres!.createDatabase() };
     const url = this.nats!.url;
     this.busUrl = this.nats!.managed ? users.urlFor(url, tester) : url;
-    // As it is deployed: whatever a service does on the bus beyond its doors fails here.
+    // As it is deployed: whatever a service does on the bus beyond its subjects fails here.
     const env = (service: string) => ({
       ...shared,
       ...(holdsMasterKey(service) && secret),

@@ -57,12 +57,12 @@ export interface InProcessGateway {
   url: string;
   key: string;
   edge: Edge;
-  /** Rows in the order they were told. */
+  /** Rows in the order they were published. */
   rows: RequestRow[];
   /** Waits for the row of a request (by minted id or `z-request-id`). */
   row(id: string): Promise<RequestRow>;
   logs: string[];
-  /** What proofs are sealed with. */
+  /** What signatures are sealed with. */
   envelopeKey: { id: string; key: Uint8Array };
   /** As a scraper reads them. */
   metrics(): Promise<string>;

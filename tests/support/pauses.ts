@@ -1,7 +1,7 @@
 /** Pauses that are themselves under test. Everything else is waited for by polling (`until`). */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A process stands still for so long. */
+/** A process stays frozen for so long. */
 export const frozenFor = (ms: number): Promise<void> => sleep(ms);
 
 /** Load runs for so long before somebody looks at what it did. */

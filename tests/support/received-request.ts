@@ -4,7 +4,7 @@ import type { UpstreamProtocol } from './sdk-callers.ts';
 // biome-ignore lint/suspicious/noExplicitAny: bodies are read freely; a wrong guess shows as a failed comparison.
 type Json = any;
 
-export interface Heard {
+export interface ReceivedRequest {
   system: string;
   /** Texts of user turns, in order. */
   user: string[];
@@ -29,9 +29,9 @@ const textOf = (content: Json): string =>
 const propertiesOf = (schema: Json): string[] => Object.keys(schema?.properties ?? {});
 const dataOf = (url: string): string[] => (url.startsWith('data:') ? [url.slice(url.indexOf(',') + 1)] : []);
 
-export const readHeard = (protocol: UpstreamProtocol, body: Json): Heard => readers[protocol](body);
+export const readReceived = (protocol: UpstreamProtocol, body: Json): ReceivedRequest => readers[protocol](body);
 
-const readers: Record<UpstreamProtocol, (body: Json) => Heard> = {
+const readers: Record<UpstreamProtocol, (body: Json) => ReceivedRequest> = {
   alpha(body) {
     const messages: Json[] = body.messages;
     const calls: Json[] = messages.flatMap((message) => list(message.tool_calls));

@@ -1,11 +1,11 @@
 /** What an upstream whose protocol no client speaks was asked, read from its own body without any of the gateway's code. */
-import type { Heard } from './received-request.ts';
+import type { ReceivedRequest } from './received-request.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies are read freely; a wrong guess shows as a failed comparison.
 type Json = any;
 
 export type UpstreamOnly = 'delta' | 'cloudhost_ide_streaming';
-type Asks = Pick<Heard, 'system' | 'user' | 'tools' | 'images' | 'answered'>;
+type Asks = Pick<ReceivedRequest, 'system' | 'user' | 'tools' | 'images' | 'answered'>;
 
 const textOf = (content: Json): string =>
   typeof content === 'string' ? content : (content ?? []).map((part: Json) => part.text ?? (part.json === undefined ? '' : JSON.stringify(part.json))).join('');

@@ -1,4 +1,4 @@
-/** The official SDKs, unmodified, behind one small face: each door of the gateway is asked the same things in its own SDK's words. */
+/** The official SDKs, unmodified, behind one small face: each client protocol of the gateway is asked the same things in its own SDK's words. */
 import type { TestGateway } from './gateway.ts';
 import { startChatCompletions } from './sdks/chat-completions.ts';
 import { startGenerateContent } from './sdks/generate-content.ts';
@@ -28,12 +28,12 @@ export interface Asked {
 
 export type Stop = 'stop' | 'length' | 'tools' | 'stop-sequence' | 'other';
 
-/** What the SDK's caller got, in words common to all doors. */
+/** What the SDK's caller got, in words common to all client protocols. */
 export interface Said {
   text: string;
   /** Readable reasoning. */
   thinking: string;
-  /** Proofs of reasoning, as the caller holds them. */
+  /** Signatures of reasoning, as the caller holds them. */
   signatures: string[];
   calls: { id: string; name: string; args: unknown }[];
   stop: Stop;
@@ -66,18 +66,18 @@ export interface SdkOptions {
   key: string;
 }
 
-export type Door = 'alpha' | 'alpha_response' | 'beta' | 'gamma';
-/** Protocols that only upstreams speak, beside those of the doors. */
-export type UpstreamProtocol = Door | 'cloudhost_converse' | 'cloudhost_invoke';
-export const doors = ['alpha', 'alpha_response', 'beta', 'gamma'] as const satisfies readonly Door[];
-export const upstreamProtocols = [...doors, 'cloudhost_converse', 'cloudhost_invoke'] as const satisfies readonly UpstreamProtocol[];
+export type ClientProtocol = 'alpha' | 'alpha_response' | 'beta' | 'gamma';
+/** The client protocols, and those that only upstreams speak. */
+export type UpstreamProtocol = ClientProtocol | 'cloudhost_converse' | 'cloudhost_invoke';
+export const clientProtocols = ['alpha', 'alpha_response', 'beta', 'gamma'] as const satisfies readonly ClientProtocol[];
+export const upstreamProtocols = [...clientProtocols, 'cloudhost_converse', 'cloudhost_invoke'] as const satisfies readonly UpstreamProtocol[];
 
-const starts: Record<Door, (options: SdkOptions, model: string, asked: Asked) => SdkChat> = {
+const starts: Record<ClientProtocol, (options: SdkOptions, model: string, asked: Asked) => SdkChat> = {
   alpha: startChatCompletions,
   alpha_response: startResponses,
   beta: startMessages,
   gamma: startGenerateContent,
 };
 
-export const startChat = (door: Door, gateway: Pick<TestGateway, 'url' | 'key'>, model: string, asked: Asked): SdkChat =>
-  starts[door]({ url: gateway.url, key: gateway.key }, model, asked);
+export const startChat = (client: ClientProtocol, gateway: Pick<TestGateway, 'url' | 'key'>, model: string, asked: Asked): SdkChat =>
+  starts[client]({ url: gateway.url, key: gateway.key }, model, asked);

@@ -1,6 +1,6 @@
 /** Checks a SigV4 signature the way the cloud does, written from the vendor's published description and without any signing library. */
 import { createHash, createHmac } from 'node:crypto';
-import type { HeardRequest } from '../fake-upstream/index.ts';
+import type { UpstreamRequest } from '../fake-upstream/index.ts';
 
 const sha256 = (data: string | Buffer): string => createHash('sha256').update(data).digest('hex');
 const hmac = (key: string | Buffer, data: string): Buffer => createHmac('sha256', key).update(data).digest();
@@ -14,7 +14,7 @@ export interface Signature {
 }
 
 /** The path is encoded once on the wire and once more in the canonical request. */
-export function verifySignature(received: HeardRequest, secretAccessKey: string): Signature {
+export function verifySignature(received: UpstreamRequest, secretAccessKey: string): Signature {
   const found = /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/([^/]+)\/aws4_request, SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/.exec(
     received.headers.authorization ?? '',
   );

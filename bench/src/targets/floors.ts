@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { answers, driverCore, freePorts, type Running, startNode, until } from '../spawn.ts';
 import { startNats } from './nats.ts';
-import { plainDoors, type StartTarget, type Target } from './target.ts';
+import { plainEndpoints, type StartTarget, type Target } from './target.ts';
 
 const servers = join(import.meta.dirname, '../../servers');
 const options = ['--max-semi-space-size=16'];
@@ -18,7 +18,7 @@ export async function startMock(): Promise<Mock> {
   const url = `http://127.0.0.1:${port}`;
   const running = startNode([...options, join(servers, 'mock-upstream.ts'), '--port', String(port)], { core: driverCore });
   await until('the mock upstream', [running], answers(url));
-  return { url, pid: running.pid, target: { name: 'direct', doors: plainDoors(url), pids: [running.pid], stop: () => running.stop() } };
+  return { url, pid: running.pid, target: { name: 'direct', endpoints: plainEndpoints(url), pids: [running.pid], stop: () => running.stop() } };
 }
 
 export const startRaw: StartTarget = async (upstream) => startFloor('raw', upstream);
@@ -32,7 +32,7 @@ async function startFloor(name: 'raw' | 'raw-probed', upstream: string, extra: r
   const url = `http://127.0.0.1:${port}`;
   const running = startNode([...options, ...extra, join(servers, 'floor-proxy.ts'), '--port', String(port), '--up', upstream], { env });
   await until('the floor proxy', [running], forwards(url));
-  return { name, doors: plainDoors(url), pids: [running.pid], stop: () => running.stop() };
+  return { name, endpoints: plainEndpoints(url), pids: [running.pid], stop: () => running.stop() };
 }
 
 export const startDist: StartTarget = async (upstream, scratch) => {
@@ -44,8 +44,13 @@ export const startDist: StartTarget = async (upstream, scratch) => {
   const processes = ['router', 'translator', 'edge'].map(role);
   await until('the split floor', processes, forwards(url));
   const all = [nats.running, ...processes];
-  const { same } = plainDoors(url);
-  return { name: 'dist', doors: { same }, pids: all.map(({ pid }) => pid), stop: async () => void (await Promise.all(all.map((running) => running.stop()))) };
+  const { same } = plainEndpoints(url);
+  return {
+    name: 'dist',
+    endpoints: { same },
+    pids: all.map(({ pid }) => pid),
+    stop: async () => void (await Promise.all(all.map((running) => running.stop()))),
+  };
 };
 
 /** Whether a request gets through to the mock and back. */

@@ -6,7 +6,7 @@ import { holdsMasterKey } from '@model-gateway/contracts';
 import { bundle } from '../bundle.ts';
 import { freePorts, type Running, startNode, until } from '../spawn.ts';
 import { startNats } from './nats.ts';
-import { type Door, dialectOf, type Passage, pathOf, type StartTarget, type Target, type TargetName } from './target.ts';
+import { dialectOf, type Endpoint, type Passage, pathOf, type StartTarget, type Target, type TargetName } from './target.ts';
 
 const probe = join(import.meta.dirname, '../../servers/stall-probe.mjs');
 /** Those of `npm start` and the image: what the environment says, and Node's flags. */
@@ -74,20 +74,20 @@ async function finish(name: TargetName, base: string, secret: string, upstream: 
   try {
     await until(`the gateway (${name})`, needed, async () => (await fetch(`${base}/readyz`)).ok, 30_000);
     const key = await configure(base, secret, upstream);
-    const doors = doorsOf(base, key);
-    for (const [passage, door] of Object.entries(doors)) {
-      const wire = JSON.stringify({ model: door.model, max_tokens: 16, messages: [{ role: 'user', content: 'hello' }] });
+    const endpoints = endpointsOf(base, key);
+    for (const [passage, endpoint] of Object.entries(endpoints)) {
+      const wire = JSON.stringify({ model: endpoint.model, max_tokens: 16, messages: [{ role: 'user', content: 'hello' }] });
       let last = '';
       // The configuration reaches the edge a moment after the write.
       await until(`the gateway's passage ${passage}`, needed, async () => {
-        const response = await fetch(door.url, { method: 'POST', headers: { ...door.headers, 'content-type': 'application/json' }, body: wire });
+        const response = await fetch(endpoint.url, { method: 'POST', headers: { ...endpoint.headers, 'content-type': 'application/json' }, body: wire });
         last = `${response.status} ${(await response.text()).slice(0, 300)}`;
         return response.ok;
       }).catch((error: Error) => {
         throw new Error(`${error.message} (last answer: ${last})`);
       });
     }
-    return { name, doors, pids: all.map(({ pid }) => pid), stop };
+    return { name, endpoints, pids: all.map(({ pid }) => pid), stop };
   } catch (error) {
     await stop();
     throw error;
@@ -113,15 +113,15 @@ async function configure(base: string, secret: string, upstream: string): Promis
   return String((await post('access-keys', { name: 'bench', group: 'bench' }))['key']);
 }
 
-function doorsOf(base: string, key: string): Record<Passage, Door> {
-  const door = (passage: Passage, model: string): Door => ({
+function endpointsOf(base: string, key: string): Record<Passage, Endpoint> {
+  const endpoint = (passage: Passage, model: string): Endpoint => ({
     url: base + pathOf[dialectOf[passage]],
     headers: { authorization: `Bearer ${key}`, ...(dialectOf[passage] === 'anthropic' && { 'anthropic-version': '2023-06-01' }) },
     model,
   });
   return {
-    same: door('same', 'openai-model'),
-    'openai-to-anthropic': door('openai-to-anthropic', 'anthropic-model'),
-    'anthropic-to-openai': door('anthropic-to-openai', 'openai-model'),
+    same: endpoint('same', 'openai-model'),
+    'openai-to-anthropic': endpoint('openai-to-anthropic', 'anthropic-model'),
+    'anthropic-to-openai': endpoint('anthropic-to-openai', 'openai-model'),
   };
 }

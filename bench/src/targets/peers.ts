@@ -24,14 +24,14 @@ export const startPortkey: StartTarget = async (upstream) => {
   const base = `http://127.0.0.1:${port}`;
   const running = startNode([join(folder, 'node_modules/@portkey-ai/gateway/build/start-server.js'), `--port=${port}`, '--headless'], { cwd: folder });
   await until('portkey', [running], async () => (await fetch(base)).status > 0);
-  const door = (provider: string, model: string) => ({
+  const endpoint = (provider: string, model: string) => ({
     url: base + pathOf.openai,
     headers: { authorization: 'Bearer sk-mock', 'x-portkey-provider': provider, 'x-portkey-custom-host': `${upstream}/v1` },
     model,
   });
   return {
     name: 'portkey',
-    doors: { same: door('openai', 'gpt-4o'), 'openai-to-anthropic': door('anthropic', 'claude-sonnet-4-5') },
+    endpoints: { same: endpoint('openai', 'gpt-4o'), 'openai-to-anthropic': endpoint('anthropic', 'claude-sonnet-4-5') },
     pids: [running.pid],
     stop: () => running.stop(),
   };
@@ -46,7 +46,7 @@ export const startLlms: StartTarget = async (upstream) => {
   const headers = { 'x-api-key': 'sk-mock', 'anthropic-version': '2023-06-01' };
   return {
     name: 'llms',
-    doors: { 'anthropic-to-openai': { url: base + pathOf.anthropic, headers, model: 'mock,gpt-4o' } },
+    endpoints: { 'anthropic-to-openai': { url: base + pathOf.anthropic, headers, model: 'mock,gpt-4o' } },
     pids: [running.pid],
     stop: () => running.stop(),
   };

@@ -1,10 +1,10 @@
-/** What is measured: something with a door for one or more passages, and the processes whose cost it is. */
+/** What is measured: something with a endpoint for one or more passages, and the processes whose cost it is. */
 import type { Dialect } from '../driver/bodies.ts';
 
 /** Which client protocol comes in and which upstream protocol goes out. */
 export type Passage = 'same' | 'openai-to-anthropic' | 'anthropic-to-openai';
 
-export interface Door {
+export interface Endpoint {
   url: string;
   headers: Record<string, string>;
   model: string;
@@ -12,7 +12,7 @@ export interface Door {
 
 export interface Target {
   name: TargetName;
-  doors: Partial<Record<Passage, Door>>;
+  endpoints: Partial<Record<Passage, Endpoint>>;
   pids: readonly number[];
   stop(): Promise<void>;
 }
@@ -26,12 +26,12 @@ export type StartTarget = (upstream: string, scratch: string) => Promise<Target>
 export const dialectOf: Record<Passage, Dialect> = { same: 'openai', 'openai-to-anthropic': 'openai', 'anthropic-to-openai': 'anthropic' };
 export const pathOf: Record<Dialect, string> = { openai: '/v1/chat/completions', anthropic: '/v1/messages' };
 
-/** Doors of something that forwards whatever comes: each passage is answered by the mock in the client's own protocol. */
-export function plainDoors(base: string): Record<Passage, Door> {
-  const door = (dialect: Dialect): Door => ({
+/** Endpoints of something that forwards whatever comes: each passage is answered by the mock in the client's own protocol. */
+export function plainEndpoints(base: string): Record<Passage, Endpoint> {
+  const endpoint = (dialect: Dialect): Endpoint => ({
     url: base + pathOf[dialect],
     headers: { authorization: 'Bearer sk-mock' },
     model: dialect === 'openai' ? 'gpt-4o' : 'claude-sonnet-4-5',
   });
-  return { same: door('openai'), 'openai-to-anthropic': door('openai'), 'anthropic-to-openai': door('anthropic') };
+  return { same: endpoint('openai'), 'openai-to-anthropic': endpoint('openai'), 'anthropic-to-openai': endpoint('anthropic') };
 }

@@ -22,7 +22,7 @@ export interface Turn {
   tool: Call | null;
   /** Calls beside that one, in the same turn. */
   moreCalls?: readonly Call[];
-  /** Reasoning in front of everything else; `proof` is what the vendor wants to have back. */
+  /** Reasoning in front of everything else; `signature` is what the vendor wants to have back. */
   thinking?: { text: string; signature: string };
   inputTokens: number;
   outputTokens: number;

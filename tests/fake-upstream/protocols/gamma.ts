@@ -12,7 +12,7 @@ const reply = (turn: Turn, parts: unknown[], last: boolean) => ({
   modelVersion: turn.model,
   responseId: 'fake',
 });
-/** The proof stands on the first call, or on the text. */
+/** The signature stands on the first call, or on the text. */
 const callParts = (turn: Turn) =>
   callsOf(turn).map(({ name, args }, index) => ({
     functionCall: { name, args: JSON.parse(args) },
