@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { speakers, validate } from '../../packages/protocols/test/laws/harness.ts';
-import { type FakeUpstream, type HeardRequest, startFakeUpstream } from '../fake-upstream/index.ts';
+import { type FakeUpstream, startFakeUpstream, type UpstreamRequest } from '../fake-upstream/index.ts';
 import { type InProcessGateway, startInProcess } from '../support/in-process.ts';
 import { send } from '../support/send.ts';
 import type { Ask } from './ask.ts';
@@ -64,7 +64,7 @@ async function judge(caller: Caller, ask: Ask, target: MatrixTarget): Promise<st
 }
 
 /** Whether the caller's own words break the same rule. */
-function isOwnFault(target: MatrixTarget, { refusal, headers, path }: HeardRequest, body: object): boolean {
+function isOwnFault(target: MatrixTarget, { refusal, headers, path }: UpstreamRequest, body: object): boolean {
   const own = refusalsOf(target, { url: `http://vendor${path}`, headers: headers as Record<string, string>, body: JSON.stringify(body) });
   return own.some(({ rule }) => rule === refusal?.rule);
 }
