@@ -101,9 +101,9 @@ describe.each(arrangements('streams'))('%s', (arrangement) => {
     for (const [name, grown] of Object.entries(growth())) expect({ name, grown: grown <= 192 ? 'bounded' : grown }).toEqual({ name, grown: 'bounded' });
     expect(await slowConsumers(gateway)).toBe(arrangement === 'split' ? 0 : null);
     took.sort((a, b) => a - b);
-    // Half a second and what a busy machine adds; behind those readers it would be for ever.
-    expect(took[Math.floor(took.length / 2)]!).toBeLessThan(500);
-    expect(took[Math.floor(took.length * 0.9)]!).toBeLessThan(3000);
+    // Behind those readers it would be for ever; how fast it is otherwise is a matter for the bench.
+    expect(took[Math.floor(took.length / 2)]!).toBeLessThan(2500);
+    expect(took[Math.floor(took.length * 0.9)]!).toBeLessThan(10_000);
   }
 
   test('a caller that disconnects: its upstream call is closed within a second', async () => {
