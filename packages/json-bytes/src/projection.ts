@@ -4,6 +4,7 @@ import { asBuffer, countKeys, readKey, skipBlanks, skipValue, walkArray, walkObj
 import { type Need, type Node, newNode, putNeed, type State, stateOf } from './projection-states.ts';
 import { decodeJsonString } from './splice.ts';
 import { backslash, braceOpen, bracketOpen, quote } from './syntax.ts';
+import type { Span } from './text-cursor.ts';
 import type { KnownPlaces, PlacedMember } from './top-level.ts';
 
 export type { Depth, Need } from './projection-states.ts';
@@ -125,7 +126,7 @@ class Reading {
       if (member && looksInto(member.state) && Object.hasOwn(object, member.key)) throw new RepeatedKey(member.key);
       if (member) object[member.key] = this.#value(member.state);
       else this.#skip();
-      found?.add(member?.key, keyStart, start, this.#at, bytes);
+      found?.add(member?.key, { keyStart, start, end: this.#at }, bytes);
       return this.#at;
     });
     if (end < 0) this.#fail();
@@ -207,7 +208,7 @@ class FoundMembers {
   #lastEnd = -1;
   #repeats = false;
 
-  add(key: string | undefined, keyStart: number, start: number, end: number, bytes: Buffer): void {
+  add(key: string | undefined, { keyStart, start, end }: Span, bytes: Buffer): void {
     if (this.#last) this.#last.next = keyStart;
     this.#last = null;
     if (key !== undefined) {

@@ -5,9 +5,9 @@ import { beta } from './beta/index.ts';
 import { cloudhostConverse } from './cloudhost_converse/index.ts';
 import { cloudhostIdeStreaming } from './cloudhost_ide_streaming/index.ts';
 import { cloudhostInvoke } from './cloudhost_invoke/index.ts';
+import type { ClientAdapter, Protocol, UpstreamAdapter } from './contract/index.ts';
 import { delta } from './delta/index.ts';
 import { gamma } from './gamma/index.ts';
-import type { ClientAdapter, Protocol, UpstreamAdapter } from './protocol.ts';
 
 /** The only list. A protocol that is not here is not built: the console refuses it on save. */
 export const protocols: readonly Protocol[] = [alpha, alphaResponse, beta, cloudhostConverse, cloudhostIdeStreaming, cloudhostInvoke, delta, gamma];

@@ -43,46 +43,54 @@ export interface ReferencePrices extends TokenRates {
   tiers?: readonly ({ aboveTokens: number } & Partial<TokenRates>)[];
 }
 
-/** What chat-completions endpoints take of these models, beyond what is known of the models themselves. */
-export interface ChatRules {
+/** Which fields of a chat completion are taken, and under which names. */
+export interface ChatFieldRules {
   /** The name of the token limit. */
   limitField: 'max_tokens' | 'max_completion_tokens';
-  /** How reasoning is asked for: an effort word, `thinking: {type}`, `enable_thinking`, an aggregator's `reasoning: {…}`, or not at all. */
-  reasoning: 'effort' | 'thinking-type' | 'enable-thinking' | 'reasoning-object' | 'none';
+  seedField: 'seed' | 'random_seed';
   /** How many stop sequences are taken; more, or any where it is none, is a 400. null: no limit is known. */
   maxStops: number | null;
-  /** Takes `response_format` of type json_schema. */
-  jsonSchema: boolean;
-  /** Takes fields that only the first-party endpoint knows: verbosity, prompt_cache_key, service_tier, allowed_tools. */
-  firstParty: boolean;
   topK: boolean;
   /** Takes presence_penalty and frequency_penalty. */
   penalties: boolean;
-  /** Takes the word `required` for a tool choice; elsewhere only one tool can be named. */
-  requiredChoice: boolean;
-  /** Refuses arguments of an earlier call that are no JSON. */
-  jsonArguments: boolean;
-  /** Takes system messages after the first turn of the model. */
-  laterSystem: boolean;
-  /** Takes `cache_control` on parts. */
-  cacheControl: boolean;
   /** Takes `stream_options`. */
   streamOptions: boolean;
-  seedField: 'seed' | 'random_seed';
-  /** Knows tools of type `custom`; elsewhere they become functions. */
-  freeTextTools: boolean;
-  /** Takes the role `developer`; elsewhere it is called `system`. */
-  developerRole: boolean;
-  /** Refuses calls of earlier messages without the reasoning that led to them: while thinking is asked for, or unless it is turned off. */
-  demandsReasoning: 'never' | 'asked' | 'unless-off';
-  /** Refuses a forced call of a tool while it thinks: where thinking is asked for, or unless it is turned off. */
-  refusesForcedThinking: 'never' | 'asked' | 'unless-off';
-  /** Forbids the fields in which other vendors give reasoning, on earlier messages too. */
-  forbidsReasoning: boolean;
-  /** The fields of an assistant's message that are taken, where any other is refused; null: unknown ones are passed over. */
-  assistantFields: readonly string[] | null;
+  /** Takes fields that only the first-party endpoint knows: verbosity, prompt_cache_key, service_tier, allowed_tools. */
+  firstParty: boolean;
   /** The fields that are taken, where any other is refused; null: unknown ones are passed over. */
   onlyFields: ClosedFields | null;
+}
+
+/** What chat-completions endpoints take in the messages. */
+export interface ChatMessageRules {
+  /** Takes the role `developer`; elsewhere it is called `system`. */
+  developerRole: boolean;
+  /** Takes system messages after the first turn of the model. */
+  laterSystem: boolean;
+  /** Refuses arguments of an earlier call that are no JSON. */
+  jsonArguments: boolean;
+  /** Takes `cache_control` on parts. */
+  cacheControl: boolean;
+  /** The fields of an assistant's message that are taken, where any other is refused; null: unknown ones are passed over. */
+  assistantFields: readonly string[] | null;
+  /** Forbids the fields in which other vendors give reasoning, on earlier messages too. */
+  forbidsReasoning: boolean;
+  /** Refuses calls of earlier messages without the reasoning that led to them: while thinking is asked for, or unless it is turned off. */
+  demandsReasoning: 'never' | 'asked' | 'unless-off';
+}
+
+/** What chat-completions endpoints take of these models, beyond what is known of the models themselves. */
+export interface ChatRules extends ChatFieldRules, ChatMessageRules {
+  /** How reasoning is asked for: an effort word, `thinking: {type}`, `enable_thinking`, an aggregator's `reasoning: {…}`, or not at all. */
+  reasoning: 'effort' | 'thinking-type' | 'enable-thinking' | 'reasoning-object' | 'none';
+  /** Takes `response_format` of type json_schema. */
+  jsonSchema: boolean;
+  /** Takes the word `required` for a tool choice; elsewhere only one tool can be named. */
+  requiredChoice: boolean;
+  /** Knows tools of type `custom`; elsewhere they become functions. */
+  freeTextTools: boolean;
+  /** Refuses a forced call of a tool while it thinks: where thinking is asked for, or unless it is turned off. */
+  refusesForcedThinking: 'never' | 'asked' | 'unless-off';
 }
 
 /** All fields of a request that a vendor with a closed schema takes. */
@@ -142,11 +150,8 @@ export type Vendor =
   | 'xai'
   | 'cohere';
 
-export interface ModelFamily {
-  /** The most specific pattern that matched; `*` when none did. */
-  pattern: string;
-  /** null: unknown. */
-  vendor: Vendor | null;
+/** How much a model reads and writes, in tokens. */
+export interface TokenLimits {
   /** The tiktoken table that counts it best. */
   tokenizer: 'o200k_base' | 'cl100k_base';
   /** Tokens it can read and write together; null: unknown. */
@@ -155,14 +160,26 @@ export interface ModelFamily {
   output: number | null;
   /** What is asked for where the upstream must be given a limit and the caller gave none. */
   defaultOutput: number;
+  /** Least tokens of a reply's limit that is not refused. */
+  minOutput: number;
   /** A reply's limit holds for the answer alone: what is thought comes on top of it. */
   thinksBeside: boolean;
+}
+
+/** What a model reads and does. */
+export interface Abilities {
   vision: boolean;
   pdf: boolean;
   tools: boolean;
   thinking: Thinking;
   structuredOutput: 'native' | 'emulate';
   sampling: SamplingRules;
+  /** Refuses a reply that is not streamed. */
+  streamsOnly: boolean;
+}
+
+/** What a model takes of earlier turns. */
+export interface HistoryRules {
   /**
    * Whether earlier reasoning goes back as readable text; some refuse a tool loop without it, and refuse or ignore it elsewhere. `tags`: in front of
    * the text, as it came.
@@ -177,16 +194,20 @@ export interface ModelFamily {
    * `no`: it is refused, or answered anew. null: unknown.
    */
   begunReply: 'continues' | 'prefix' | 'partial' | 'no' | null;
-  /** Refuses a reply that is not streamed. */
-  streamsOnly: boolean;
+  /** Longest id of a tool call, and whether only letters, digits, `_` and `-` may stand in it. */
+  toolIds: { maxLength: number; plain: boolean };
   /** `explicit`: only what is marked is cached. `automatic`: the vendor caches by itself, or not at all. */
   cacheMarks: 'explicit' | 'automatic';
   /** Knows `prompt_cache_breakpoint` on parts and `prompt_cache_options`, in chat completions and Responses; others refuse the fields. */
   cacheBreakpoints: boolean;
-  /** Least tokens of a reply's limit that is not refused. */
-  minOutput: number;
-  /** Longest id of a tool call, and whether only letters, digits, `_` and `-` may stand in it. */
-  toolIds: { maxLength: number; plain: boolean };
+}
+
+/** What is known of a family of models: the one table that every writer asks. */
+export interface ModelFamily extends TokenLimits, Abilities, HistoryRules {
+  /** The most specific pattern that matched; `*` when none did. */
+  pattern: string;
+  /** null: unknown. */
+  vendor: Vendor | null;
   prices: ReferencePrices | null;
   chat: ChatRules;
   converse: ConverseRules;

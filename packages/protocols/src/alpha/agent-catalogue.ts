@@ -4,7 +4,7 @@
  * throw the whole list away, so only words that all of its versions know are used.
  */
 import type { Effort, ModelFamily } from '@model-gateway/model-catalog';
-import type { ListedModel } from '../protocol.ts';
+import type { ListedModel } from '../contract/index.ts';
 
 /** Levels that every version of the agent knows. */
 const levels: Readonly<Partial<Record<Effort, string>>> = {

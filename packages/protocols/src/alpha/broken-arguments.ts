@@ -1,8 +1,8 @@
 /** Arguments of an earlier call that are no JSON (a reply was cut within them), for vendors that refuse them: wrapped, so that the model still sees them. */
 import type { Edit } from '@model-gateway/json-bytes';
+import type { VerbatimRequestContext } from '../contract/index.ts';
 import type { Losses } from '../kit/losses.ts';
 import { asArray, asString, own } from '../kit/read.ts';
-import type { VerbatimRequestContext } from '../protocol.ts';
 import { chatFamily } from './families.ts';
 
 /** The same text when it is JSON, or nothing at all. */

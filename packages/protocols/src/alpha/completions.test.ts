@@ -1,7 +1,7 @@
 /** Legacy completions: read for usage, passed on, and closed in their own words. */
 import { describe, expect, test } from '@jest/globals';
 import { foldEvents } from '../chat/fold.ts';
-import type { Target } from '../protocol.ts';
+import type { Target } from '../contract/index.ts';
 import { request } from './endpoint.ts';
 import { readRequest } from './read-request.ts';
 import { AlphaReader, readWhole } from './read-response.ts';

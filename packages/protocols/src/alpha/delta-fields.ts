@@ -1,5 +1,5 @@
 /** Where chunks of one reply differ while text grows. Arguments of calls are none of it: the reader follows their JSON. */
-import type { DeltaFields } from '../protocol.ts';
+import type { DeltaFields } from '../contract/index.ts';
 
 export const deltaFields: DeltaFields = {
   words: [

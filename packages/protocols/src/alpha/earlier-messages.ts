@@ -1,10 +1,10 @@
 /** What a model would refuse of the messages of a body that passes as it is: they may have been made by, or for, another vendor's model. */
 import type { Edit } from '@model-gateway/json-bytes';
+import type { VerbatimRequestContext } from '../contract/index.ts';
 import type { Losses } from '../kit/losses.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import { nineCharacterId } from '../kit/short-id.ts';
-import type { VerbatimRequestContext } from '../protocol.ts';
-import { chatFamily, type ModelFamily } from './families.ts';
+import { type ChatFamily, chatFamily } from './families.ts';
 import { type FoundSignature, findSignatures, signatureWords } from './signature-positions.ts';
 import { absentSignature, writeSignature } from './signatures.ts';
 import { blankReasoning, readReasoningText, reasoningFields } from './thinking.ts';
@@ -25,7 +25,7 @@ export const messageWords: readonly string[] = [...signatureWords, ...callWords,
 /** What this request asks of its messages, beside what the model's family does. */
 interface Rules {
   context: VerbatimRequestContext;
-  family: ModelFamily;
+  family: ChatFamily;
   losses: Losses;
   /** The first call of a message must carry a signature. */
   callSignatures: boolean;
@@ -60,13 +60,13 @@ export function fitMessages(context: VerbatimRequestContext, losses: Losses): Ed
 }
 
 /** Whether the model may think on this request: without parsing the whole of it, where the edge noted the place of the setting. */
-function mayThink(context: VerbatimRequestContext, family: ModelFamily): boolean {
+function mayThink(context: VerbatimRequestContext, family: ChatFamily): boolean {
   const bytes = context.value?.('thinking');
   if (bytes === undefined) return family.demandsReasoning === 'unless-off' || context.value === undefined;
   return !bytes.includes('"disabled"');
 }
 
-const isThinking = (setting: unknown, family: ModelFamily): boolean => {
+const isThinking = (setting: unknown, family: ChatFamily): boolean => {
   const type = own(setting, 'type');
   return type === undefined ? family.demandsReasoning === 'unless-off' : type !== 'disabled';
 };

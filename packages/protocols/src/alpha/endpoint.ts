@@ -1,7 +1,7 @@
+import type { Target, UpstreamAdapter, UpstreamRequest } from '../contract/index.ts';
 import { joinUrl } from '../kit/join-url.ts';
 import { asArray, asString, own } from '../kit/read.ts';
 import { besideEndpoint } from '../kit/whole-endpoint.ts';
-import type { Target, UpstreamAdapter, UpstreamRequest } from '../protocol.ts';
 
 const chatPath = '/chat/completions';
 /** Legacy completions. */

@@ -1,8 +1,8 @@
 import type { UpstreamFault } from '../chat/event.ts';
+import type { ClientError } from '../contract/index.ts';
 import { type OverflowWords, redrawOverflow, saysOverflow } from '../kit/context-overflow.ts';
 import { asArray, asNumber, asObject, asString, own } from '../kit/read.ts';
 import { readRetryAfter } from '../kit/retry-after.ts';
-import type { ClientError } from '../protocol.ts';
 
 type Headers = Readonly<Record<string, string | undefined>>;
 type FaultClass = UpstreamFault['class'];

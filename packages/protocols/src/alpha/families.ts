@@ -1,12 +1,10 @@
 /** What differs in a chat completion by model, derived from the table of model families. */
-import { type ChatRules, findFamily, type ModelFamily as KnownFamily } from '@model-gateway/model-catalog';
+import { type ChatRules, findFamily, type ModelFamily } from '@model-gateway/model-catalog';
+import type { Target } from '../contract/index.ts';
 import { familyOf } from '../kit/family.ts';
-import type { Target } from '../protocol.ts';
 
-/** Rules for chat completions of one model family; the values that the writers of this protocol use. */
-export interface ModelFamily extends Omit<ChatRules, 'limitField' | 'mostStops'> {
-  /** The name of the token limit. */
-  maxTokensField: ChatRules['limitField'];
+/** The words for an effort of reasoning, and the largest budget. */
+export interface EffortWords {
   /** Most tokens of a thinking budget. */
   maxBudget: number;
   /** The words that are taken beside off, weakest first; [] where any is. */
@@ -14,13 +12,23 @@ export interface ModelFamily extends Omit<ChatRules, 'limitField' | 'mostStops'>
   /** Effort words above `high`, and what "no reasoning" is called (null: it cannot be turned off). */
   highestEffort: 'high' | 'xhigh';
   noEffort: 'none' | 'minimal' | null;
-  replaysReasoning: KnownFamily['replaysReasoning'];
+}
+
+/** What is taken of the sampling parameters. */
+export interface ChatSampling {
   /** Refuses temperature, top_p and penalties that are not the default. */
   fixedSampling: boolean;
   /** Does not reason unless asked to: what it refuses of sampling while it reasons is taken then. */
   reasonsOnlyAsked: boolean;
   maxTemperature: number;
   maxStops: number;
+}
+
+/** Rules for chat completions of one model family; the values that the writers of this protocol use. */
+export interface ChatFamily extends Omit<ChatRules, 'limitField' | 'maxStops'>, EffortWords, ChatSampling {
+  /** The name of the token limit. */
+  maxTokensField: ChatRules['limitField'];
+  replaysReasoning: ModelFamily['replaysReasoning'];
   /** The mark of a last message that the model is to continue, where it takes one. */
   begunReply: 'prefix' | 'partial' | null;
   /** Refuses a tool call in the history without its signature. */
@@ -32,15 +40,15 @@ export interface ModelFamily extends Omit<ChatRules, 'limitField' | 'mostStops'>
 }
 
 /** What to mind for this target's model; what every compatible endpoint takes when nothing is known of it. */
-export const chatFamily = (target: Target): ModelFamily => rulesOf(familyOf(target));
+export const chatFamily = (target: Target): ChatFamily => rulesOf(familyOf(target));
 
 /** The same for a reader or a writer that stands in for another model than the target's. */
-export const chatFamilyOfModel = (modelId: string): ModelFamily => rulesOf(findFamily(modelId));
+export const chatFamilyOfModel = (modelId: string): ChatFamily => rulesOf(findFamily(modelId));
 
 /** Each request asks several times for one of few families. */
-const made = new WeakMap<KnownFamily, ModelFamily>();
+const made = new WeakMap<ModelFamily, ChatFamily>();
 
-function rulesOf(family: KnownFamily): ModelFamily {
+function rulesOf(family: ModelFamily): ChatFamily {
   let rules = made.get(family);
   if (!rules) {
     rules = makeRules(family);
@@ -49,7 +57,7 @@ function rulesOf(family: KnownFamily): ModelFamily {
   return rules;
 }
 
-function makeRules(family: KnownFamily): ModelFamily {
+function makeRules(family: ModelFamily): ChatFamily {
   const { limitField, maxStops, ...chat } = family.chat;
   const { style, efforts, max, optional } = family.thinking;
   return {

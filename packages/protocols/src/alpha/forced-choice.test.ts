@@ -1,7 +1,7 @@
 /** A forced call of a tool in bytes that pass through, to a family that refuses it while it thinks. */
 import { expect, test } from '@jest/globals';
+import type { WriteRequestContext } from '../contract/index.ts';
 import { own } from '../kit/read.ts';
-import type { WriteRequestContext } from '../protocol.ts';
 import { normalize } from './normalize.ts';
 
 const tools = [{ type: 'function', function: { name: 'f' } }];

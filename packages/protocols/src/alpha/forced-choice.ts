@@ -4,10 +4,10 @@ import type { Conversation, Reasoning, Tool, ToolChoice } from '../chat/conversa
 import { relaxChoice, settleForcedChoice, turnThinkingOff } from '../kit/forced-choice.ts';
 import type { Losses } from '../kit/losses.ts';
 import { asArray, asObject, asString, own } from '../kit/read.ts';
-import type { ModelFamily } from './families.ts';
+import type { ChatFamily } from './families.ts';
 
 /** The conversation with a choice of tools and a setting for thinking that go together. */
-export function fitForcedChoice(conversation: Conversation, family: ModelFamily, losses: Losses): Conversation {
+export function fitForcedChoice(conversation: Conversation, family: ChatFamily, losses: Losses): Conversation {
   const { reasoning, toolChoice, tools } = conversation;
   const optional = isOptional(family);
   const thinks = refusesWhile(reasoning, family) && canForce(toolChoice, tools, family);
@@ -15,21 +15,21 @@ export function fitForcedChoice(conversation: Conversation, family: ModelFamily,
 }
 
 /** Whether a forced call is refused with this setting. */
-function refusesWhile(reasoning: Reasoning | undefined, family: ModelFamily): boolean {
+function refusesWhile(reasoning: Reasoning | undefined, family: ChatFamily): boolean {
   if (family.refusesForcedThinking === 'never') return false;
   if (!isOptional(family)) return true;
   if (reasoning?.enabled === false || reasoning?.effort === 'none') return false;
   return reasoning !== undefined || family.refusesForcedThinking === 'unless-off';
 }
 
-const isOptional = (family: ModelFamily): boolean => family.noEffort === 'none';
+const isOptional = (family: ChatFamily): boolean => family.noEffort === 'none';
 
 /** "Some tool" cannot be said to every family: what becomes a wish anyway is no reason not to think. */
-const canForce = (choice: ToolChoice | undefined, tools: readonly Tool[], family: ModelFamily): boolean =>
+const canForce = (choice: ToolChoice | undefined, tools: readonly Tool[], family: ChatFamily): boolean =>
   choice?.type === 'tool' || family.requiredChoice || (choice?.allowed ?? tools).length === 1;
 
 /** The same for a body that passes through. */
-export function forcedChoiceEdits(field: (key: string) => unknown, family: ModelFamily, losses: Losses): Edit[] {
+export function forcedChoiceEdits(field: (key: string) => unknown, family: ChatFamily, losses: Losses): Edit[] {
   if (family.refusesForcedThinking === 'never') return [];
   const choice = field('tool_choice');
   if (choice !== 'required' && !asObject(choice)) return [];
@@ -43,13 +43,13 @@ export function forcedChoiceEdits(field: (key: string) => unknown, family: Model
   return edits;
 }
 
-function switchOff(field: (key: string) => unknown, family: ModelFamily): Edit[] {
+function switchOff(field: (key: string) => unknown, family: ChatFamily): Edit[] {
   const enabled = field('enable_thinking');
   if (enabled === false || (enabled === undefined && family.refusesForcedThinking !== 'unless-off')) return [];
   return [{ path: ['enable_thinking'], value: false, add: true }];
 }
 
-function typeOff(field: (key: string) => unknown, family: ModelFamily): Edit[] {
+function typeOff(field: (key: string) => unknown, family: ChatFamily): Edit[] {
   const setting = asString(own(field('thinking'), 'type'));
   const effort = asString(field('reasoning_effort'));
   const asked = setting !== undefined || (effort !== undefined && effort !== 'none');

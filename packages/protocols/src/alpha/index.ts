@@ -1,6 +1,7 @@
 /** OpenAI-compatible chat completions: the protocol as one value. */
+
+import type { Protocol } from '../contract/index.ts';
 import { plainToolName } from '../kit/tool-names.ts';
-import type { Protocol } from '../protocol.ts';
 import { bodyLayout } from './body-layout.ts';
 import { deltaFields } from './delta-fields.ts';
 import { credential, listModels, readModelList, request } from './endpoint.ts';

@@ -2,9 +2,10 @@
  * Cache marks for aggregators that pass them on to a vendor which caches only what is marked: on the system message and the last two user
  * messages. A marked text must be a part of a list.
  */
+
+import type { UpstreamAdapter } from '../contract/index.ts';
 import { familyOf } from '../kit/family.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
-import type { UpstreamAdapter } from '../protocol.ts';
 import { chatFamily } from './families.ts';
 
 const markedTurns = 2;

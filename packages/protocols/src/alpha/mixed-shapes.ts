@@ -4,8 +4,8 @@
  * another shape is read and written anew; tools of the Responses shape are corrected in place.
  */
 import type { Edit } from '@model-gateway/json-bytes';
+import type { VerbatimRequestContext, VerbatimRules } from '../contract/index.ts';
 import { asArray, asObject, asString, own } from '../kit/read.ts';
-import type { VerbatimRequestContext, VerbatimRules } from '../protocol.ts';
 
 type Body = Pick<VerbatimRequestContext, 'contains' | 'value'>;
 

@@ -1,5 +1,5 @@
 /** Lists of models, in the shapes that clients of this protocol read. */
-import type { ListedModel, ModelsAsked } from '../protocol.ts';
+import type { ListedModel, ModelsAsked } from '../contract/index.ts';
 import { catalogueEntry } from './agent-catalogue.ts';
 
 /** One model as the real endpoint lists it, with its limits under the names that compatible servers use (Groq's list has them). */

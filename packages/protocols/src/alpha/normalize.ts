@@ -1,11 +1,11 @@
 /** What a model would refuse of a chat completion, changed to what it takes. Only families whose refusals are known are touched. */
 import type { Edit } from '@model-gateway/json-bytes';
+import type { UpstreamAdapter } from '../contract/index.ts';
 import { familyOf } from '../kit/family.ts';
 import { limitTokens } from '../kit/limit-tokens.ts';
 import { Losses } from '../kit/losses.ts';
 import { asArray, asNumber, asString, own } from '../kit/read.ts';
-import type { UpstreamAdapter } from '../protocol.ts';
-import { chatFamily, type ModelFamily } from './families.ts';
+import { type ChatFamily, chatFamily } from './families.ts';
 import { forcedChoiceEdits } from './forced-choice.ts';
 import { nearestEffort } from './reasoning.ts';
 
@@ -41,7 +41,7 @@ export const normalize: NonNullable<UpstreamAdapter['normalize']> = (field, cont
 };
 
 /** The limit under the name that the model knows, between its bounds. */
-function limitEdits(field: Field, target: Parameters<typeof familyOf>[0], family: ModelFamily, losses: Losses): Edit[] {
+function limitEdits(field: Field, target: Parameters<typeof familyOf>[0], family: ChatFamily, losses: Losses): Edit[] {
   const plain = asNumber(field('max_tokens'));
   const newer = asNumber(field('max_completion_tokens'));
   if (plain === undefined && newer === undefined) return [];
@@ -65,14 +65,14 @@ function limitEdits(field: Field, target: Parameters<typeof familyOf>[0], family
   return [...limitTokens(['max_tokens'], plain, bounds, losses), ...limitTokens(['max_completion_tokens'], newer, bounds, losses)];
 }
 
-function temperatureEdits(field: Field, { maxTemperature }: ModelFamily, losses: Losses): Edit[] {
+function temperatureEdits(field: Field, { maxTemperature }: ChatFamily, losses: Losses): Edit[] {
   const asked = asNumber(field('temperature'));
   if (asked === undefined || asked <= maxTemperature) return [];
   losses.add('temperature', 'downgraded', `Limited to ${maxTemperature}, the most that this model takes.`);
   return [{ path: ['temperature'], value: maxTemperature }];
 }
 
-function penaltyEdits(field: Field, { penalties }: ModelFamily, losses: Losses): Edit[] {
+function penaltyEdits(field: Field, { penalties }: ChatFamily, losses: Losses): Edit[] {
   if (penalties) return [];
   return ['presence_penalty', 'frequency_penalty'].flatMap((key) => {
     if (field(key) === undefined || field(key) === null) return [];
@@ -82,7 +82,7 @@ function penaltyEdits(field: Field, { penalties }: ModelFamily, losses: Losses):
 }
 
 /** "Some tool" is only sayable to these models when there is but one. */
-function choiceEdits(field: Field, { requiredChoice }: ModelFamily, losses: Losses): Edit[] {
+function choiceEdits(field: Field, { requiredChoice }: ChatFamily, losses: Losses): Edit[] {
   if (requiredChoice || field('tool_choice') !== 'required') return [];
   const tools = asArray(field('tools')) ?? [];
   const name = tools.length === 1 ? asString(own(own(tools[0], 'function'), 'name')) : undefined;
@@ -90,7 +90,7 @@ function choiceEdits(field: Field, { requiredChoice }: ModelFamily, losses: Loss
   return [{ path: ['tool_choice'], value: name === undefined ? 'auto' : { type: 'function', function: { name } } }];
 }
 
-function seedEdits(field: Field, { seedField }: ModelFamily, losses: Losses): Edit[] {
+function seedEdits(field: Field, { seedField }: ChatFamily, losses: Losses): Edit[] {
   const seed = asNumber(field('seed'));
   if (seed === undefined || seedField === 'seed') return [];
   losses.add('seed', 'renamed', `This model takes it as ${seedField}.`);
@@ -100,7 +100,7 @@ function seedEdits(field: Field, { seedField }: ModelFamily, losses: Losses): Ed
   ];
 }
 
-function effortEdits(field: Field, family: ModelFamily, losses: Losses): Edit[] {
+function effortEdits(field: Field, family: ChatFamily, losses: Losses): Edit[] {
   const effort = asString(field('reasoning_effort'));
   if (effort === undefined) return [];
   const path = ['reasoning_effort'];
@@ -114,7 +114,7 @@ function effortEdits(field: Field, family: ModelFamily, losses: Losses): Edit[] 
   return [{ path, value: taken }];
 }
 
-function nearest(effort: string, family: ModelFamily): string {
+function nearest(effort: string, family: ChatFamily): string {
   if (family.efforts.length === 1 && effort !== 'none') return family.efforts[0] ?? effort;
   if (effort === 'none') return family.noEffort ?? 'low';
   const nearer = family.firstParty ? undefined : nearestEffort(effort, family.efforts);
@@ -123,7 +123,7 @@ function nearest(effort: string, family: ModelFamily): string {
   return effort === 'minimal' && family.noEffort !== 'minimal' ? 'low' : effort;
 }
 
-function stopEdits(field: Field, { maxStops }: ModelFamily, losses: Losses): Edit[] {
+function stopEdits(field: Field, { maxStops }: ChatFamily, losses: Losses): Edit[] {
   const stop = field('stop');
   const count = asArray(stop)?.length ?? (asString(stop) === undefined ? 0 : 1);
   if (count <= maxStops) return [];
@@ -132,7 +132,7 @@ function stopEdits(field: Field, { maxStops }: ModelFamily, losses: Losses): Edi
   return [{ path: ['stop'], value: maxStops === 0 ? undefined : asArray(stop)?.slice(0, maxStops) }];
 }
 
-function samplingEdits(field: Field, family: ModelFamily, losses: Losses): Edit[] {
+function samplingEdits(field: Field, family: ChatFamily, losses: Losses): Edit[] {
   // Without reasoning the same model samples as others do, where it can be turned off.
   const effort = field('reasoning_effort') ?? (family.reasonsOnlyAsked ? 'none' : undefined);
   if (!family.fixedSampling || (family.noEffort === 'none' && effort === 'none')) return [];

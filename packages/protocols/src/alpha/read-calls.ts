@@ -3,6 +3,15 @@ import { asNumber, asString, own } from '../kit/read.ts';
 import { JsonProgress } from './json-progress.ts';
 import { readSignatureOf } from './signatures.ts';
 
+/** One piece of a call in a record; '' where it does not say. */
+interface Fragment {
+  id: string;
+  name: string;
+  text: string;
+  /** A free-text tool. */
+  custom: boolean;
+}
+
 /** One call that is being received. The block opens when the name is known; what came before waits in `early`. */
 interface Call {
   id: string;
@@ -41,7 +50,7 @@ export class CallReader {
     const id = asString(own(fragment, 'id')) ?? '';
     const name = asString(own(definition, 'name')) ?? '';
     const text = argumentText(own(definition, custom === undefined ? 'arguments' : 'input'));
-    const call = this.#find(asNumber(own(fragment, 'index')), id, name, text, custom !== undefined || own(fragment, 'type') === 'custom', events);
+    const call = this.#find(asNumber(own(fragment, 'index')), { id, name, text, custom: custom !== undefined || own(fragment, 'type') === 'custom' }, events);
     if (call.block === null) {
       if (call.id === '' && id !== '') {
         call.id = id;
@@ -79,7 +88,7 @@ export class CallReader {
     }
   }
 
-  #find(given: number | undefined, id: string, name: string, text: string, custom: boolean, events: ChatEvent[]): Call {
+  #find(given: number | undefined, { id, name, text, custom }: Fragment, events: ChatEvent[]): Call {
     const known = given === undefined ? this.#guess(id, name) : this.#byIndex.get(given);
     if (known && !isAnother(known, id, name, text)) return known;
     this.settle(events);

@@ -1,8 +1,8 @@
 import type { Conversation, Reasoning, Sampling } from '../chat/conversation.ts';
+import type { ReadRequest, ReadRequestContext } from '../contract/index.ts';
 import { invalid } from '../kit/fail.ts';
 import { Losses } from '../kit/losses.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
-import type { ReadRequest, ReadRequestContext } from '../protocol.ts';
 import { readCacheOptions } from './cache-breakpoints.ts';
 import { readOutputFormat } from './output-format.ts';
 import { optionalBoolean, optionalNumber, optionalString } from './read-fields.ts';

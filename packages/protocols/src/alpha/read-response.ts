@@ -1,10 +1,10 @@
 import type { Usage } from '@model-gateway/contracts';
 import type { ChatEvent } from '../chat/event.ts';
+import type { ReplyReader, StreamRecord } from '../contract/index.ts';
 import { LeadingThinking } from '../kit/leading-thinking.ts';
 import { Losses, lostIn } from '../kit/losses.ts';
 import { asArray, asNumber, asString, type JsonObject, own } from '../kit/read.ts';
 import { readServedTier, type ServedTier } from '../kit/service-tier.ts';
-import type { ReplyReader, StreamRecord } from '../protocol.ts';
 import { readStreamError } from './errors.ts';
 import { loseBeside, loseCounts, readSearched } from './read-beside.ts';
 import { CallReader } from './read-calls.ts';

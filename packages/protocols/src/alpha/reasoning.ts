@@ -2,7 +2,7 @@ import type { Reasoning } from '../chat/conversation.ts';
 import { invalid } from '../kit/fail.ts';
 import type { Losses } from '../kit/losses.ts';
 import { asBoolean, asNumber, asString, type JsonObject, own } from '../kit/read.ts';
-import type { ModelFamily } from './families.ts';
+import type { ChatFamily } from './families.ts';
 
 type Effort = NonNullable<Reasoning['effort']>;
 
@@ -41,11 +41,11 @@ const readSummary = (word: string | undefined): Reasoning['summary'] => (word ==
 const isOff = (reasoning: Reasoning): boolean => reasoning.enabled === false || reasoning.effort === 'none';
 
 /** Whether a model of this family thinks about a request that asks so. */
-export const thinksAbout = (reasoning: Reasoning | undefined, family: ModelFamily): boolean =>
+export const thinksAbout = (reasoning: Reasoning | undefined, family: ChatFamily): boolean =>
   family.reasoning === 'none' || reasoning === undefined ? family.demandsReasoning === 'unless-off' : !isOff(reasoning);
 
 /** The request fields that ask this family for reasoning; what it cannot express is a declared loss. */
-export function writeReasoning(reasoning: Reasoning, family: ModelFamily, losses: Losses): JsonObject {
+export function writeReasoning(reasoning: Reasoning, family: ChatFamily, losses: Losses): JsonObject {
   const off = isOff(reasoning);
   if (reasoning.summary !== undefined && reasoning.summary !== 'none' && family.reasoning !== 'reasoning-object') {
     losses.add('reasoning.summary', 'dropped', 'Chat completions decide themselves how readable reasoning is.');
@@ -81,7 +81,7 @@ function writeReasoningObject(reasoning: Reasoning): JsonObject {
   return { enabled: true, ...exclude };
 }
 
-function writeEffort(reasoning: Reasoning, family: ModelFamily, losses: Losses): string | undefined {
+function writeEffort(reasoning: Reasoning, family: ChatFamily, losses: Losses): string | undefined {
   const [only] = family.efforts;
   if (only !== undefined && family.efforts.length === 1) {
     if (reasoning.effort !== only) losses.add('reasoning.effort', 'downgraded', 'This model only knows reasoning on and off.');
@@ -124,7 +124,7 @@ export function nearestEffort(effort: string, taken: readonly string[]): string 
   return taken.find((word) => ranks.indexOf(word) >= ranks.indexOf(effort)) ?? taken.at(-1);
 }
 
-function writeBudget(reasoning: Reasoning, { maxBudget }: ModelFamily, losses: Losses): number | undefined {
+function writeBudget(reasoning: Reasoning, { maxBudget }: ChatFamily, losses: Losses): number | undefined {
   if (reasoning.budget !== undefined) {
     if (reasoning.budget > maxBudget) losses.add('reasoning.budget', 'downgraded', `Limited to ${maxBudget}, the most that this model thinks.`);
     return reasoning.budget < 0 ? undefined : Math.min(reasoning.budget, maxBudget);

@@ -7,7 +7,7 @@ import { describeRecorded } from '../../test/support/describe-recorded.ts';
 import { validateStream } from '../../test/validate/alpha.ts';
 import type { ChatEvent } from '../chat/event.ts';
 import { foldEvents, type Message, unfoldMessage } from '../chat/fold.ts';
-import type { ReplyContext, WriteRequestContext } from '../protocol.ts';
+import type { ReplyContext, WriteRequestContext } from '../contract/index.ts';
 import { readError } from './errors.ts';
 import { readRequest } from './read-request.ts';
 import { AlphaReader, readWhole } from './read-response.ts';

@@ -1,7 +1,8 @@
 /** How long the replies to a chat completion, or a legacy completion, may become. */
+
+import type { ReplyLimits } from '../contract/index.ts';
 import { asArray } from '../kit/read.ts';
 import { asLimit, asReplies, largestLimit } from '../kit/reply-limits.ts';
-import type { ReplyLimits } from '../protocol.ts';
 
 export const limitKeys = ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'n', 'best_of', 'prompt', 'enable_thinking', 'thinking_budget'] as const;
 

@@ -1,9 +1,9 @@
 import { noUsage, type Usage } from '@model-gateway/contracts';
 import type { BlockStart, ChatEvent, FinishReason } from '../chat/event.ts';
+import type { ReplyContext } from '../contract/index.ts';
 import { type CitedPage, readCitedPages } from '../kit/cited-pages.ts';
 import { Losses } from '../kit/losses.ts';
 import { type ServedTier, writeServedTier } from '../kit/service-tier.ts';
-import type { ReplyContext } from '../protocol.ts';
 import { tiersWritten } from './service-tiers.ts';
 import { writeSignature } from './signatures.ts';
 import { writeFinish } from './stop-reasons.ts';

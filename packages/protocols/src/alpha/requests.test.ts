@@ -2,9 +2,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { isGatewayError } from '@model-gateway/contracts/errors';
 import type { Conversation, Part } from '../chat/conversation.ts';
+import type { WriteRequestContext } from '../contract/index.ts';
 import type { JsonObject } from '../kit/read.ts';
 import type { SignatureRefusal } from '../kit/signature-refusal.ts';
-import type { WriteRequestContext } from '../protocol.ts';
 import { readRequest } from './read-request.ts';
 import { writeRequest } from './write-request.ts';
 

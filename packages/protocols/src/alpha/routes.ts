@@ -1,4 +1,4 @@
-import type { ClientRoute } from '../protocol.ts';
+import type { ClientRoute } from '../contract/index.ts';
 import { modelInfoPath } from './models.ts';
 
 type Headers = Readonly<Record<string, string | undefined>>;

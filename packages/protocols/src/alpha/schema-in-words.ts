@@ -1,8 +1,8 @@
 /** JSON schema for models that only know JSON mode, in verbatim bodies: JSON mode is requested and the schema is described in the prompt. */
 import type { Edit } from '@model-gateway/json-bytes';
+import type { VerbatimRequestContext } from '../contract/index.ts';
 import type { Losses } from '../kit/losses.ts';
 import { asArray, own } from '../kit/read.ts';
-import type { VerbatimRequestContext } from '../protocol.ts';
 import { chatFamily } from './families.ts';
 
 /** In every body that asks for one. */

@@ -1,6 +1,6 @@
 import type { Usage } from '@model-gateway/contracts';
+import type { GatewayWarning, StreamTerminator, TerminatorContext } from '../contract/index.ts';
 import { asArray, asNumber, asString, own } from '../kit/read.ts';
-import type { GatewayWarning, StreamTerminator, TerminatorContext } from '../protocol.ts';
 import { writeUsage } from './usage.ts';
 
 const boundary = /\r?\n\r?\n/g;

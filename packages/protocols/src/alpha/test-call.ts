@@ -1,5 +1,5 @@
 /** The call by which an admin tests a model. */
-import type { TestCall, TestCallContext } from '../protocol.ts';
+import type { TestCall, TestCallContext } from '../contract/index.ts';
 
 export const testCall = ({ model, stream, prompt, body }: TestCallContext): TestCall => ({
   path: '/v1/chat/completions',

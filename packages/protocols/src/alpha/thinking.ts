@@ -1,8 +1,8 @@
 import type { ThinkingPart } from '../chat/conversation.ts';
+import type { WriteRequestContext } from '../contract/index.ts';
 import type { Losses } from '../kit/losses.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
-import type { WriteRequestContext } from '../protocol.ts';
-import type { ModelFamily } from './families.ts';
+import type { ChatFamily } from './families.ts';
 import type { ReasoningDetail } from './wire.ts';
 
 /** Where vendors put readable reasoning, on a delta as on a message; the first that holds text counts, since some fill two alike. */
@@ -134,7 +134,7 @@ function cutBySpans(readable: string, details: readonly ReadDetail[]): ThinkingP
 export const thinkingTag = 'think';
 
 /** Earlier reasoning in front of an assistant's text, for a family that wants it back there; '' elsewhere. */
-export function writeTagged(parts: readonly ThinkingPart[], family: ModelFamily): string {
+export function writeTagged(parts: readonly ThinkingPart[], family: ChatFamily): string {
   const text = parts.map((part) => part.text).join('');
   return family.replaysReasoning === 'tags' && text !== '' ? `<${thinkingTag}>\n${text}\n</${thinkingTag}>\n\n` : '';
 }
@@ -147,7 +147,7 @@ export function writeThinking(
   parts: readonly ThinkingPart[],
   context: {
     open: WriteRequestContext['openSignature'];
-    family: ModelFamily;
+    family: ChatFamily;
     hasCalls: boolean;
     /** The vendor refuses a call without its reasoning, or any message where it has just said so. */
     demanded: 'none' | 'with-calls' | 'all';

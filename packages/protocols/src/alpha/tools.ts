@@ -5,7 +5,7 @@ import { objectParameters } from '../kit/object-parameters.ts';
 import { asArray, asBoolean, asString, type JsonObject, own } from '../kit/read.ts';
 import { keepStrict } from '../kit/strict-schema.ts';
 import { readCacheMark } from './cache-mark.ts';
-import type { ModelFamily } from './families.ts';
+import type { ChatFamily } from './families.ts';
 
 /** `tools`, or the older `functions`, → canonical tools. The flat spellings of Responses and of the messages protocol are taken too. */
 export function readTools(source: JsonObject): Tool[] {
@@ -88,7 +88,7 @@ function readAllowed(value: unknown): ToolChoice {
 export function writeTools(
   all: readonly Tool[],
   choice: ToolChoice | undefined,
-  family: ModelFamily,
+  family: ChatFamily,
   losses: Losses,
   relaxed: Map<string, unknown> = new Map(),
 ): JsonObject {
@@ -99,7 +99,7 @@ export function writeTools(
   return { tools, ...(choice && { tool_choice: writeChoice(choice, all, family) }) };
 }
 
-function writeTool(tool: Tool, family: ModelFamily, losses: Losses, relaxed: Map<string, unknown>): JsonObject | undefined {
+function writeTool(tool: Tool, family: ChatFamily, losses: Losses, relaxed: Map<string, unknown>): JsonObject | undefined {
   if (tool.type === 'server') {
     if (tool.rawProtocol === 'alpha') return tool.raw as JsonObject;
     losses.add('tools.server', 'dropped', 'A tool that the vendor runs itself is only known to its own endpoint.');
@@ -139,7 +139,7 @@ function writeCustomTool(tool: Tool, losses: Losses): JsonObject {
   return { type: 'custom', custom: naming };
 }
 
-function writeChoice(choice: ToolChoice, tools: readonly Tool[], family: ModelFamily): unknown {
+function writeChoice(choice: ToolChoice, tools: readonly Tool[], family: ChatFamily): unknown {
   const naming = (name: string) =>
     tools.find((tool) => tool.name === name)?.type === 'custom' ? { type: 'custom', custom: { name } } : { type: 'function', function: { name } };
   if (choice.type === 'tool') return naming(choice.name);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { applyEdits } from '@model-gateway/json-bytes';
+import type { VerbatimReplyContext, VerbatimRequestContext } from '../contract/index.ts';
 import type { SignatureRefusal } from '../kit/signature-refusal.ts';
-import type { VerbatimReplyContext, VerbatimRequestContext } from '../protocol.ts';
 import { verbatim } from './verbatim-rules.ts';
 
 function request(body: unknown, options: { stream?: boolean; model?: string; refused?: SignatureRefusal } = {}) {

@@ -1,10 +1,10 @@
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { Edit } from '@model-gateway/json-bytes';
 import type { ClosedFields } from '@model-gateway/model-catalog';
+import type { VerbatimReply, VerbatimReplyContext, VerbatimRequestContext, VerbatimRules } from '../contract/index.ts';
 import { Losses } from '../kit/losses.ts';
 import { asArray, asObject, own } from '../kit/read.ts';
 import { nineCharacterId } from '../kit/short-id.ts';
-import type { VerbatimReply, VerbatimReplyContext, VerbatimRequestContext, VerbatimRules } from '../protocol.ts';
 import { argumentEdits } from './broken-arguments.ts';
 import { closedEdits, orderEdits } from './closed-fields.ts';
 import { fitMessages, messageWords } from './earlier-messages.ts';

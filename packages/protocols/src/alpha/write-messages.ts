@@ -1,13 +1,13 @@
 import type { Conversation, MediaPart, Part, TextPart, ThinkingPart, ToolCallPart, ToolResultPart, Turn } from '../chat/conversation.ts';
+import type { WriteRequestContext } from '../contract/index.ts';
 import { pairCallIds } from '../kit/call-ids.ts';
 import { isBegun } from '../kit/fit-to-model.ts';
 import type { Losses } from '../kit/losses.ts';
 import { unpackReasoning } from '../kit/reasoning-note.ts';
 import { nineCharacterId, shortId } from '../kit/short-id.ts';
-import type { WriteRequestContext } from '../protocol.ts';
 import { wrapArguments } from './broken-arguments.ts';
 import { writeBreakpoint } from './cache-breakpoints.ts';
-import type { ModelFamily } from './families.ts';
+import type { ChatFamily } from './families.ts';
 import { thinksAbout } from './reasoning.ts';
 import { absentSignature, writeSignature } from './signatures.ts';
 import { writeTagged, writeThinking } from './thinking.ts';
@@ -16,7 +16,7 @@ import { writeMedia } from './write-media.ts';
 
 interface Page {
   context: WriteRequestContext;
-  family: ModelFamily;
+  family: ChatFamily;
   ids: ReadonlyMap<ToolCallPart | ToolResultPart, string>;
   losses: Losses;
   /** The model thinks about this request. */
@@ -24,7 +24,7 @@ interface Page {
 }
 
 /** The conversation's text, media, calls and results as `messages`. */
-export function writeMessages(conversation: Conversation, context: WriteRequestContext, family: ModelFamily, losses: Losses): WireRequestMessage[] {
+export function writeMessages(conversation: Conversation, context: WriteRequestContext, family: ChatFamily, losses: Losses): WireRequestMessage[] {
   const fit = family.nineCharacterIds ? nineCharacterId : (id: string) => shortId(id);
   const ids = pairCallIds(conversation, { fit, mint: () => fit(context.mintId('call_')) });
   const page: Page = { context, family, ids, losses, thinks: thinksAbout(conversation.reasoning, family) };
@@ -73,7 +73,7 @@ function writeTexts(parts: readonly TextPart[], page: Page): unknown {
 
 const writeText = (part: TextPart, page: Page) => ({ type: 'text', text: part.text, ...writeCache(part, page) });
 
-const takesMarks = (family: ModelFamily): boolean => family.cacheControl || family.cacheBreakpoints;
+const takesMarks = (family: ChatFamily): boolean => family.cacheControl || family.cacheBreakpoints;
 
 function writeCache(part: TextPart | MediaPart, page: Page): object {
   if (!part.cache) return {};

@@ -1,14 +1,14 @@
 import type { Conversation, OutputFormat, Reasoning, Sampling } from '../chat/conversation.ts';
+import type { WriteRequestContext, WrittenRequest } from '../contract/index.ts';
 import { fillPrompt } from '../kit/empty-prompt.ts';
 import { Losses } from '../kit/losses.ts';
 import type { JsonObject } from '../kit/read.ts';
 import { fitServiceTier } from '../kit/service-tier.ts';
 import { keepStrict } from '../kit/strict-schema.ts';
 import { bothUsers, fitUser, onlyUser } from '../kit/user-label.ts';
-import type { WriteRequestContext, WrittenRequest } from '../protocol.ts';
 import { settleBreakpoints } from './cache-breakpoints.ts';
 import { closeBody } from './closed-fields.ts';
-import { chatFamily, type ModelFamily } from './families.ts';
+import { type ChatFamily, chatFamily } from './families.ts';
 import { fitForcedChoice } from './forced-choice.ts';
 import { writeOutputFormat } from './output-format.ts';
 import { thinksAbout, writeReasoning } from './reasoning.ts';
@@ -52,7 +52,7 @@ export function writeRequest(asked: Conversation, context: WriteRequestContext):
 }
 
 /** What asks for reasoning; nothing asks for it once what stands for the reasoning of earlier calls was refused. */
-function writeThinkingSetting(reasoning: Reasoning | undefined, context: WriteRequestContext, family: ModelFamily, losses: Losses): JsonObject {
+function writeThinkingSetting(reasoning: Reasoning | undefined, context: WriteRequestContext, family: ChatFamily, losses: Losses): JsonObject {
   const refused = context.signaturesRefused?.about === 'reasoning' && family.demandsReasoning !== 'never' && family.reasoning === 'thinking-type';
   if (!refused || !thinksAbout(reasoning, family)) return reasoning ? writeReasoning(reasoning, family, losses) : {};
   losses.add('thinking', 'dropped', 'The calls being answered came without reasoning that can be replayed.');
@@ -62,7 +62,7 @@ function writeThinkingSetting(reasoning: Reasoning | undefined, context: WriteRe
 /** Fields that a family may refuse unless they have their default. */
 const tuned = ['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'logprobs', 'top_logprobs', 'logit_bias'] as const;
 
-function writeSampling({ sampling, reasoning }: Conversation, family: ModelFamily, losses: Losses): JsonObject {
+function writeSampling({ sampling, reasoning }: Conversation, family: ChatFamily, losses: Losses): JsonObject {
   const fields: JsonObject = {
     [family.maxTokensField]: sampling.maxTokens,
     temperature: limitTemperature(sampling.temperature, family, losses),
@@ -85,13 +85,13 @@ function writeSampling({ sampling, reasoning }: Conversation, family: ModelFamil
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-function limitTemperature(asked: number | undefined, { maxTemperature }: ModelFamily, losses: Losses): number | undefined {
+function limitTemperature(asked: number | undefined, { maxTemperature }: ChatFamily, losses: Losses): number | undefined {
   if (asked === undefined || asked <= maxTemperature) return asked;
   losses.add('temperature', 'downgraded', `Limited to ${maxTemperature}, the most that this model takes.`);
   return maxTemperature;
 }
 
-function writeTopK(sampling: Sampling, family: ModelFamily, losses: Losses): JsonObject {
+function writeTopK(sampling: Sampling, family: ChatFamily, losses: Losses): JsonObject {
   if (sampling.topK === undefined) return {};
   if (family.topK) return { top_k: sampling.topK };
   losses.add('top_k', 'dropped', 'This upstream does not take top_k.');
@@ -109,7 +109,7 @@ function dropTuned(fields: JsonObject, losses: Losses): void {
 }
 
 /** Fields about the caller and its account; most vendors refuse those they do not know. */
-function writeCallerFields(conversation: Conversation, family: ModelFamily, losses: Losses): JsonObject {
+function writeCallerFields(conversation: Conversation, family: ChatFamily, losses: Losses): JsonObject {
   const { metadata, verbosity, serviceTier, promptCacheKey } = conversation;
   const fields: JsonObject = family.firstParty ? bothUsers(conversation, losses) : {};
   const user = family.firstParty ? undefined : onlyUser(conversation, losses);
@@ -134,7 +134,7 @@ function withStrictness(output: Extract<OutputFormat, { type: 'schema' }>, losse
 }
 
 /** The output format; for families without schemas JSON mode, with the schema described in the prompt. */
-function writeOutput(output: OutputFormat, body: JsonObject, messages: WireRequestMessage[], family: ModelFamily, losses: Losses): void {
+function writeOutput(output: OutputFormat, body: JsonObject, messages: WireRequestMessage[], family: ChatFamily, losses: Losses): void {
   if (output.type !== 'schema' || family.jsonSchema) {
     if (output.type === 'schema') body['response_format'] = writeOutputFormat(withStrictness(output, losses));
     else if (output.type !== 'text') {

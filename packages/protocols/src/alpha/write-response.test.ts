@@ -3,7 +3,7 @@ import { noUsage } from '@model-gateway/contracts';
 import { validateStream } from '../../test/validate/alpha.ts';
 import type { ChatEvent } from '../chat/event.ts';
 import { foldEvents } from '../chat/fold.ts';
-import type { ReplyContext } from '../protocol.ts';
+import type { ReplyContext } from '../contract/index.ts';
 import { AlphaReader } from './read-response.ts';
 import type { Echo, WireMessage } from './wire.ts';
 import { AlphaWriter, writeWhole } from './write-response.ts';

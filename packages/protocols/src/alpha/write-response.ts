@@ -1,8 +1,8 @@
 import type { Loss } from '@model-gateway/contracts';
 import type { ChatEvent } from '../chat/event.ts';
 import { type Message, unfoldMessage } from '../chat/fold.ts';
+import type { ReplyContext, ReplyWriter } from '../contract/index.ts';
 import { asArray, asObject, type JsonObject, own } from '../kit/read.ts';
-import type { ReplyContext, ReplyWriter } from '../protocol.ts';
 import { MessageSteps, type Step } from './reply-steps.ts';
 import { writeUsage } from './usage.ts';
 import type { Echo, WireFinish, WireMessage, WireToolCall } from './wire.ts';

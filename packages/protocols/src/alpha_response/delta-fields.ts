@@ -1,5 +1,5 @@
 /** Where events of one reply differ while an item grows. */
-import type { DeltaFields } from '../protocol.ts';
+import type { DeltaFields } from '../contract/index.ts';
 
 export const deltaFields: DeltaFields = {
   words: [['delta']],

@@ -1,9 +1,9 @@
 /** Where and how an upstream is called. */
 import type { Operation } from '@model-gateway/contracts';
+import type { Target, UpstreamAdapter, UpstreamRequest } from '../contract/index.ts';
 import { joinUrl } from '../kit/join-url.ts';
 import { asArray, asString, own } from '../kit/read.ts';
 import { besideEndpoint } from '../kit/whole-endpoint.ts';
-import type { Target, UpstreamAdapter, UpstreamRequest } from '../protocol.ts';
 
 const paths: Readonly<Record<Operation, string>> = { generate: '', complete: '', compact: '/compact', 'count-tokens': '/input_tokens' };
 

@@ -1,11 +1,11 @@
 /** Errors: an upstream's words into our classes, and ours into the caller's shape. */
 
 import type { UpstreamFault } from '../chat/event.ts';
+import type { ClientAdapter, ClientError } from '../contract/index.ts';
 import { type OverflowWords, redrawOverflow, saysOverflow } from '../kit/context-overflow.ts';
 import { asObject, asString, own } from '../kit/read.ts';
 import { readRetryAfter } from '../kit/retry-after.ts';
 import { clearsCaller } from '../kit/status-of-fault.ts';
-import type { ClientAdapter, ClientError } from '../protocol.ts';
 import { isAgent } from './models-tag.ts';
 import { newResponse, printEvent } from './wire.ts';
 

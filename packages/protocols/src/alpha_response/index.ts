@@ -2,9 +2,9 @@
 
 import { chatFamily } from '../alpha/families.ts';
 import { writeModel, writeModels } from '../alpha/models.ts';
+import type { ClientAdapter, Protocol, UpstreamAdapter } from '../contract/index.ts';
 import { asCount, asNumber, own } from '../kit/read.ts';
 import { plainToolName } from '../kit/tool-names.ts';
-import type { ClientAdapter, Protocol, UpstreamAdapter } from '../protocol.ts';
 import { bodyLayout } from './body-layout.ts';
 import { deltaFields } from './delta-fields.ts';
 import { credential, listModels, readModelList, request } from './endpoint.ts';

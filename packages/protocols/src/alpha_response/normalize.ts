@@ -1,11 +1,11 @@
 /** What a model would refuse of a Responses request, changed to what it takes. */
 import type { Edit } from '@model-gateway/json-bytes';
 import type { Thinking } from '@model-gateway/model-catalog';
+import type { UpstreamAdapter } from '../contract/index.ts';
 import { familyOf } from '../kit/family.ts';
 import { limitTokens } from '../kit/limit-tokens.ts';
 import { Losses } from '../kit/losses.ts';
 import { asNumber, asString, own } from '../kit/read.ts';
-import type { UpstreamAdapter } from '../protocol.ts';
 
 /** Less is a 400 on this endpoint, whatever the model: agents probe with one token. */
 export const fewestTokens = 16;

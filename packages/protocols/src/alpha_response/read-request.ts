@@ -1,10 +1,10 @@
 /** A caller's Responses body into the canonical request. */
 import { readCacheOptions } from '../alpha/cache-breakpoints.ts';
 import type { Conversation, OutputFormat, Reasoning, Sampling } from '../chat/conversation.ts';
+import type { ReadRequest, ReadRequestContext } from '../contract/index.ts';
 import { invalid } from '../kit/fail.ts';
 import { Losses } from '../kit/losses.ts';
 import { asArray, asBoolean, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
-import type { ReadRequest, ReadRequestContext } from '../protocol.ts';
 import { cannotCompact, ItemReader } from './read-items.ts';
 import { included } from './token-probabilities.ts';
 import { declareToolLosses, noTools, readToolChoice, readTools } from './tools.ts';

@@ -2,10 +2,10 @@
 
 import { tiersRead } from '../alpha/service-tiers.ts';
 import type { ChatEvent } from '../chat/event.ts';
+import type { ReplyReader, StreamRecord } from '../contract/index.ts';
 import { Losses, lostIn } from '../kit/losses.ts';
 import { asArray, asCount, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import { readServedTier } from '../kit/service-tier.ts';
-import type { ReplyReader, StreamRecord } from '../protocol.ts';
 import { readStreamError } from './errors.ts';
 import { ItemBlocks } from './read-output.ts';
 import { readCompleted, readIncomplete } from './stop-reasons.ts';

@@ -1,6 +1,7 @@
 /** How long the reply of a Responses turn may become. */
+
+import type { ReplyLimits } from '../contract/index.ts';
 import { asLimit } from '../kit/reply-limits.ts';
-import type { ReplyLimits } from '../protocol.ts';
 
 export const limitKeys = ['max_output_tokens'] as const;
 

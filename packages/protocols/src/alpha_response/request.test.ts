@@ -3,8 +3,8 @@ import { describe, expect, test } from '@jest/globals';
 import { readContext, recorded, seal, writeContext } from '../../test/support/alpha-response.ts';
 import { describeRecorded } from '../../test/support/describe-recorded.ts';
 import type { Conversation, Turn } from '../chat/conversation.ts';
+import type { WriteRequestContext } from '../contract/index.ts';
 import { asArray, own } from '../kit/read.ts';
-import type { WriteRequestContext } from '../protocol.ts';
 import { readRequest } from './read-request.ts';
 import { writeRequest } from './write-request.ts';
 

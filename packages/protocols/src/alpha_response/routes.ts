@@ -1,5 +1,5 @@
 /** The caller's paths. `/v1/models` belongs to alpha's folder. */
-import type { ClientRoute, RouteMatch } from '../protocol.ts';
+import type { ClientRoute, RouteMatch } from '../contract/index.ts';
 
 const generate: RouteMatch = { operation: 'generate', stream: null };
 

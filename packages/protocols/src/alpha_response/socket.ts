@@ -4,8 +4,8 @@
  * the next may name it, in any lane, and send only what is new; nothing of it outlives the connection.
  */
 import { scanBody } from '@model-gateway/json-bytes';
+import type { SocketContext, SocketInput, SocketRequest, SocketSession } from '../contract/index.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
-import type { SocketContext, SocketInput, SocketRequest, SocketSession } from '../protocol.ts';
 import { newResponse, terminalEvents } from './wire.ts';
 
 /** What a next turn goes on from. */

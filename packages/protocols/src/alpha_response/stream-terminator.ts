@@ -3,8 +3,8 @@
  * parses events and keeps the items.
  */
 import { noUsage, type Usage } from '@model-gateway/contracts';
+import type { GatewayWarning, StreamTerminator, TerminatorContext } from '../contract/index.ts';
 import { asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
-import type { GatewayWarning, StreamTerminator, TerminatorContext } from '../protocol.ts';
 import { type SeenItem, SeenItems } from './seen-items.ts';
 import { writeUsage } from './usage.ts';
 import { newResponse, printEvent, terminalEvents } from './wire.ts';

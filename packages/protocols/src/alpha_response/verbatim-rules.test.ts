@@ -2,10 +2,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { applyEdits } from '@model-gateway/json-bytes';
 import { record, recorded, seal, writeContext } from '../../test/support/alpha-response.ts';
+import type { VerbatimReplyContext } from '../contract/index.ts';
 import { own } from '../kit/read.ts';
 import { markSignature } from '../kit/signature-mark.ts';
 import type { SignatureRefusal } from '../kit/signature-refusal.ts';
-import type { VerbatimReplyContext } from '../protocol.ts';
 import { verbatim } from './verbatim-rules.ts';
 
 function pass(

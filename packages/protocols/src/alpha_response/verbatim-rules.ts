@@ -1,11 +1,11 @@
 /** What changes in verbatim bodies between a Responses caller and a Responses upstream: model names, sealed signatures, references to stored state. */
 import type { Edit } from '@model-gateway/json-bytes';
 import { chatFamily } from '../alpha/families.ts';
+import type { StreamRecord, VerbatimReply, VerbatimReplyContext, VerbatimRequestContext, VerbatimRules } from '../contract/index.ts';
 import { invalid } from '../kit/fail.ts';
 import { Losses } from '../kit/losses.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import { readSignature } from '../kit/signature-mark.ts';
-import type { StreamRecord, VerbatimReply, VerbatimReplyContext, VerbatimRequestContext, VerbatimRules } from '../protocol.ts';
 import { unresolvable } from './read-items.ts';
 import { unreadableCompaction } from './server-items.ts';
 

@@ -1,13 +1,13 @@
 /** Canonical turns into items of `input`. */
 import { writeBreakpoint } from '../alpha/cache-breakpoints.ts';
 import type { CacheMark, MediaPart, Part, RefusalPart, TextPart, ThinkingPart, ToolCallPart, ToolResultPart, Turn } from '../chat/conversation.ts';
+import type { WriteRequestContext } from '../contract/index.ts';
 import { writeDataUrl } from '../kit/data-url.ts';
 import { familyOf } from '../kit/family.ts';
 import { isForeignFile } from '../kit/foreign-file.ts';
 import type { Losses } from '../kit/losses.ts';
 import { noteOmitted } from '../kit/media-note.ts';
 import type { JsonObject } from '../kit/read.ts';
-import type { WriteRequestContext } from '../protocol.ts';
 
 export class ItemWriter {
   readonly items: JsonObject[] = [];

@@ -2,6 +2,7 @@
 import type { Thinking } from '@model-gateway/model-catalog';
 import { settleBreakpoints } from '../alpha/cache-breakpoints.ts';
 import type { Conversation, OutputFormat, Reasoning, Sampling } from '../chat/conversation.ts';
+import type { WriteRequestContext, WrittenRequest } from '../contract/index.ts';
 import { pairCallIds } from '../kit/call-ids.ts';
 import { fillPrompt } from '../kit/empty-prompt.ts';
 import { familyOf } from '../kit/family.ts';
@@ -11,7 +12,6 @@ import { fitServiceTier } from '../kit/service-tier.ts';
 import { shortId } from '../kit/short-id.ts';
 import { keepStrict } from '../kit/strict-schema.ts';
 import { bothUsers } from '../kit/user-label.ts';
-import type { WriteRequestContext, WrittenRequest } from '../protocol.ts';
 import { included } from './token-probabilities.ts';
 import { writeToolChoice, writeTools } from './tools.ts';
 import { ItemWriter } from './write-items.ts';

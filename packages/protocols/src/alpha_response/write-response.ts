@@ -2,12 +2,12 @@
 import { type Loss, noUsage, type Usage } from '@model-gateway/contracts';
 import type { BlockStart, ChatEvent, FinishReason } from '../chat/event.ts';
 import { type Message, unfoldMessage } from '../chat/fold.ts';
+import type { ReplyContext, ReplyWriter } from '../contract/index.ts';
 import { readCitedPages } from '../kit/cited-pages.ts';
 import { Losses } from '../kit/losses.ts';
 import { asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import { type ServedTier, writeServedTier } from '../kit/service-tier.ts';
 import { markSignature, type SignatureOwner } from '../kit/signature-mark.ts';
-import type { ReplyContext, ReplyWriter } from '../protocol.ts';
 import { CallItem, ClientCallItem, CustomCallItem, MessageItem, type OutputItem, type Print, RawItem, ReasoningItem } from './output-items.ts';
 import { tiersWritten } from './service-tiers.ts';
 import { writeEnding } from './stop-reasons.ts';

@@ -1,6 +1,7 @@
 /** Which version of the messages API a request goes out under, and what that version no longer takes. */
+
+import type { Target } from '../contract/index.ts';
 import { asString, own } from '../kit/read.ts';
-import type { Target } from '../protocol.ts';
 import { generationOf } from './model-family.ts';
 
 /** Requests that the gateway builds go out under this one, since it still takes sampling parameters. A request without a version is a 400. */

@@ -4,8 +4,8 @@
  * that a relay supports it. See https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/tool-search-tool
  */
 import type { Edit } from '@model-gateway/json-bytes';
+import type { Target } from '../contract/index.ts';
 import { asArray, asString, own } from '../kit/read.ts';
-import type { Target } from '../protocol.ts';
 import { isFirstParty } from './billing-line.ts';
 import { describeServerTool } from './server-tools.ts';
 

@@ -1,7 +1,8 @@
 /** Where a call to an upstream of this protocol goes, and with which headers. */
+
+import type { Target, UpstreamAdapter, UpstreamRequest } from '../contract/index.ts';
 import { joinUrl } from '../kit/join-url.ts';
 import { besideEndpoint } from '../kit/whole-endpoint.ts';
-import type { Target, UpstreamAdapter, UpstreamRequest } from '../protocol.ts';
 import { apiVersion } from './api-version.ts';
 import { flagsFor, flagsOfCaller, listFlags } from './feature-flags.ts';
 

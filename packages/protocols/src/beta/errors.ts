@@ -1,10 +1,10 @@
 /** Error bodies, both ways: a caller's in this protocol's shape, and what an upstream's error says about whose fault it was. */
 import type { UpstreamFault } from '../chat/event.ts';
+import type { ClientError } from '../contract/index.ts';
 import { type OverflowWords, redrawOverflow, saysOverflow } from '../kit/context-overflow.ts';
 import { asObject, asString, own } from '../kit/read.ts';
 import { readRetryAfter } from '../kit/retry-after.ts';
 import { clearsCaller } from '../kit/status-of-fault.ts';
-import type { ClientError } from '../protocol.ts';
 
 const typeByStatus: ReadonlyMap<number, string> = new Map([
   [401, 'authentication_error'],

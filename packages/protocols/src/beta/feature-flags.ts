@@ -3,8 +3,8 @@
  * a 400. Those get only documented flags, and none that the upstream has refused.
  */
 import type { UpstreamFault } from '../chat/event.ts';
+import type { Target } from '../contract/index.ts';
 import { asArray, asString, own } from '../kit/read.ts';
-import type { Target } from '../protocol.ts';
 import { isFirstParty } from './billing-line.ts';
 import { sdkFlags } from './sdk-flags.ts';
 

@@ -3,10 +3,10 @@
  * behind, and system turns where the model's generation takes none. Each change is declared.
  */
 import type { Edit } from '@model-gateway/json-bytes';
+import type { VerbatimRequestContext } from '../contract/index.ts';
 import { familyOf } from '../kit/family.ts';
 import type { Losses } from '../kit/losses.ts';
 import { asArray, asString, type JsonObject, own } from '../kit/read.ts';
-import type { VerbatimRequestContext } from '../protocol.ts';
 import { isOwnModel } from './model-family.ts';
 import type { WireBlock } from './wire.ts';
 

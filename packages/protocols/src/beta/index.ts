@@ -1,6 +1,7 @@
 /** Anthropic-compatible messages: the protocol as one value. */
+
+import type { Protocol } from '../contract/index.ts';
 import { plainToolRules } from '../kit/tool-bridge.ts';
-import type { Protocol } from '../protocol.ts';
 import { bodyLayout } from './body-layout.ts';
 import { deltaFields } from './delta-fields.ts';
 import { credential, listModels, request } from './endpoint.ts';

@@ -2,9 +2,10 @@
  * Cache marks for callers whose protocol has none: on what stays the same over a conversation (tools and system text) and on the last two user
  * turns, so that the next call finds the prefix that this one wrote. Three of the four marks there may be.
  */
+
+import type { UpstreamAdapter } from '../contract/index.ts';
 import { familyOf } from '../kit/family.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
-import type { UpstreamAdapter } from '../protocol.ts';
 
 /** Turns from the end that are marked: the last writes, the one before is what the previous call wrote. */
 const markedTurns = 2;

@@ -3,8 +3,8 @@
  * that the model's generation does not know. Models of other vendors (compatible servers) get the oldest forms.
  */
 import type { ModelFamily as KnownFamily } from '@model-gateway/model-catalog';
+import type { Target } from '../contract/index.ts';
 import { familyOf } from '../kit/family.ts';
-import type { Target } from '../protocol.ts';
 
 /** Rules for messages requests of one model family. */
 export interface ModelFamily {

@@ -1,7 +1,8 @@
 /** Model lists: ours in this protocol's shape, and an upstream's read for the console. */
+
+import type { ListedModel, ModelsAsked } from '../contract/index.ts';
 import { invalid } from '../kit/fail.ts';
 import { asArray, asString, own } from '../kit/read.ts';
-import type { ListedModel, ModelsAsked } from '../protocol.ts';
 
 export const writeModel = (model: ListedModel): unknown => ({
   type: 'model',

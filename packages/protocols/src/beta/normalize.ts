@@ -4,11 +4,11 @@
  */
 import type { Edit } from '@model-gateway/json-bytes';
 import type { ModelFamily } from '@model-gateway/model-catalog';
+import type { UpstreamAdapter } from '../contract/index.ts';
 import { familyOf } from '../kit/family.ts';
 import { limitTokens } from '../kit/limit-tokens.ts';
 import { Losses } from '../kit/losses.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
-import type { UpstreamAdapter } from '../protocol.ts';
 import { samplingRefusal } from './api-version.ts';
 import { minBudget, nearestEffort } from './effort.ts';
 import { isOwnModel } from './model-family.ts';

@@ -1,10 +1,10 @@
 /** A caller's messages request → the canonical conversation. Throws a 400 that names the field; never changes the body. */
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { Conversation, OutputFormat, Reasoning, Sampling, SystemPart, Turn } from '../chat/conversation.ts';
+import type { ReadRequest, ReadRequestContext } from '../contract/index.ts';
 import { invalid } from '../kit/fail.ts';
 import { Losses } from '../kit/losses.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
-import type { ReadRequest, ReadRequestContext } from '../protocol.ts';
 import { withoutBillingLine } from './billing-line.ts';
 import { readCache } from './cache-mark.ts';
 import { type Compacted, findCompaction } from './compaction.ts';

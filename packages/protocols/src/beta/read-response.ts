@@ -1,10 +1,10 @@
 import type { Usage } from '@model-gateway/contracts';
 /** An upstream's reply, streamed or whole, → canonical events. Never throws on content: what is missing or odd counts as absent. */
 import type { ChatEvent } from '../chat/event.ts';
+import type { ReplyReader, StreamRecord } from '../contract/index.ts';
 import { Losses, lostIn } from '../kit/losses.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import { readServedTier, type ServedTier } from '../kit/service-tier.ts';
-import type { ReplyReader, StreamRecord } from '../protocol.ts';
 import { faultOf } from './errors.ts';
 import { tiersRead } from './service-tiers.ts';
 import { readStopReason } from './stop-reasons.ts';

@@ -1,7 +1,8 @@
 /** How long the reply to a messages request may become. */
+
+import type { ReplyLimits } from '../contract/index.ts';
 import { own } from '../kit/read.ts';
 import { asLimit } from '../kit/reply-limits.ts';
-import type { ReplyLimits } from '../protocol.ts';
 
 export const limitKeys = ['max_tokens', 'thinking'] as const;
 

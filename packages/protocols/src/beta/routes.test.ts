@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { unknownFamily } from '@model-gateway/model-catalog';
 import { recorded, target } from '../../test/support/beta.ts';
-import type { ClientAdapter, ModelsAsked, UpstreamAdapter } from '../protocol.ts';
+import type { ClientAdapter, ModelsAsked, UpstreamAdapter } from '../contract/index.ts';
 import { beta } from './index.ts';
 
 const client = beta.client as ClientAdapter;

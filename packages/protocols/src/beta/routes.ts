@@ -1,5 +1,5 @@
 /** The paths that callers of this protocol use. Query strings (`?beta=true`) mean nothing to us. */
-import type { ClientRoute, RouteMatch } from '../protocol.ts';
+import type { ClientRoute, RouteMatch } from '../contract/index.ts';
 
 type Headers = Readonly<Record<string, string | undefined>>;
 

@@ -1,7 +1,7 @@
 /** Watches the bytes that go to a caller and can end the stream properly after any event; deltas are counted, never parsed. */
 import type { Usage } from '@model-gateway/contracts';
+import type { GatewayWarning, StreamTerminator, TerminatorContext } from '../contract/index.ts';
 import { asNumber, asString, own } from '../kit/read.ts';
-import type { GatewayWarning, StreamTerminator, TerminatorContext } from '../protocol.ts';
 import { writeUsage } from './usage.ts';
 import { printEvent } from './wire.ts';
 

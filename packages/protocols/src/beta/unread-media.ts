@@ -1,10 +1,10 @@
 /** Pictures in bytes that pass to a model which reads text only: a note takes their place, or each further request of the session would be refused. */
 import type { Edit } from '@model-gateway/json-bytes';
+import type { VerbatimRequestContext } from '../contract/index.ts';
 import { familyOf } from '../kit/family.ts';
 import { unreadNote } from '../kit/fit-to-model.ts';
 import type { Losses } from '../kit/losses.ts';
 import { asArray, own } from '../kit/read.ts';
-import type { VerbatimRequestContext } from '../protocol.ts';
 
 export function unreadEdits(context: VerbatimRequestContext, losses: Losses): Edit[] {
   const family = familyOf(context.target);

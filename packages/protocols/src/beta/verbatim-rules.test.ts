@@ -3,8 +3,8 @@ import { describe, expect, test } from '@jest/globals';
 import { applyEdits, type Edit } from '@model-gateway/json-bytes';
 import { countingIds, ownFixture, recorded, recordsOf, seal, target, writeContext } from '../../test/support/beta.ts';
 import { validateStream } from '../../test/validate/beta.ts';
+import type { VerbatimReplyContext, VerbatimRequestContext } from '../contract/index.ts';
 import type { SignatureRefusal } from '../kit/signature-refusal.ts';
-import type { VerbatimReplyContext, VerbatimRequestContext } from '../protocol.ts';
 import { verbatim } from './verbatim-rules.ts';
 
 const edit = (text: string, edits: Edit[]): string => {

@@ -1,10 +1,10 @@
 /** What must change in verbatim bodies between a caller and an upstream of this protocol; every other byte stays. */
 import type { Edit } from '@model-gateway/json-bytes';
+import type { StreamRecord, Target, VerbatimReply, VerbatimReplyContext, VerbatimRequestContext, VerbatimRules } from '../contract/index.ts';
 import { envelopePrefix } from '../kit/envelope-prefix.ts';
 import { familyOf } from '../kit/family.ts';
 import { Losses } from '../kit/losses.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
-import type { StreamRecord, Target, VerbatimReply, VerbatimReplyContext, VerbatimRequestContext, VerbatimRules } from '../protocol.ts';
 import { billingEdits, billingMark, isFirstParty } from './billing-line.ts';
 import { deferredMarks, offerAllTools, searchesTools } from './deferred-tools.ts';
 import { flagsFor, flagsOfCaller } from './feature-flags.ts';

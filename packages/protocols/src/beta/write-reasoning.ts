@@ -1,9 +1,9 @@
 /** Reasoning, sampling and tool choice together: on this wire they exclude one another, and each conflict is settled here and declared. */
 import type { Conversation, Reasoning, Sampling } from '../chat/conversation.ts';
+import type { WriteRequestContext } from '../contract/index.ts';
 import { forcesCall } from '../kit/forced-choice.ts';
 import type { Losses } from '../kit/losses.ts';
 import type { JsonObject } from '../kit/read.ts';
-import type { WriteRequestContext } from '../protocol.ts';
 import { budgetOfEffort, effortOfBudget, minBudget, nearestEffort } from './effort.ts';
 import type { ModelFamily } from './model-family.ts';
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { readContext, recorded, seal, writeContext } from '../../test/support/beta.ts';
 import type { Conversation, Part, Turn } from '../chat/conversation.ts';
-import type { WriteRequestContext } from '../protocol.ts';
+import type { WriteRequestContext } from '../contract/index.ts';
 import { readRequest } from './read-request.ts';
 import { writeRequest } from './write-request.ts';
 

@@ -1,10 +1,10 @@
 /** The canonical conversation → a messages request, in the form that the model behind the upstream's id accepts. */
 import type { Conversation } from '../chat/conversation.ts';
+import type { ReplyEmulation, WriteRequestContext, WrittenRequest } from '../contract/index.ts';
 import { fillPrompt } from '../kit/empty-prompt.ts';
 import { Losses } from '../kit/losses.ts';
 import { asNumber, type JsonObject, own } from '../kit/read.ts';
 import { hideUser, onlyUser } from '../kit/user-label.ts';
-import type { ReplyEmulation, WriteRequestContext, WrittenRequest } from '../protocol.ts';
 import { samplingRefusal } from './api-version.ts';
 import { limitMarks, writeCache } from './cache-mark.ts';
 import { type ModelFamily, modelFamily } from './model-family.ts';

@@ -2,12 +2,12 @@
 import type { Loss, Usage } from '@model-gateway/contracts';
 import type { BlockStart, ChatEvent } from '../chat/event.ts';
 import type { Block, Message } from '../chat/fold.ts';
+import type { ReplyContext, ReplyWriter } from '../contract/index.ts';
 import { Losses } from '../kit/losses.ts';
 import { asObject, asString, own } from '../kit/read.ts';
 import { type BlockEvent, SequentialBlocks } from '../kit/sequential-blocks.ts';
 import { type ServedTier, writeServedTier } from '../kit/service-tier.ts';
 import { markSignature } from '../kit/signature-mark.ts';
-import type { ReplyContext, ReplyWriter } from '../protocol.ts';
 import { readCitation } from './citations.ts';
 import { tiersWritten } from './service-tiers.ts';
 import { writeStopReason } from './stop-reasons.ts';

@@ -3,8 +3,8 @@
  * their calls and answer all of them, the first message is the user's.
  */
 import type { Conversation, Part, ToolResultPart, Turn } from '../chat/conversation.ts';
+import type { WriteRequestContext } from '../contract/index.ts';
 import type { Losses } from '../kit/losses.ts';
-import type { WriteRequestContext } from '../protocol.ts';
 import { absentResult } from './fit-history.ts';
 import type { ModelFamily } from './model-family.ts';
 import { ToolIds } from './tool-ids.ts';

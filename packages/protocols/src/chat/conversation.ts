@@ -2,7 +2,7 @@
  * The canonical request: what a caller asks of a model, in no vendor's shape. Readers fill it, writers print it.
  * It never crosses the bus. Text is never trimmed or re-encoded; JSON values stay as they were parsed.
  */
-export interface Conversation {
+export interface Conversation extends ConversationLabels {
   /** Leading system or developer text, in order. */
   system: SystemPart[];
   turns: Turn[];
@@ -13,6 +13,11 @@ export interface Conversation {
   output?: OutputFormat;
   sampling: Sampling;
   reasoning?: Reasoning;
+  stream: boolean;
+}
+
+/** What a request says about itself and its user, beside what is asked of the model. */
+export interface ConversationLabels {
   /** The end user's id, as the vendor's field for it. */
   user?: string;
   /** A second id of the end user, by which one vendor recognises users who break its rules. */
@@ -23,7 +28,6 @@ export interface Conversation {
   promptCacheKey?: string;
   /** Whether OpenAI is to place a breakpoint of its own beside those that are marked. Absent: the caller's protocol knows marks alone. */
   cacheMode?: 'implicit' | 'explicit';
-  stream: boolean;
 }
 
 /** Cache breakpoint on a part, with its requested lifetime. */
@@ -70,10 +74,8 @@ export interface SearchResult {
   cite: boolean;
 }
 
-/** Image, PDF or other document, audio or video; exactly one of `data` (standard base64) and `url`, or a file id of the upstream. */
-export interface MediaPart {
-  type: 'media';
-  kind: 'image' | 'document' | 'audio' | 'video';
+/** The bytes of a media part, or where they are. */
+export interface MediaSource {
   mimeType?: string;
   data?: string;
   url?: string;
@@ -81,6 +83,12 @@ export interface MediaPart {
   /** Plain text of a document that was sent as text. */
   text?: string;
   filename?: string;
+}
+
+/** Image, PDF or other document, audio or video; exactly one of `data` (standard base64) and `url`, or a file id of the upstream. */
+export interface MediaPart extends MediaSource {
+  type: 'media';
+  kind: 'image' | 'document' | 'audio' | 'video';
   title?: string;
   context?: string;
   /** The reply is to cite the passages of this document that it leans on. Writers see it only where `UpstreamAdapter.cites` says yes. */

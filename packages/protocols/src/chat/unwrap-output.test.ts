@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import type { ReplyEmulation } from '../contract/index.ts';
 import { fitsSchema } from '../kit/fits-schema.ts';
-import type { ReplyEmulation } from '../protocol.ts';
 import type { ChatEvent } from './event.ts';
 import { FenceStripper } from './fence-stripper.ts';
 import { foldEvents } from './fold.ts';

@@ -3,8 +3,8 @@
  * without the code fence that models like to put around it. What the answer is worth is judged at its end.
  */
 import type { Loss } from '@model-gateway/contracts';
+import type { ReplyEmulation } from '../contract/index.ts';
 import { fitsSchema } from '../kit/fits-schema.ts';
-import type { ReplyEmulation } from '../protocol.ts';
 import type { ChatEvent } from './event.ts';
 import { FenceStripper } from './fence-stripper.ts';
 

@@ -1,8 +1,8 @@
 /** Cache marks as points of their own: each stands after the block that carries the mark, and covers all before it. */
 import type { CacheMark } from '../chat/conversation.ts';
+import type { UpstreamAdapter } from '../contract/index.ts';
 import type { Losses } from '../kit/losses.ts';
 import { asArray, own } from '../kit/read.ts';
-import type { UpstreamAdapter } from '../protocol.ts';
 import { type CloudFamily, cloudFamily } from './model-family.ts';
 import type { WireCachePoint } from './wire.ts';
 

@@ -1,7 +1,7 @@
 /** Kinds of keys of this cloud: an access key pair that signs each request (SigV4), or a bearer key. */
 import type { RequestSigning } from '@model-gateway/contracts';
+import type { Target } from '../contract/index.ts';
 import { asString, own } from '../kit/read.ts';
-import type { Target } from '../protocol.ts';
 
 /** `ACCESS_KEY_ID:SECRET_ACCESS_KEY[:SESSION_TOKEN]`; a bearer key never holds a colon. */
 const pair = /^(\w{1,128}):([^\s:]{1,1024})(?::(\S{1,16384}))?$/;

@@ -1,6 +1,7 @@
 /** Where a call to the cloud goes, for each of its verbs, and with which headers. */
+
+import type { Target, UpstreamAdapter, UpstreamRequest } from '../contract/index.ts';
 import { asArray, asString, own } from '../kit/read.ts';
-import type { Target, UpstreamAdapter, UpstreamRequest } from '../protocol.ts';
 import { cloudFamily } from './model-family.ts';
 
 const verbs = { whole: 'converse', stream: 'converse-stream' };

@@ -1,9 +1,9 @@
 /** What the cloud's exceptions say about whose fault it was: as HTTP errors (a header names them) and as messages inside a stream. */
 import type { UpstreamFault } from '../chat/event.ts';
+import type { StreamRecord } from '../contract/index.ts';
 import { saysOverflow } from '../kit/context-overflow.ts';
 import { asString, own } from '../kit/read.ts';
 import { readRetryAfter } from '../kit/retry-after.ts';
-import type { StreamRecord } from '../protocol.ts';
 
 type FaultClass = UpstreamFault['class'];
 

@@ -1,6 +1,6 @@
 /** Bedrock Converse: the protocol as one value. Only upstreams speak it. */
 import { beta } from '../beta/index.ts';
-import type { Protocol } from '../protocol.ts';
+import type { Protocol } from '../contract/index.ts';
 import { bodyLayout } from './body-layout.ts';
 import { injectCache } from './cache-points.ts';
 import { credential, signing } from './credentials.ts';

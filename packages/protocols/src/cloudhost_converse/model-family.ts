@@ -3,8 +3,8 @@
  * model families.
  */
 import type { ConverseRules } from '@model-gateway/model-catalog';
+import type { Target } from '../contract/index.ts';
 import { familyOf } from '../kit/family.ts';
-import type { Target } from '../protocol.ts';
 
 export type CloudFamily = ConverseRules;
 

@@ -3,10 +3,10 @@ import { nearestEffort } from '../beta/effort.ts';
 import { modelFamily } from '../beta/model-family.ts';
 import { planThinking, writeSampling } from '../beta/write-reasoning.ts';
 import type { Conversation, Reasoning } from '../chat/conversation.ts';
+import type { Target } from '../contract/index.ts';
 import { fitTokens } from '../kit/limit-tokens.ts';
 import type { Losses } from '../kit/losses.ts';
 import { asNumber, asObject, type JsonObject, own } from '../kit/read.ts';
-import type { Target } from '../protocol.ts';
 import type { CloudFamily } from './model-family.ts';
 import type { WireBlock, WireMessage } from './wire.ts';
 

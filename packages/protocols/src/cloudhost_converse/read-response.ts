@@ -1,7 +1,7 @@
 /** An upstream's reply, streamed or whole, → canonical events. Never throws on content: what is missing or odd counts as absent. */
 import type { ChatEvent } from '../chat/event.ts';
+import type { ReplyReader, StreamRecord } from '../contract/index.ts';
 import { asArray, asNumber, asObject, asString, own } from '../kit/read.ts';
-import type { ReplyReader, StreamRecord } from '../protocol.ts';
 import { streamFault } from './errors.ts';
 import { readOpaque } from './opaque.ts';
 import { isServerBlock, readWholeBlock, type WholeBlock } from './read-content.ts';

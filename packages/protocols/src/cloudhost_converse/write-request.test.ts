@@ -1,7 +1,7 @@
 /** Requests as the wire wants them: its rules about order, blanks, names, tools and caches, and what each vendor's models take. */
 import { describe, expect, test } from '@jest/globals';
 import type { Conversation, Part } from '../chat/conversation.ts';
-import type { Target, WrittenRequest } from '../protocol.ts';
+import type { Target, WrittenRequest } from '../contract/index.ts';
 import { signing } from './credentials.ts';
 import { request } from './endpoint.ts';
 import { writeRequest } from './write-request.ts';

@@ -3,10 +3,10 @@
 import { closeSchema, holdsMap } from '../beta/schema.ts';
 import { withoutDemandedThinking } from '../beta/write-reasoning.ts';
 import type { Conversation, OutputFormat } from '../chat/conversation.ts';
+import type { ReplyEmulation, WriteRequestContext, WrittenRequest } from '../contract/index.ts';
 import { fillPrompt } from '../kit/empty-prompt.ts';
 import { Losses } from '../kit/losses.ts';
 import { asObject, type JsonObject, own } from '../kit/read.ts';
-import type { ReplyEmulation, WriteRequestContext, WrittenRequest } from '../protocol.ts';
 import { limitCachePoints, writeCachePoint } from './cache-points.ts';
 import { type CloudFamily, cloudFamily } from './model-family.ts';
 import { writeModelFields } from './model-fields.ts';

@@ -5,8 +5,8 @@
 
 import { ToolIds } from '../beta/tool-ids.ts';
 import type { CacheMark, Conversation, Part, ToolResultPart, Turn } from '../chat/conversation.ts';
+import type { WriteRequestContext } from '../contract/index.ts';
 import type { Losses } from '../kit/losses.ts';
-import type { WriteRequestContext } from '../protocol.ts';
 import { isCachePoint, writeCachePoint } from './cache-points.ts';
 import { DocumentNames, writeMedia } from './media.ts';
 import type { CloudFamily } from './model-family.ts';

@@ -1,5 +1,5 @@
+import type { Target, UpstreamAdapter, UpstreamRequest } from '../contract/index.ts';
 import { asArray, asString, own } from '../kit/read.ts';
-import type { Target, UpstreamAdapter, UpstreamRequest } from '../protocol.ts';
 
 const generatePath = '/generateAssistantResponse';
 

@@ -1,8 +1,8 @@
 import type { UpstreamFault } from '../chat/event.ts';
+import type { StreamRecord } from '../contract/index.ts';
 import { saysOverflow } from '../kit/context-overflow.ts';
 import { asString, own } from '../kit/read.ts';
 import { readRetryAfter } from '../kit/retry-after.ts';
-import type { StreamRecord } from '../protocol.ts';
 
 type Headers = Readonly<Record<string, string | undefined>>;
 

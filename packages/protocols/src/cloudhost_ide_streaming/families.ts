@@ -1,6 +1,7 @@
 /** What a model accepts besides the conversation, derived from the table of model families. */
+
+import type { Target } from '../contract/index.ts';
 import { familyOf } from '../kit/family.ts';
-import type { Target } from '../protocol.ts';
 
 /** Rules for requests of one model family. */
 export interface ModelFamily {

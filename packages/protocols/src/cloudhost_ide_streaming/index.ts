@@ -1,5 +1,5 @@
 /** CodeWhisperer / Kiro assistant streaming: the protocol as one value. Only upstreams speak it, and only in streams. */
-import type { Protocol } from '../protocol.ts';
+import type { Protocol } from '../contract/index.ts';
 import { bodyLayout } from './body-layout.ts';
 import { credential, listModels, readModelList, request } from './endpoint.ts';
 import { readError } from './errors.ts';

@@ -1,8 +1,8 @@
 import type { ChatEvent } from '../chat/event.ts';
+import type { ReplyReader, StreamRecord, Target } from '../contract/index.ts';
 import { LeadingThinking } from '../kit/leading-thinking.ts';
 import { Losses, lostIn } from '../kit/losses.ts';
 import { asArray, asString, own } from '../kit/read.ts';
-import type { ReplyReader, StreamRecord, Target } from '../protocol.ts';
 import { readStreamError } from './errors.ts';
 import { readFinish } from './stop-reasons.ts';
 import { estimateUsage, readUsage } from './usage.ts';

@@ -7,7 +7,7 @@ import { writeEvent, writeMessage } from '../../test/play/event-stream.ts';
 import { describeRecorded } from '../../test/support/describe-recorded.ts';
 import type { ChatEvent } from '../chat/event.ts';
 import { foldEvents } from '../chat/fold.ts';
-import type { Target } from '../protocol.ts';
+import type { Target } from '../contract/index.ts';
 import { readModelList } from './endpoint.ts';
 import { readError } from './errors.ts';
 import { IdeStreamingReader } from './read-response.ts';

@@ -1,7 +1,7 @@
 /** What goes to the assistant service: alternation, tools, images, and what is declared lost. */
 import { expect, test } from '@jest/globals';
 import type { Conversation, Part } from '../chat/conversation.ts';
-import type { Target } from '../protocol.ts';
+import type { Target } from '../contract/index.ts';
 import { credential, listModels, request } from './endpoint.ts';
 import type { WireRequest } from './wire.ts';
 import { writeRequest } from './write-request.ts';

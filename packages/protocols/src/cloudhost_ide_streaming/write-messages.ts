@@ -1,7 +1,7 @@
 import type { MediaPart, ThinkingPart, ToolCallPart, ToolResultPart } from '../chat/conversation.ts';
+import type { WriteRequestContext } from '../contract/index.ts';
 import type { Losses } from '../kit/losses.ts';
 import { asObject } from '../kit/read.ts';
-import type { WriteRequestContext } from '../protocol.ts';
 import type { ModelFamily } from './families.ts';
 import type { Exchange } from './turns.ts';
 import type { WireAssistant, WireImage, WireToolResult, WireUser } from './wire.ts';

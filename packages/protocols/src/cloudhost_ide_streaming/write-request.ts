@@ -1,8 +1,8 @@
 import type { Conversation, OutputFormat } from '../chat/conversation.ts';
+import type { WriteRequestContext, WrittenRequest } from '../contract/index.ts';
 import { pairCallIds } from '../kit/call-ids.ts';
 import { Losses } from '../kit/losses.ts';
 import { shortId } from '../kit/short-id.ts';
-import type { WriteRequestContext, WrittenRequest } from '../protocol.ts';
 import { originOf, profileOf } from './endpoint.ts';
 import { assistantFamily, type ModelFamily } from './families.ts';
 import { writeReasoning } from './reasoning.ts';

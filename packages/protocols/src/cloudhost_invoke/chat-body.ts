@@ -3,9 +3,9 @@ import { bodyLayout } from '../alpha/body-layout.ts';
 import { alpha } from '../alpha/index.ts';
 import type { Conversation } from '../chat/conversation.ts';
 import type { ChatEvent } from '../chat/event.ts';
+import type { ReplyReader, StreamRecord, Target, UpstreamAdapter, WriteRequestContext, WrittenRequest } from '../contract/index.ts';
 import { asArray, asObject, type JsonObject, own } from '../kit/read.ts';
-import type { ReplyReader, StreamRecord, Target, UpstreamAdapter, WriteRequestContext, WrittenRequest } from '../protocol.ts';
-import type { BodyShape } from './shapes.ts';
+import type { BodyShape } from './body-shape.ts';
 
 const chat = alpha.upstream as UpstreamAdapter;
 

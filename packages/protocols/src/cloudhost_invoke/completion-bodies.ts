@@ -3,12 +3,12 @@ import { noUsage, type Usage } from '@model-gateway/contracts';
 import type { BodyLayout } from '../body-layout.ts';
 import type { Conversation, Sampling } from '../chat/conversation.ts';
 import type { ChatEvent, FinishReason } from '../chat/event.ts';
+import type { ReplyReader, StreamRecord, Target, WriteRequestContext, WrittenRequest } from '../contract/index.ts';
 import { fitTokens } from '../kit/limit-tokens.ts';
 import { Losses } from '../kit/losses.ts';
 import { asArray, asCount, asString, type JsonObject, own } from '../kit/read.ts';
-import type { ReplyReader, StreamRecord, Target, WriteRequestContext, WrittenRequest } from '../protocol.ts';
+import type { BodyShape } from './body-shape.ts';
 import { bare, instruct, llama3, llama4, putSystem, type Template, writePrompt } from './prompt.ts';
-import type { BodyShape } from './shapes.ts';
 
 interface Completion {
   template(target: Target): Template;

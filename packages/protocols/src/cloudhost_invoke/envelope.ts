@@ -1,6 +1,7 @@
 /** The host's envelope around the vendors' stream events: `chunk` messages that hold the event's JSON in base64, beside random padding. */
+
+import type { FramedRecord } from '../contract/index.ts';
 import { asString, own } from '../kit/read.ts';
-import type { FramedRecord } from '../protocol.ts';
 
 /** What an `event:` line may contain; all event names of the messages protocol match. */
 const eventName = /^\w{1,64}$/;

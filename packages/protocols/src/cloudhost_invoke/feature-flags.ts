@@ -1,6 +1,6 @@
 /** The messages vendor's feature flags that this host knows; it answers an unknown one with a 400, and wants them in the body. */
 import { allowFlags, type Flags } from '../beta/feature-flags.ts';
-import type { Target } from '../protocol.ts';
+import type { Target } from '../contract/index.ts';
 
 /** The host's own list ("Anthropic Claude Messages API", user guide, 2025-12). */
 const knownFlags: ReadonlySet<string> = new Set([

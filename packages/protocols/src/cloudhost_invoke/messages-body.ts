@@ -2,11 +2,11 @@
 import { bodyLayout } from '../beta/body-layout.ts';
 import { beta } from '../beta/index.ts';
 import type { Conversation } from '../chat/conversation.ts';
+import type { UpstreamAdapter, WriteRequestContext, WrittenRequest } from '../contract/index.ts';
 import { Losses } from '../kit/losses.ts';
 import { noteOmitted } from '../kit/media-note.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
-import type { UpstreamAdapter, WriteRequestContext, WrittenRequest } from '../protocol.ts';
-import type { BodyShape } from './shapes.ts';
+import type { BodyShape } from './body-shape.ts';
 
 export const version = 'bedrock-2023-05-31';
 

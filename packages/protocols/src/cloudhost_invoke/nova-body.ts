@@ -5,11 +5,11 @@ import type { ChatEvent } from '../chat/event.ts';
 import { bodyLayout } from '../cloudhost_converse/body-layout.ts';
 import { ConverseReader, readWhole } from '../cloudhost_converse/read-response.ts';
 import { writeRequest as writeConverse } from '../cloudhost_converse/write-request.ts';
+import type { ReplyReader, StreamRecord, WriteRequestContext, WrittenRequest } from '../contract/index.ts';
 import { Losses } from '../kit/losses.ts';
 import { noteOmitted } from '../kit/media-note.ts';
 import { asArray, asObject, asString, own } from '../kit/read.ts';
-import type { ReplyReader, StreamRecord, WriteRequestContext, WrittenRequest } from '../protocol.ts';
-import type { BodyShape } from './shapes.ts';
+import type { BodyShape } from './body-shape.ts';
 
 function writeRequest(conversation: Conversation, context: WriteRequestContext): WrittenRequest {
   const written = writeConverse(conversation, { ...context, operation: 'generate' });

@@ -3,8 +3,8 @@
 import { noUsage } from '@model-gateway/contracts';
 import type { ChatEvent } from '../chat/event.ts';
 import { streamFault } from '../cloudhost_converse/errors.ts';
+import type { ReplyReader, StreamRecord, Target } from '../contract/index.ts';
 import { asCount, asObject, own } from '../kit/read.ts';
-import type { ReplyReader, StreamRecord, Target } from '../protocol.ts';
 import { shapeOf } from './shapes.ts';
 
 /** Added by the host to the last event. */

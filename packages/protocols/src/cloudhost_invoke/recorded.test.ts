@@ -6,7 +6,7 @@ import { createEventStreamParser } from '@model-gateway/stream-framing';
 import { describeRecorded } from '../../test/support/describe-recorded.ts';
 import type { ChatEvent } from '../chat/event.ts';
 import { foldEvents } from '../chat/fold.ts';
-import type { Target } from '../protocol.ts';
+import type { Target } from '../contract/index.ts';
 import { cloudhostInvoke } from './index.ts';
 
 const folder = join(process.env['FIXTURES_DIR'] ?? resolve(import.meta.dirname, '../../../../../shared/fixtures'), 'cloudhost_invoke');

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { applyEdits } from '@model-gateway/json-bytes';
 import type { Conversation } from '../chat/conversation.ts';
 import { foldEvents } from '../chat/fold.ts';
-import type { Target, UpstreamAdapter } from '../protocol.ts';
+import type { Target, UpstreamAdapter } from '../contract/index.ts';
 import { unwrapRecord } from './envelope.ts';
 import { cloudhostInvoke } from './index.ts';
 

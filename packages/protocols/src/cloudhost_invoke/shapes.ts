@@ -1,24 +1,12 @@
 /** The bodies of the models' own vendors, which this host takes and gives as they are: one table by model id. */
 
-import type { BodyLayout } from '../body-layout.ts';
-import type { Conversation } from '../chat/conversation.ts';
-import type { ChatEvent } from '../chat/event.ts';
+import type { Target } from '../contract/index.ts';
 import { asString, own } from '../kit/read.ts';
-import type { ReplyReader, Target, WriteRequestContext, WrittenRequest } from '../protocol.ts';
+import type { BodyShape } from './body-shape.ts';
 import { chatShape } from './chat-body.ts';
 import { llamaShape, mistralShape, titanShape } from './completion-bodies.ts';
 import { messagesShape } from './messages-body.ts';
 import { novaShape } from './nova-body.ts';
-
-/** Codec of one body format: request writer, stream reader and reader of whole replies. */
-export interface BodyShape {
-  /** Where the parts of the body stand. The same object for the same target. */
-  layout(target: Target): BodyLayout;
-  writeRequest(conversation: Conversation, context: WriteRequestContext): WrittenRequest;
-  /** Reads what stands inside the host's chunks. */
-  createReader(target: Target): ReplyReader;
-  readWhole(body: unknown, target: Target): ChatEvent[];
-}
 
 /** By the names that `extra_config.body_shape` may say, for a profile whose ARN tells nothing of its model. */
 const byName: ReadonlyMap<string, BodyShape> = new Map([

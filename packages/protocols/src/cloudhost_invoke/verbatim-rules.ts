@@ -2,9 +2,9 @@
 import type { Edit } from '@model-gateway/json-bytes';
 import { beta } from '../beta/index.ts';
 import { refuseStoredTurns } from '../beta/read-request.ts';
+import type { UpstreamAdapter, VerbatimReply, VerbatimReplyContext, VerbatimRequestContext, VerbatimRules } from '../contract/index.ts';
 import { Losses } from '../kit/losses.ts';
 import { asArray, asString, own } from '../kit/read.ts';
-import type { UpstreamAdapter, VerbatimReply, VerbatimReplyContext, VerbatimRequestContext, VerbatimRules } from '../protocol.ts';
 import { allowedFlags } from './feature-flags.ts';
 import { absentTools, absentToolWords, refusedKeys, unreadableSources, version } from './messages-body.ts';
 import { metricsKey } from './read-response.ts';

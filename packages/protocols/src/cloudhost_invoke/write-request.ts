@@ -1,6 +1,6 @@
 /** The conversation in the body of the model's own vendor. */
 import type { Conversation } from '../chat/conversation.ts';
-import type { WriteRequestContext, WrittenRequest } from '../protocol.ts';
+import type { WriteRequestContext, WrittenRequest } from '../contract/index.ts';
 import { shapeOf } from './shapes.ts';
 
 export function writeRequest(conversation: Conversation, context: WriteRequestContext): WrittenRequest {

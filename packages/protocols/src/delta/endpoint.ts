@@ -1,6 +1,6 @@
+import type { Target, UpstreamAdapter, UpstreamRequest } from '../contract/index.ts';
 import { joinUrl } from '../kit/join-url.ts';
 import { asArray, asString, own } from '../kit/read.ts';
-import type { Target, UpstreamAdapter, UpstreamRequest } from '../protocol.ts';
 import { streamsOnly } from './families.ts';
 
 const version = 'api/v1';

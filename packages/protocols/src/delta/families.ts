@@ -1,6 +1,7 @@
 /** What differs in a request by model, derived from the table of model families. */
+
+import type { Target } from '../contract/index.ts';
 import { familyOf } from '../kit/family.ts';
-import type { Target } from '../protocol.ts';
 
 /** Refuses a reply that is not streamed. */
 export const streamsOnly = (target: Target): boolean => familyOf(target).streamsOnly;

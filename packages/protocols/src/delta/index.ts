@@ -1,5 +1,5 @@
 /** DashScope native generation: the protocol as one value. Only upstreams speak it. */
-import type { Protocol } from '../protocol.ts';
+import type { Protocol } from '../contract/index.ts';
 import { bodyLayout } from './body-layout.ts';
 import { credential, kinds, listModels, readModelList, readTokenCount, request } from './endpoint.ts';
 import { readError } from './errors.ts';

@@ -1,7 +1,7 @@
 import { AlphaReader, readWhole as readCompatible } from '../alpha/read-response.ts';
 import type { ChatEvent } from '../chat/event.ts';
+import type { ReplyReader, StreamRecord } from '../contract/index.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
-import type { ReplyReader, StreamRecord } from '../protocol.ts';
 import { readBodyError } from './errors.ts';
 import { Increments, type StreamManner } from './increments.ts';
 import { toCompatibleUsage } from './usage.ts';

@@ -1,7 +1,7 @@
 /** What goes to the native endpoints, and what is declared lost on the way. */
 import { describe, expect, test } from '@jest/globals';
 import type { Conversation } from '../chat/conversation.ts';
-import type { Target } from '../protocol.ts';
+import type { Target } from '../contract/index.ts';
 import { listModels, request } from './endpoint.ts';
 import { readError } from './errors.ts';
 import type { WireRequest } from './wire.ts';

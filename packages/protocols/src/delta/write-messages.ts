@@ -1,10 +1,10 @@
 import type { Conversation, MediaPart, Part, TextPart, ThinkingPart, ToolCallPart, ToolResultPart, Turn } from '../chat/conversation.ts';
+import type { WriteRequestContext } from '../contract/index.ts';
 import { pairCallIds } from '../kit/call-ids.ts';
 import { isBegun } from '../kit/fit-to-model.ts';
 import type { Losses } from '../kit/losses.ts';
 import { shortId } from '../kit/short-id.ts';
 import { supportsPhase } from '../kit/text-phase.ts';
-import type { WriteRequestContext } from '../protocol.ts';
 import { isMultimodal } from './endpoint.ts';
 import type { WireCall, WireMessage, WirePart } from './wire.ts';
 import { writeMedia } from './write-media.ts';

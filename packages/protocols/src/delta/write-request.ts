@@ -1,12 +1,12 @@
 import { chatFamily, chatFamilyOfModel, type ModelFamily } from '../alpha/families.ts';
 import { writeReasoning } from '../alpha/reasoning.ts';
 import type { Conversation, OutputFormat } from '../chat/conversation.ts';
+import type { ReplyEmulation, WriteRequestContext, WrittenRequest } from '../contract/index.ts';
 import { fillPrompt } from '../kit/empty-prompt.ts';
 import { settleForcedChoice } from '../kit/forced-choice.ts';
 import { fitTokens } from '../kit/limit-tokens.ts';
 import { Losses } from '../kit/losses.ts';
 import type { JsonObject } from '../kit/read.ts';
-import type { ReplyEmulation, WriteRequestContext, WrittenRequest } from '../protocol.ts';
 import { asksForStream, isMultimodal } from './endpoint.ts';
 import { alwaysThinks, thinksUnasked } from './families.ts';
 import { writeTools } from './tools.ts';

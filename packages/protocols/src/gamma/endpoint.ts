@@ -1,7 +1,7 @@
 /** Addresses and headers of gamma upstreams. */
 import type { Operation } from '@model-gateway/contracts';
+import type { Target, UpstreamRequest } from '../contract/index.ts';
 import { joinUrl } from '../kit/join-url.ts';
-import type { Target, UpstreamRequest } from '../protocol.ts';
 
 const version = 'v1beta';
 

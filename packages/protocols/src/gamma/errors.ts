@@ -1,10 +1,10 @@
 /** Google's error bodies, read and written. */
 
 import type { UpstreamFault } from '../chat/event.ts';
+import type { ClientError } from '../contract/index.ts';
 import { type OverflowWords, redrawOverflow, saysOverflow } from '../kit/context-overflow.ts';
 import { asArray, asNumber, asObject, asString, own } from '../kit/read.ts';
 import { readRetryAfter } from '../kit/retry-after.ts';
-import type { ClientError } from '../protocol.ts';
 
 type Headers = Readonly<Record<string, string | undefined>>;
 type FaultClass = UpstreamFault['class'];
@@ -43,7 +43,7 @@ export function readErrorValue(status: number, headers: Headers, json: unknown, 
   const code = asNumber(own(error, 'code'));
   const effective = status >= 400 ? status : (code ?? 500);
   const retryAfterMs = readDelay(details) ?? readRetryAfter(headers, message);
-  const kind = classify(effective, word, asString(reason), message, details, retryAfterMs !== undefined);
+  const kind = classify({ status: effective, word, reason: asString(reason), message, details, delayed: retryAfterMs !== undefined });
   const violation = asArray(findDetail(details, 'BadRequest', 'fieldViolations'))?.[0];
   const param = asString(own(violation, 'field'));
   return {
@@ -73,14 +73,19 @@ function readDelay(details: readonly unknown[]): number | undefined {
 const credentialWords = /api key (?:not valid|not found|expired)|api[_ ]key[_ ]invalid|unregistered callers/i;
 const accountWords = /billing|prepay|credits?\b|spend(?:ing)? cap|free tier|location is not supported/i;
 
-function classify(
-  status: number,
-  word: string | undefined,
-  reason: string | undefined,
-  message: string,
-  details: readonly unknown[],
-  delayed: boolean,
-): FaultClass {
+/** What an error body says. */
+interface Said {
+  status: number;
+  /** `error.status`. */
+  word: string | undefined;
+  reason: string | undefined;
+  message: string;
+  details: readonly unknown[];
+  /** It says when to come back. */
+  delayed: boolean;
+}
+
+function classify({ status, word, reason, message, details, delayed }: Said): FaultClass {
   // A refused key is a 400 here, which would otherwise be the caller's fault.
   if (reason?.startsWith('API_KEY_') || (status < 500 && credentialWords.test(message))) return 'credential';
   if (status === 429 || word === 'RESOURCE_EXHAUSTED') return isSpent(message, details, delayed) ? 'account' : 'rate';

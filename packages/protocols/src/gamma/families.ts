@@ -3,8 +3,8 @@
  * must carry.
  */
 import type { ModelFamily } from '@model-gateway/model-catalog';
+import type { Target } from '../contract/index.ts';
 import { familyOf } from '../kit/family.ts';
-import type { Target } from '../protocol.ts';
 
 /** Rules for generate-content requests of one model family. */
 export interface Family {

@@ -1,5 +1,5 @@
 /** gamma: the Gemini-compatible generate-content protocol, as callers speak it to us and as we speak it to upstreams. */
-import type { Protocol } from '../protocol.ts';
+import type { Protocol } from '../contract/index.ts';
 import { bodyLayout } from './body-layout.ts';
 import { buildCredential, buildListRequest, buildRequest } from './endpoint.ts';
 import { readError, writeError } from './errors.ts';

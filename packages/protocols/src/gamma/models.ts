@@ -1,6 +1,7 @@
 /** Lists of models in gamma's shape. */
+
+import type { ListedModel, ModelsAsked } from '../contract/index.ts';
 import { invalid } from '../kit/fail.ts';
-import type { ListedModel, ModelsAsked } from '../protocol.ts';
 
 const methods = ['generateContent', 'streamGenerateContent', 'countTokens'];
 

@@ -1,10 +1,10 @@
 /** What a model would refuse of a generate-content request, changed to what it takes. */
 import type { Edit } from '@model-gateway/json-bytes';
+import type { Target, UpstreamAdapter } from '../contract/index.ts';
 import { familyOf } from '../kit/family.ts';
 import { limitTokens } from '../kit/limit-tokens.ts';
 import { Losses } from '../kit/losses.ts';
 import { own } from '../kit/read.ts';
-import type { Target, UpstreamAdapter } from '../protocol.ts';
 import { geminiFamily } from './families.ts';
 import { spelling } from './fields.ts';
 

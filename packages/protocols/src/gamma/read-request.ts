@@ -1,9 +1,9 @@
 /** A caller's generateContent, streamGenerateContent or countTokens body as a canonical request. */
 import type { Conversation, OutputFormat, Reasoning, Sampling } from '../chat/conversation.ts';
+import type { ReadRequest, ReadRequestContext } from '../contract/index.ts';
 import { invalid } from '../kit/fail.ts';
 import { Losses } from '../kit/losses.ts';
 import { asArray, asBoolean, asObject, type JsonObject, own } from '../kit/read.ts';
-import type { ReadRequest, ReadRequestContext } from '../protocol.ts';
 import { camelName, field, numberField, objectField, textField } from './fields.ts';
 import { readContents, readSystem } from './read-contents.ts';
 import { readSchema } from './schema.ts';

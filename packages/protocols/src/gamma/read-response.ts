@@ -1,8 +1,8 @@
 /** Reads gamma replies, streamed and whole, as canonical events. */
 import type { ChatEvent } from '../chat/event.ts';
+import type { ReplyReader, StreamRecord } from '../contract/index.ts';
 import { Losses, lostIn } from '../kit/losses.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
-import type { ReplyReader, StreamRecord } from '../protocol.ts';
 import { readErrorValue } from './errors.ts';
 import { field, listField, objectField, textField } from './fields.ts';
 import { PartialArguments } from './partial-arguments.ts';

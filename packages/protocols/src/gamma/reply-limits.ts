@@ -1,6 +1,7 @@
 /** How long the replies to a generate-content request may become. */
+
+import type { ReplyLimits } from '../contract/index.ts';
 import { asReplies, largestLimit } from '../kit/reply-limits.ts';
-import type { ReplyLimits } from '../protocol.ts';
 import { field } from './fields.ts';
 
 export const limitKeys = ['generationConfig', 'generation_config'] as const;

@@ -1,7 +1,7 @@
 /** Paths, addresses, headers, errors, keep-alives and model lists. */
 import { describe, expect, test } from '@jest/globals';
 import { unknownFamily } from '@model-gateway/model-catalog';
-import type { RouteMatch, Target } from '../protocol.ts';
+import type { RouteMatch, Target } from '../contract/index.ts';
 import { frameEnd, frameRecord } from './frame.ts';
 import { gamma } from './index.ts';
 

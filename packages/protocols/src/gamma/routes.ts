@@ -1,6 +1,6 @@
 /** The paths under which callers speak gamma. */
 import type { StreamForm } from '@model-gateway/contracts';
-import type { ClientRoute, RouteMatch } from '../protocol.ts';
+import type { ClientRoute, RouteMatch } from '../contract/index.ts';
 
 type Headers = Readonly<Record<string, string | undefined>>;
 

@@ -1,7 +1,7 @@
 /** Watches the bytes written to a gamma caller, in both forms, and ends a broken stream with one more valid chunk. */
 import type { StreamForm, Usage } from '@model-gateway/contracts';
+import type { GatewayWarning, StreamTerminator, TerminatorContext } from '../contract/index.ts';
 import { asArray, asObject, asString, own } from '../kit/read.ts';
-import type { GatewayWarning, StreamTerminator, TerminatorContext } from '../protocol.ts';
 import { arraySeparator, frameEnd, frameRecord } from './frame.ts';
 import { writeUsage } from './usage.ts';
 

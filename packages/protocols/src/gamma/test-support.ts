@@ -1,7 +1,7 @@
 /** Contexts for this folder's tests: sealing is a visible prefix, so that tests see where it happened. */
 
 import type { StreamForm } from '@model-gateway/contracts';
-import type { ReadRequestContext, ReplyContext, VerbatimReplyContext, WriteRequestContext } from '../protocol.ts';
+import type { ReadRequestContext, ReplyContext, VerbatimReplyContext, WriteRequestContext } from '../contract/index.ts';
 
 /** Base64 of "sealed": seals are `c2VhbGVk` and then the signature. */
 export const seal = (signature: string): string => `c2VhbGVk${signature}`;

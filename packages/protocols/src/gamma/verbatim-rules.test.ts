@@ -1,7 +1,7 @@
 /** Verbatim edits: what changes, and that every other byte stays. */
 import { describe, expect, test } from '@jest/globals';
 import { applyEdits, type Edit } from '@model-gateway/json-bytes';
-import type { VerbatimRequestContext } from '../protocol.ts';
+import type { VerbatimRequestContext } from '../contract/index.ts';
 import { seal, verbatimReplyContext, writeContext } from './test-support.ts';
 import { verbatim } from './verbatim-rules.ts';
 

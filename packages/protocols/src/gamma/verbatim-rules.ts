@@ -1,8 +1,8 @@
 /** What must change in verbatim bodies between a gamma caller and a gamma upstream: signatures, model names and doubled results; every other byte stays. */
 import type { Edit } from '@model-gateway/json-bytes';
+import type { VerbatimReply, VerbatimReplyContext, VerbatimRequestContext, VerbatimRules } from '../contract/index.ts';
 import { Losses } from '../kit/losses.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
-import type { VerbatimReply, VerbatimReplyContext, VerbatimRequestContext, VerbatimRules } from '../protocol.ts';
 import { doubledResponseEdits, responseNames } from './doubled-responses.ts';
 import { modelName } from './endpoint.ts';
 import { geminiFamily } from './families.ts';

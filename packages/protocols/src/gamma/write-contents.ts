@@ -1,9 +1,9 @@
 /** Writes turns as `contents`: roles alternate, results follow their calls in order, signatures go back to their parts. */
 import type { Conversation, MediaPart, Part, TextPart, ThinkingPart, ToolCallPart, ToolResultPart } from '../chat/conversation.ts';
+import type { WriteRequestContext } from '../contract/index.ts';
 import type { Losses } from '../kit/losses.ts';
 import { asObject, type JsonObject } from '../kit/read.ts';
 import { supportsPhase } from '../kit/text-phase.ts';
-import type { WriteRequestContext } from '../protocol.ts';
 import { type Family, geminiFamily } from './families.ts';
 
 import { writeMedia } from './media.ts';

@@ -1,9 +1,9 @@
 /** A canonical request as the body that a gamma upstream takes. */
 import type { Conversation, OutputFormat, Reasoning, Sampling } from '../chat/conversation.ts';
+import type { ReplyEmulation, WriteRequestContext, WrittenRequest } from '../contract/index.ts';
 import { fillPrompt } from '../kit/empty-prompt.ts';
 import { Losses } from '../kit/losses.ts';
 import type { JsonObject } from '../kit/read.ts';
-import type { ReplyEmulation, WriteRequestContext, WrittenRequest } from '../protocol.ts';
 import { modelName } from './endpoint.ts';
 import { type Family, geminiFamily, type ThinkingLevel } from './families.ts';
 import { writeSchema } from './schema.ts';

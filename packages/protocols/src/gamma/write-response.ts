@@ -2,12 +2,12 @@
 import type { Loss, Usage } from '@model-gateway/contracts';
 import type { BlockStart, ChatEvent, FinishReason } from '../chat/event.ts';
 import type { Message } from '../chat/fold.ts';
+import type { ReplyContext, ReplyWriter } from '../contract/index.ts';
 import { readCitedPages } from '../kit/cited-pages.ts';
 import { Losses } from '../kit/losses.ts';
 import { asObject, type JsonObject, own } from '../kit/read.ts';
 import { packReasoning } from '../kit/reasoning-note.ts';
 import { type ServedTier, writeServedTier } from '../kit/service-tier.ts';
-import type { ReplyContext, ReplyWriter } from '../protocol.ts';
 
 import { frameEnd, frameRecord } from './frame.ts';
 import { tiersWritten } from './service-tiers.ts';

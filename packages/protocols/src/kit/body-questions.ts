@@ -1,6 +1,6 @@
 /** What the edge's one scan of a caller's body looks for, so that nobody after it has to: top-level values, and words anywhere. */
 import { createHash } from 'node:crypto';
-import type { ClientAdapter } from '../protocol.ts';
+import type { ClientAdapter } from '../contract/index.ts';
 
 /** Keys and texts that the edge looks for when it scans a request body. */
 export interface BodyQuestions {

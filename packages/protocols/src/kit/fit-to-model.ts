@@ -6,7 +6,7 @@
 import type { Loss } from '@model-gateway/contracts';
 import type { ModelFamily } from '@model-gateway/model-catalog';
 import type { Conversation, MediaPart, Part, TextPart, Turn } from '../chat/conversation.ts';
-import type { Target, UpstreamAdapter } from '../protocol.ts';
+import type { Target, UpstreamAdapter } from '../contract/index.ts';
 import { familyOf } from './family.ts';
 import { Losses } from './losses.ts';
 

@@ -1,6 +1,6 @@
 import type { Edit } from '@model-gateway/json-bytes';
 import type { ModelFamily } from '@model-gateway/model-catalog';
-import type { Target } from '../protocol.ts';
+import type { Target } from '../contract/index.ts';
 import { familyOf } from './family.ts';
 import type { Losses } from './losses.ts';
 import { asNumber } from './read.ts';

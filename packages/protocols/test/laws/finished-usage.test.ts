@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import type { UpstreamAdapter } from '../../src/contract/index.ts';
 import { protocols } from '../../src/index.ts';
-import type { UpstreamAdapter } from '../../src/protocol.ts';
 import { describeRecorded } from '../support/describe-recorded.ts';
 
 const folder = process.env['FIXTURES_DIR'] ?? resolve(import.meta.dirname, '../../../../../shared/fixtures');

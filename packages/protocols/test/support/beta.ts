@@ -4,8 +4,8 @@ import { join, resolve } from 'node:path';
 import { createSseParser } from '@model-gateway/stream-framing';
 import { createReader } from '../../src/beta/read-response.ts';
 import type { ChatEvent } from '../../src/chat/event.ts';
+import type { ReplyContext, StreamRecord, Target, TerminatorContext, WriteRequestContext } from '../../src/contract/index.ts';
 import { envelopePrefix } from '../../src/kit/envelope-prefix.ts';
-import type { ReplyContext, StreamRecord, Target, TerminatorContext, WriteRequestContext } from '../../src/protocol.ts';
 
 /** Ids that count up, so that outputs can be compared. */
 export function countingIds(): (prefix: string) => string {

@@ -1,0 +1,37 @@
+/** Which requests are of a protocol, and what they ask for. */
+import type { Operation, StreamForm } from '@model-gateway/contracts';
+
+/** What a path means. `model` is set when the path holds it; otherwise it is the body's top-level `model`. */
+export interface RouteMatch {
+  operation: Operation | 'list-models' | 'get-model';
+  /** Decoded once, whole: may hold `/` and `:`. */
+  model?: string;
+  /** How the reply is framed when the path decides it (gamma). `null`: the body's top-level `stream` decides. */
+  stream: StreamForm | null;
+}
+
+/** A route on which callers use a protocol. */
+export interface ClientRoute {
+  methods: readonly string[];
+  /** Exact path, or a prefix that ends in `/`. */
+  path: string;
+  /** A WebSocket may be opened on this path, too. */
+  socket?: true;
+  /**
+   * Whether this route takes the path, and what it means. `rest` is what follows the prefix, still percent-encoded ('' for exact paths). `headers`
+   * tell apart protocols that share a path (`/v1/models`), `method` calls that share one. Null for a method of the route makes the path unknown
+   * (404); a method that is not of the route is refused as such (405).
+   */
+  match(rest: string, query: URLSearchParams, headers: Readonly<Record<string, string | undefined>>, method?: string): RouteMatch | null;
+}
+
+/** The paths of a client protocol. Example: `routes: [{ methods: ['POST'], path: '/v1/messages', match: () => ({ operation: 'generate', stream: null }) }]`. */
+export interface ClientRoutes {
+  routes: readonly ClientRoute[];
+  /** Paths of this protocol that are not served, with all below them, and what their 404 says. */
+  notServed?: readonly { path: string; message: string }[];
+  /** Callers leave the model out of later requests of a session: the session's last one is meant. */
+  remembersModel?: true;
+  /** An operation without translation, and the error text for callers when no upstream takes it verbatim. */
+  onlyVerbatim?: { operation: Operation; refusal: string };
+}

@@ -1,0 +1,26 @@
+/** The call by which an admin tests a model. */
+import type { StreamForm } from '@model-gateway/contracts';
+
+/** What the admin's test call should do. */
+export interface TestCallContext {
+  model: string;
+  stream: boolean;
+  prompt: string;
+  /** The admin's own body; the model's name and the wish for a stream are set in it. */
+  body: Readonly<Record<string, unknown>> | null;
+}
+
+/** Request by which an admin tests a model, in one client protocol. */
+export interface TestCall {
+  path: string;
+  /** Without `?`. */
+  query: string;
+  streamForm: StreamForm;
+  body: Record<string, unknown>;
+}
+
+/** Absent: not tested by this protocol. Example: `testCall({ model, stream: true, prompt: 'hi', body: null })` gives path and body of the shortest call. */
+export interface ClientTestCall {
+  /** A call of this protocol for an admin who tests a model: his body, or the prompt in the shortest body that works. Absent: not tested by this protocol. */
+  testCall?(test: TestCallContext): TestCall;
+}
