@@ -1,4 +1,4 @@
-import { chatFamily, chatFamilyOfModel, type ModelFamily } from '../alpha/families.ts';
+import { type ChatFamily, chatFamily, chatFamilyOfModel } from '../alpha/families.ts';
 import { writeReasoning } from '../alpha/reasoning.ts';
 import type { Conversation, OutputFormat } from '../chat/conversation.ts';
 import type { ReplyEmulation, WriteRequestContext, WrittenRequest } from '../contract/index.ts';
@@ -47,7 +47,7 @@ function fitForcedChoice(conversation: Conversation, { target }: WriteRequestCon
 }
 
 /** This vendor's rules, with the model's own bounds where the model is known. */
-function qwenFamily(target: WriteRequestContext['target']): ModelFamily {
+function qwenFamily(target: WriteRequestContext['target']): ChatFamily {
   const family = chatFamily(target);
   return family.reasoning === 'enable-thinking' ? family : chatFamilyOfModel('qwen');
 }
