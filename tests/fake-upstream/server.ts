@@ -1,5 +1,5 @@
 /** An upstream that speaks six protocols on one port, replays recordings, and breaks on request. What it heard is kept for tests. */
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { RefusedBy } from '../vendor-rules/index.ts';
 import { type Delivery, deliver, type Reply } from './deliver.ts';
@@ -7,28 +7,10 @@ import { alpha } from './protocols/alpha.ts';
 import { createReply, failure, listReply, type Play } from './reply.ts';
 import { readRoute } from './routes.ts';
 import { readScript, type Script } from './script.ts';
+import type { UpstreamRequest } from './upstream-request.ts';
 import { createVendor, type Vendor } from './vendor.ts';
 
-/** One request as it arrived, and how its reply went. */
-export interface UpstreamRequest {
-  method: string;
-  /** Path and query as sent. */
-  path: string;
-  headers: IncomingHttpHeaders;
-  body: Buffer;
-  /** Parsed body, when it is a JSON object. */
-  json: Record<string, unknown>;
-  /** What the vendor would not take in it, and so refused; null: it took all. */
-  refusal: RefusedBy | null;
-  /** Monotonic, in ms. */
-  at: number;
-  /** Bytes of the reply's body written so far. */
-  readonly bytesWritten: number;
-  /** null while the reply is under way. `left`: the caller closed before the end; `cut`: the script broke it. */
-  closed: { reason: 'finished' | 'left' | 'cut'; at: number } | null;
-  /** Resolves when `closed` is set. */
-  whenClosed: Promise<void>;
-}
+export type { UpstreamRequest };
 
 export interface FakeUpstream {
   /** Without a trailing slash. */

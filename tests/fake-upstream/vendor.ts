@@ -13,7 +13,7 @@ import type { FakeProtocol } from './protocols/fake-protocol.ts';
 import { gamma } from './protocols/gamma.ts';
 import type { Asking } from './routes.ts';
 import type { Script } from './script.ts';
-import type { UpstreamRequest } from './server.ts';
+import type { UpstreamRequest } from './upstream-request.ts';
 
 /** Legacy completions have no rows. */
 const protocolIds = new Map<FakeProtocol, ProtocolId>([

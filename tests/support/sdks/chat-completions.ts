@@ -1,7 +1,7 @@
 /** Chat completions through the `openai` SDK. */
 import OpenAI from 'openai';
 import type { ChatCompletion, ChatCompletionCreateParams, ChatCompletionMessageParam } from 'openai/resources/chat/completions';
-import type { Asked, Reaction, Said, SdkChat, SdkOptions, Stop } from '../sdk-callers.ts';
+import type { Asked, Reaction, Said, SdkChat, SdkOptions, Stop } from './sdk-chat.ts';
 
 export const openaiClient = ({ url, key }: SdkOptions): OpenAI => new OpenAI({ baseURL: `${url}/v1`, apiKey: key, maxRetries: 0 });
 

@@ -1,6 +1,6 @@
 /** Generate content through `@google/genai`. */
 import { type Content, type GenerateContentParameters, type GenerateContentResponse, GoogleGenAI, type Part } from '@google/genai';
-import type { Asked, Reaction, Said, SdkChat, SdkOptions, Stop } from '../sdk-callers.ts';
+import type { Asked, Reaction, Said, SdkChat, SdkOptions, Stop } from './sdk-chat.ts';
 
 /** `fetch` is given because the SDK looks for a dispatcher on a global object that jest's sandbox does not share. */
 export const genaiClient = ({ url, key }: SdkOptions): GoogleGenAI => new GoogleGenAI({ apiKey: key, httpOptions: { baseUrl: url, fetch: globalThis.fetch } });

@@ -1,7 +1,7 @@
 /** Messages through `@anthropic-ai/sdk`. */
 import Anthropic from '@anthropic-ai/sdk';
 import type { Message, MessageCreateParamsNonStreaming, MessageParam } from '@anthropic-ai/sdk/resources/messages';
-import type { Asked, Reaction, Said, SdkChat, SdkOptions, Stop } from '../sdk-callers.ts';
+import type { Asked, Reaction, Said, SdkChat, SdkOptions, Stop } from './sdk-chat.ts';
 
 export const anthropicClient = ({ url, key }: SdkOptions): Anthropic => new Anthropic({ baseURL: url, apiKey: key, maxRetries: 0 });
 

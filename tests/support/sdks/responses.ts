@@ -1,8 +1,8 @@
 /** Responses through the `openai` SDK. */
 import type OpenAI from 'openai';
 import type { Response, ResponseCreateParams, ResponseInputItem } from 'openai/resources/responses/responses';
-import type { Asked, Reaction, Said, SdkChat, SdkOptions, Stop } from '../sdk-callers.ts';
 import { openaiClient } from './chat-completions.ts';
+import type { Asked, Reaction, Said, SdkChat, SdkOptions, Stop } from './sdk-chat.ts';
 
 export function startResponses(options: SdkOptions, model: string, asked: Asked): SdkChat {
   const client = openaiClient(options);

@@ -7,7 +7,7 @@ import { Box, useComputedColorScheme } from '@mantine/core';
 import CodeMirror from '@uiw/react-codemirror';
 import { useMemo } from 'react';
 import { completionSource } from './code-completion.ts';
-import type { CodeEditorProps, CodeMarker } from './code-editor.tsx';
+import type { CodeEditorProps, CodeMarker } from './code-editor-props.ts';
 import { darkGround } from './code-theme.ts';
 
 export default function CodeEditorCore({

@@ -9,7 +9,7 @@ import { useMediaQuery } from '@mantine/hooks';
 import { minimalSetup } from 'codemirror';
 import { useEffect, useRef } from 'react';
 import { darkGround } from './code-theme.ts';
-import type { TextDiffProps } from './text-diff.tsx';
+import type { TextDiffProps } from './text-diff-props.ts';
 
 const collapseUnchanged = { margin: 3, minSize: 8 };
 /** Large texts that have nothing in common are compared roughly instead of for seconds. */

@@ -1,17 +1,7 @@
 /** Two texts side by side with what changed marked, loaded when it is first shown. */
 import { Box, Loader } from '@mantine/core';
 import { lazy, Suspense } from 'react';
-
-export interface TextDiffProps {
-  before: string;
-  after: string;
-  labels: {
-    before: string;
-    after: string;
-    /** Stands for lines that are left out; `$` is their number. */
-    unchanged: string;
-  };
-}
+import type { TextDiffProps } from './text-diff-props.ts';
 
 const Diff = lazy(() => import('./text-diff-core.tsx'));
 
