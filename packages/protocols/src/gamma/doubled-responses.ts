@@ -24,9 +24,13 @@ export function doubledResponseEdits(request: unknown, prefix: Edit['path'], los
   if (key === undefined || !contents) return [];
   const edits: Edit[] = [];
   let calls: OpenCall[] = [];
+  // SDKs keep a streamed turn as one content for each chunk: all calls of such a run are one step.
+  let sameTurn = false;
   contents.forEach((content, at) => {
     const made = callsOf(content);
-    if (made.length > 0) calls = made;
+    if (made.length > 0 && !sameTurn) calls = [];
+    for (const call of made) calls.push(call);
+    sameTurn = made.length > 0 || (sameTurn && asString(own(content, 'role')) === 'model');
     const doubled = doubledPlaces(content, calls);
     if (doubled.length === 0) return;
     losses.dropped('contents.parts.functionResponse', 'a result whose call has its result already');

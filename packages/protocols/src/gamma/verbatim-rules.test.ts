@@ -64,6 +64,11 @@ describe('requests', () => {
       expect(editRequest(JSON.stringify({ contents: [model(call('f')), user(result('f'), result('f'))] })).losses).toBe(1);
     });
 
+    test('results of a turn that is split over several contents', () => {
+      const contents = [model(call('f', '1')), model(call('g', '2')), user(result('f', '1'), result('g', '2'))];
+      expect(sent([...contents, user(result('f', '1'), result('g', '2'))])).toEqual(contents);
+    });
+
     test('what may be sent stays as it is, byte by byte', () => {
       for (const contents of [
         [model(call('f'), call('f')), user(result('f'), result('f'))],
@@ -71,6 +76,9 @@ describe('requests', () => {
         [model(call('f', '1'), call('f', '2')), user(result('f', '2')), user(result('f', '1'))],
         [model(call('f')), user(result('other'))],
         [user(result('f'), result('f'))],
+        // SDKs keep a streamed turn as one content for each chunk.
+        [model(call('f', '1')), model(call('f', '2')), user(result('f', '1'), result('f', '2'))],
+        [model(call('f')), model({ text: 'and' }), model(call('f')), user(result('f'), result('f'))],
       ]) {
         const text = JSON.stringify({ contents }, null, 1);
         expect(editRequest(text)).toEqual({ text, losses: 0, parsed: true });
