@@ -34,8 +34,10 @@ process.stdout.write(join(folder, 'model-gateway.js'));
 /** Of everything that goes into it. */
 function fingerprint() {
   const hash = createHash('sha256');
-  const packages = ['packages', 'services'].flatMap((group) => readdirSync(join(root, group)).map((name) => join(root, group, name, 'src')));
-  const files = [...packages, join(root, 'deploy/cli/src'), join(root, 'packages/model-catalog/data')].filter(existsSync).flatMap((one) =>
+  const packages = ['packages', 'services'].flatMap((group) =>
+    readdirSync(join(root, group)).flatMap((name) => [join(root, group, name, 'src'), join(root, group, name, 'data')]),
+  );
+  const files = [...packages, join(root, 'deploy/cli/src')].filter(existsSync).flatMap((one) =>
     readdirSync(one, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && !entry.name.endsWith('.test.ts'))
       .map((entry) => join(entry.parentPath, entry.name)),
