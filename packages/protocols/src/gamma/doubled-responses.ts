@@ -62,7 +62,8 @@ function doubledPlaces(content: unknown, calls: OpenCall[]): number[] {
 function repeats(response: JsonObject, calls: OpenCall[]): boolean {
   const id = asString(own(response, 'id'));
   const byId = id === undefined ? [] : calls.filter((call) => call.id === id);
-  const meant = byId.length > 0 ? byId : calls.filter(({ name }) => name === asString(own(response, 'name')));
+  // By name where not both of them have an id.
+  const meant = byId.length > 0 ? byId : calls.filter((call) => call.name === asString(own(response, 'name')) && (id === undefined || call.id === undefined));
   const open = meant.find(({ answered }) => !answered);
   if (open) open.answered = true;
   return !open && meant.length > 0;

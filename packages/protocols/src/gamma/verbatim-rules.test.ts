@@ -75,6 +75,7 @@ describe('requests', () => {
         [model(call('f')), user(result('f')), model(call('f')), user(result('f'))],
         [model(call('f', '1'), call('f', '2')), user(result('f', '2')), user(result('f', '1'))],
         [model(call('f')), user(result('other'))],
+        [model(call('f', '1')), user(result('f', '1'), result('f', '2'))],
         [user(result('f'), result('f'))],
         // SDKs keep a streamed turn as one content for each chunk.
         [model(call('f', '1')), model(call('f', '2')), user(result('f', '1'), result('f', '2'))],
