@@ -45,14 +45,22 @@ const stream: Script = {
 const outbound = createScriptedOutbound();
 const settings = {
   outbound,
-  upstreams: [{ name: 'messages', protocol: 'beta', base_url: 'https://up.test', api_keys: [{ key: 'sk-one' }] }],
-  models: [{ name: 'house', upstream: 'messages', upstream_model_id: 'claude-opus-4-5' }],
+  upstreams: [
+    { name: 'messages', protocol: 'beta', base_url: 'https://up.test', api_keys: [{ key: 'sk-one' }] },
+    { name: 'chat', protocol: 'alpha', base_url: 'https://chat.test', api_keys: [{ key: 'sk-one' }] },
+  ],
+  models: [
+    { name: 'house', upstream: 'messages', upstream_model_id: 'claude-opus-4-5' },
+    { name: 'spare', upstream: 'chat', upstream_model_id: 'gpt-4o' },
+  ],
+  loadBalancers: [{ name: 'pool', strategy: 'priority', entries: [{ model: 'house' }, { model: 'spare' }] }],
 } as const;
 const start = (strict: boolean) =>
   startInProcess({
     outbound,
     upstreams: [...settings.upstreams].map((one) => ({ ...one, api_keys: [...one.api_keys] })),
     models: [...settings.models],
+    loadBalancers: settings.loadBalancers.map((one) => ({ ...one, entries: [...one.entries] })),
     group: { strict_translation: strict },
   });
 
@@ -81,6 +89,22 @@ const messages = (gateway: InProcessGateway, body: object) =>
     headers: { 'x-api-key': gateway.key, 'content-type': 'application/json' },
     body: JSON.stringify({ model: 'house', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }], ...body }),
   });
+const chatReply: Script = {
+  contentType: 'application/json',
+  chunks: [
+    Buffer.from(
+      JSON.stringify({
+        id: 'c',
+        object: 'chat.completion',
+        created: 1,
+        model: 'gpt-4o',
+        choices: [{ index: 0, message: { role: 'assistant', content: 'fine' }, finish_reason: 'stop' }],
+        usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+      }),
+    ),
+  ],
+  ending: 'end',
+};
 const lossy = { seed: 7, logit_bias: { 1: 2 }, tools: [{ type: 'custom', custom: { name: 'patch' } }] };
 
 describe('receipt', () => {
@@ -124,6 +148,22 @@ describe('receipt', () => {
     expect(answer.status).toBe(200);
     expect(answer.headers).not.toHaveProperty('x-gateway-translation');
   });
+});
+
+test('a node that passes the body as it is has lost nothing, whatever the node before it lost', async () => {
+  const { send } = outbound;
+  outbound.send = (request, handlers) => {
+    outbound.script = String(request.url).includes('chat.test') ? chatReply : { ...whole, status: 500 };
+    return send(request, handlers);
+  };
+  try {
+    const answer = await chat(plain, { model: 'pool', of_tomorrow: 1 });
+    expect([answer.status, outbound.sent.map(({ url }) => new URL(url).host)]).toEqual([200, ['up.test', 'chat.test']]);
+    expect(answer.headers['x-gateway-translation']).toBeUndefined();
+    expect((await plain.row(answer.headers['x-request-id'] as string)).losses ?? []).toEqual([]);
+  } finally {
+    outbound.send = send;
+  }
 });
 
 describe('strict translation', () => {

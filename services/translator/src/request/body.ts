@@ -1,5 +1,5 @@
 /** A request's body in the caller's protocol: its bytes, what the edge's scan found in them, and what is read of them, each at most once. */
-import type { Job, Loss } from '@model-gateway/contracts';
+import type { Job } from '@model-gateway/contracts';
 import { GatewayError, isGatewayError } from '@model-gateway/contracts/errors';
 import { type KnownPlaces, type Need, type Projected, type Projection, RepeatedKey } from '@model-gateway/json-bytes';
 import { type ClientAdapter, questionsOf, type ReadRequest } from '@model-gateway/protocols';
@@ -7,7 +7,6 @@ import { promptTokens, usualBytesPerToken } from '../prompt-sizes.ts';
 
 /** Bytes of a body that is too short to hold a file worth the look. */
 const maxPlainBodyLength = 4096;
-const noLosses: readonly Loss[] = [];
 
 const isMarked = (holder: object): boolean => 'cache' in holder && holder.cache !== undefined;
 const own = (value: unknown, key: string): unknown =>
@@ -90,11 +89,6 @@ export class RequestBody {
   readRequest(): ReadRequest {
     this.#request ??= this.#read();
     return this.#request;
-  }
-
-  /** What reading lost, where the request was read. */
-  get readLosses(): readonly Loss[] {
-    return this.#request?.losses ?? noLosses;
   }
 
   /**

@@ -100,7 +100,8 @@ export class RequestRecord {
     this.meter.reset();
     this.#firstByteMs = null;
     this.#firstContentMs = null;
-    const kept = this.#carriedLosses ?? this.#body.readLosses;
+    // What reading the request loses is declared by the attempts that translate it: one that passes the body as it is loses none of it.
+    const kept = this.#carriedLosses ?? [];
     if (this.#losses.length === kept.length) return;
     this.#losses.length = 0;
     this.lose(kept);
