@@ -9,6 +9,7 @@ import {
   type Plan,
   type PlanRequest,
   type RequestRow,
+  type TurnFacts,
 } from '@model-gateway/contracts';
 
 const plan: Plan = { revision: 1, model: 'm', nodes: [{ model: 'm', upstream: 'u', keys: [0] }], balanced: false };
@@ -78,6 +79,19 @@ export const sampleAsks: { [S in keyof AskSubjects]: AskSubjects[S] } = {
   'catalog.scripts': { request: {}, reply: { scripts: 1 } },
 };
 
+const sampleTurn: TurnFacts = {
+  id: 'resp_1',
+  owner: 'k',
+  parent: null,
+  conversation: null,
+  model: 'm',
+  status: 'completed',
+  createdAt: 1,
+  background: false,
+  holder: 'translator@here/1',
+  requestId: 'j',
+};
+
 export const sampleOpens: { [S in keyof OpenSubjects]: OpenSubjects[S] } = {
   'translator.run': { request: sampleJob(), head: { status: 200, headers: {} }, tail: { row: sampleRow('j') } },
   'catalog.load': { request: { revision: 1 }, head: { revision: 1 }, tail: { bytes: 3 } },
@@ -125,12 +139,33 @@ export const sampleOpens: { [S in keyof OpenSubjects]: OpenSubjects[S] } = {
     head: {},
     tail: {},
   },
+  'turns.write': { request: { kind: 'finish', owner: 'k', id: 'resp_1', status: 'completed', authority: 2 }, head: { stored: true }, tail: {} },
+  'turns.read': { request: { kind: 'turn', owner: 'k', id: 'resp_1' }, head: { found: true, turn: sampleTurn }, tail: {} },
+  'translator.turns': {
+    request: {
+      id: 'j',
+      clientRequestId: null,
+      owner: 'k',
+      accessKey: 'caller',
+      keyGroup: 'everyone',
+      clientProtocol: 'alpha_response',
+      action: 'get',
+      target: 'resp_1',
+      query: '',
+      headers: {},
+      deadlineMs: 1000,
+    },
+    head: { status: 200, headers: {} },
+    tail: {},
+  },
   'console.http': { request: { remoteAddress: '127.0.0.1' }, head: {}, tail: {} },
 };
 
 export const sampleEvent: { [S in Exclude<keyof EventSubjects, DurableSubject>]: EventSubjects[S] } = {
   'catalog.changed': { revision: 2, previous: 1, delta: { models: { put: [], gone: ['m'] } } },
   'catalog.changed-redacted': { revision: 2, previous: 1, delta: { models: { put: [], gone: ['m'] } } },
+  'turns.alive': { holder: 'translator@here/1' },
+  'turns.cancelled': { id: 'resp_1' },
   'logs.watch': {},
   'logs.rows': { rows: [sampleRow('j')], dropped: 0 },
   'console.user-changed': { userId: 'someone' },

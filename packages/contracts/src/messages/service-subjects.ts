@@ -31,7 +31,7 @@ const gatherReplies = ['gather.here', 'gather.answer'] as const;
 
 export const serviceSubjects = {
   edge: {
-    calls: ['router.plan', 'translator.run', 'stats.spent', 'stats.keep-bodies', 'console.http', ...redactedSnapshotCalls],
+    calls: ['router.plan', 'translator.run', 'translator.turns', 'turns.write', 'stats.spent', 'stats.keep-bodies', 'console.http', ...redactedSnapshotCalls],
     serves: [],
     publishes: ['stats.request', 'audit.violation', ...gatherEvents],
     listens: ['router.outcome', 'catalog.changed-redacted', 'gather.ask', ...gatherReplies],
@@ -45,10 +45,10 @@ export const serviceSubjects = {
     commits: [],
   },
   translator: {
-    calls: ['router.plan', 'script.run', ...snapshotCalls],
-    serves: ['translator.run'],
-    publishes: ['router.outcome', 'stats.request', ...gatherEvents],
-    listens: ['catalog.changed', 'gather.ask', ...gatherReplies],
+    calls: ['router.plan', 'script.run', 'turns.read', 'turns.write', ...snapshotCalls],
+    serves: ['translator.run', 'translator.turns'],
+    publishes: ['router.outcome', 'stats.request', 'turns.finished', 'turns.alive', ...gatherEvents],
+    listens: ['catalog.changed', 'turns.cancelled', 'gather.ask', ...gatherReplies],
     commits: [],
   },
   'script-runner': {
@@ -60,13 +60,13 @@ export const serviceSubjects = {
   },
   stats: {
     calls: [...snapshotCalls],
-    serves: ['stats.spent', 'stats.keep-bodies'],
-    publishes: ['logs.rows'],
-    listens: ['logs.watch', 'catalog.changed'],
-    commits: ['stats.request', 'audit.record', 'audit.violation'],
+    serves: ['stats.spent', 'stats.keep-bodies', 'turns.read', 'turns.write'],
+    publishes: ['logs.rows', 'turns.cancelled'],
+    listens: ['logs.watch', 'catalog.changed', 'turns.alive'],
+    commits: ['stats.request', 'audit.record', 'audit.violation', 'turns.finished'],
   },
   console: {
-    calls: ['router.plan', 'translator.run', 'script.run'],
+    calls: ['router.plan', 'translator.run', 'script.run', 'turns.write'],
     serves: ['console.http', 'catalog.revision', 'catalog.scripts', 'catalog.load', 'catalog.load-redacted'],
     publishes: ['catalog.changed', 'catalog.changed-redacted', 'console.user-changed', 'logs.watch', 'gather.ask', 'stats.request', 'audit.record'],
     listens: ['console.user-changed', 'logs.rows', ...gatherReplies],

@@ -26,6 +26,42 @@ const catalogLoad = {
   tail: z.looseObject({ bytes: part.whole }),
 };
 
+const turnAtUpstream = z.looseObject({ model: part.text, upstream: part.text, account: part.text });
+
+const turnFacts = z.looseObject({
+  id: part.id,
+  owner: part.id,
+  parent: part.orNull(part.id),
+  conversation: part.orNull(part.id),
+  model: part.text,
+  status: part.text,
+  createdAt: part.instant,
+  background: z.boolean(),
+  holder: part.text,
+  requestId: part.text,
+  stream: part.text.optional(),
+  at: turnAtUpstream.optional(),
+});
+
+const turnsWrite = z.looseObject({
+  kind: part.text,
+  owner: part.id.optional(),
+  id: part.id.optional(),
+  item: part.id.optional(),
+  status: part.text.optional(),
+  turn: turnFacts.optional(),
+});
+
+const turnsRead = z.looseObject({
+  kind: part.text,
+  owner: part.id,
+  id: part.id.optional(),
+  turn: part.id.optional(),
+  conversation: part.id.optional(),
+  item: part.id.optional(),
+  ids: part.texts.max(10_000).optional(),
+});
+
 export const openShapes = {
   'translator.run': {
     request: part.job,
@@ -41,6 +77,40 @@ export const openShapes = {
   'catalog.load-redacted': catalogLoad,
   'script.run': { request: part.scriptRun, head: part.scriptOutcome, tail: part.anything },
   'stats.keep-bodies': { request: part.bodiesToKeep, head: part.anything, tail: part.anything },
+  'turns.write': {
+    request: turnsWrite,
+    head: z.looseObject({ stored: z.boolean(), reason: part.text.optional(), status: part.text.optional() }),
+    tail: part.anything,
+  },
+  'turns.read': {
+    request: turnsRead,
+    head: z.looseObject({
+      found: z.boolean(),
+      turn: turnFacts.optional(),
+      createdAt: part.instant.optional(),
+      turns: part.whole.optional(),
+      at: turnAtUpstream.optional(),
+      hasMore: z.boolean().optional(),
+    }),
+    tail: part.anything,
+  },
+  'translator.turns': {
+    request: z.looseObject({
+      id: part.id,
+      owner: part.id,
+      accessKey: part.text,
+      keyGroup: part.text,
+      clientProtocol: part.text,
+      action: part.text,
+      target: part.text.optional(),
+      item: part.text.optional(),
+      query: part.text,
+      headers: part.textByName,
+      deadlineMs: z.number(),
+    }),
+    head: z.looseObject({ status: z.int().min(100).max(599), headers: part.textByName }),
+    tail: z.looseObject({ resume: z.looseObject({ stream: part.text, after: part.whole }).optional() }),
+  },
   'console.http': { request: z.looseObject({ remoteAddress: part.text }), head: part.anything, tail: part.anything },
 } as const satisfies { [S in keyof OpenSubjects]: { request: Shape; head: Shape; tail: Shape } };
 
@@ -54,6 +124,8 @@ export const eventShapes = {
   'logs.watch': part.anything,
   'logs.rows': z.looseObject({ rows: z.array(part.passingRow), dropped: part.whole }),
   'console.user-changed': z.looseObject({ userId: part.text }),
+  'turns.alive': z.looseObject({ holder: part.id }),
+  'turns.cancelled': z.looseObject({ id: part.id }),
   'router.outcome': z.looseObject({ outcomes: z.array(part.outcome) }),
   'gather.ask': z.looseObject({ id: part.id, topic: part.text, request: z.unknown() }),
   'gather.answer': z.looseObject({ id: part.id, process: part.id, answer: z.unknown() }),

@@ -7,6 +7,7 @@ import type { CatalogDelta, CatalogRows } from '../snapshot.ts';
 import type { BodiesToKeep } from './bodies.ts';
 import type { GatherTopic } from './gather.ts';
 import type { ScriptOutcome, ScriptRun } from './script.ts';
+import type { TurnFinished, TurnsCall, TurnsCallTail, TurnsFound, TurnsRead, TurnsWrite, TurnsWritten } from './turns.ts';
 
 /** Whose spending: an access key or a group, by name, in one currency. */
 export interface SpendOwner {
@@ -38,6 +39,12 @@ export interface OpenSubjects {
   'script.run': { request: ScriptRun; head: ScriptOutcome; tail: Record<string, never> };
   /** Bodies of one request, the texts behind the question; the tail comes when they are stored. */
   'stats.keep-bodies': { request: BodiesToKeep; head: Record<string, never>; tail: Record<string, never> };
+  /** A change of stored turns; the head comes when it is committed. */
+  'turns.write': { request: TurnsWrite; head: TurnsWritten; tail: Record<string, never> };
+  /** A question about stored turns, the content as bytes. */
+  'turns.read': { request: TurnsRead; head: TurnsFound; tail: Record<string, never> };
+  /** A caller's call on stored turns or conversations, which reaches no model; some are answered by the upstream that keeps the turn. */
+  'translator.turns': { request: TurnsCall; head: ReplyHead; tail: TurnsCallTail };
   /** One HTTP/1.1 exchange with the console's own server, in both directions. */
   'console.http': { request: { remoteAddress: string }; head: Record<string, never>; tail: Record<string, never> };
 }
@@ -59,6 +66,12 @@ export interface EventSubjects {
   'audit.violation': AuditRow;
   /** Sessions of a console user ended, or what the user may do changed: replicas forget what they remember of them. */
   'console.user-changed': { userId: string };
+  /** A turn's ending that the store could not take at once. */
+  'turns.finished': TurnFinished;
+  /** A translator works on stored turns: sent every two seconds while it does. */
+  'turns.alive': { holder: string };
+  /** A background turn was cancelled: who runs it stops. */
+  'turns.cancelled': { id: string };
   /** Outcomes of attempts, for every router. */
   'router.outcome': { outcomes: Outcome[] };
   /** A question to all live processes that know a topic, their answers, and the heartbeat that identifies them. */
@@ -67,7 +80,7 @@ export interface EventSubjects {
   'gather.here': { process: string; topics: GatherTopic[] };
 }
 
-export const durableSubjects = ['stats.request', 'audit.record', 'audit.violation'] as const satisfies readonly (keyof EventSubjects)[];
+export const durableSubjects = ['stats.request', 'audit.record', 'audit.violation', 'turns.finished'] as const satisfies readonly (keyof EventSubjects)[];
 export type DurableSubject = (typeof durableSubjects)[number];
 
 export type { CatalogRows };

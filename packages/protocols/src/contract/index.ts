@@ -14,6 +14,7 @@ import type { ClientSocket } from './socket.ts';
 import type { ClientTerminator } from './stream-terminator.ts';
 import type { UpstreamCalls } from './target.ts';
 import type { ClientTestCall } from './test-call.ts';
+import type { ClientTurns } from './turns.ts';
 import type { UpstreamVerbatim } from './verbatim.ts';
 
 export type * from '../socket-session.ts';
@@ -28,6 +29,7 @@ export type * from './socket.ts';
 export type * from './stream-terminator.ts';
 export type * from './target.ts';
 export type * from './test-call.ts';
+export type * from './turns.ts';
 export type * from './verbatim.ts';
 
 /** Everything the gateway knows about one wire protocol. Others receive a `Protocol`; nobody outside compares an id. */
@@ -52,7 +54,8 @@ export interface ClientAdapter
     ClientModels,
     ClientTerminator,
     ClientTestCall,
-    ClientSocket {}
+    ClientSocket,
+    ClientTurns {}
 
 /** How the gateway calls upstreams of a protocol. */
 export interface UpstreamAdapter extends UpstreamCalls, UpstreamRequestCodec, UpstreamReplyCodec, UpstreamErrors, UpstreamModels, UpstreamVerbatim {}

@@ -5,6 +5,7 @@ import type { Edit } from '@model-gateway/json-bytes';
 import type { ChatEvent } from '../chat/event.ts';
 import type { Message } from '../chat/fold.ts';
 import type { Target } from './target.ts';
+import type { ReplyTurn } from './turns.ts';
 
 /** What a reply writer may use; clocks and random are arguments, so that writers stay pure. */
 export interface ReplyContext {
@@ -22,6 +23,8 @@ export interface ReplyContext {
   echo?: unknown;
   /** Prompt tokens as far as known when the stream starts (an estimate from bytes), for `message_start`. */
   inputEstimate: number;
+  /** The stored turn that this reply is; absent: none was asked for, or there is no store. */
+  turn?: ReplyTurn;
 }
 
 /** Writes canonical events as a stream of one client protocol. */

@@ -5,6 +5,7 @@ import type { Edit } from '@model-gateway/json-bytes';
 import type { StreamRecord } from './reply-codec.ts';
 import type { WriteRequestContext } from './request-codec.ts';
 import type { Target } from './target.ts';
+import type { ReplyTurn } from './turns.ts';
 
 /**
  * What must change in verbatim bodies, when both sides speak this protocol: model names, `toolu_` ids, sealed signatures. Edits name paths in the
@@ -35,6 +36,8 @@ export interface VerbatimReplyContext {
   sealSignature(signature: string): string;
   /** A top-level value of the request; undefined when it is absent or null. */
   requestValue(key: string): unknown;
+  /** The stored turn that this reply is. */
+  turn?: ReplyTurn;
 }
 
 /** Edits of one verbatim reply: of each record of a stream, or of a whole body. */
