@@ -140,6 +140,34 @@ describe('walls', () => {
     expect(broken).toEqual([]);
   });
 
+  test('a protocol sees of another only its index, and its two sides see only what they share', () => {
+    const place = (file: string): { protocol: string; side: string } | undefined => {
+      const found = new RegExp(`^packages/protocols/src/(${protocolIds.join('|')})/(?:(client|upstream|shared)/)?`).exec(file);
+      return found ? { protocol: found[1] ?? '', side: found[2] ?? '' } : undefined;
+    };
+    /** What a side may import of its own protocol. */
+    const mayUse: Record<string, readonly string[]> = {
+      client: ['client', 'shared'],
+      upstream: ['upstream', 'shared'],
+      shared: ['shared'],
+      '': ['client', 'upstream', 'shared', ''],
+    };
+    const broken = packages.flatMap(({ file, imports }) => {
+      const from = place(file);
+      if (!from) return [];
+      return imports
+        .filter((name) => {
+          if (!name.startsWith('.')) return false;
+          const target = relative(root, join(root, file, '..', name));
+          const to = place(target);
+          if (!to) return false;
+          return to.protocol === from.protocol ? !mayUse[from.side]?.includes(to.side) : !target.endsWith(`/${to.protocol}/index.ts`);
+        })
+        .map((name) => `${file} imports ${name}`);
+    });
+    expect(broken).toEqual([]);
+  });
+
   test('only config reads the environment among packages, and no service does', () => {
     const broken = [...packages.filter(({ unit }) => unit !== 'config'), ...services]
       .filter(({ text }) => /\bprocess\.env\b/.test(text))

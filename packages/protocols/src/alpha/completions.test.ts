@@ -2,10 +2,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { foldEvents } from '../chat/fold.ts';
 import type { Target } from '../contract/index.ts';
-import { request } from './endpoint.ts';
-import { readRequest } from './read-request.ts';
-import { AlphaReader, readWhole } from './read-response.ts';
-import { AlphaTerminator } from './stream-terminator.ts';
+import { readRequest } from './client/read-request.ts';
+import { AlphaTerminator } from './client/stream-terminator.ts';
+import { request } from './upstream/endpoint.ts';
+import { AlphaReader, readWhole } from './upstream/read-response.ts';
 
 const chunk = (text: string, finish: string | null, more: object = {}): string =>
   `data: ${JSON.stringify({ id: 'cmpl-1', object: 'text_completion', created: 5, model: 'm', choices: [{ text, index: 0, logprobs: null, finish_reason: finish }], ...more })}\n\n`;

@@ -3,9 +3,9 @@ import { describe, expect, test } from '@jest/globals';
 import { noUsage } from '@model-gateway/contracts';
 import { findFamily, unknownFamily } from '@model-gateway/model-catalog';
 import type { Target } from '../contract/index.ts';
-import { readError, writeError } from './errors.ts';
 import { alpha } from './index.ts';
-import { readUsage, writeUsage } from './usage.ts';
+import { readError, writeError } from './shared/errors.ts';
+import { readUsage, writeUsage } from './shared/usage.ts';
 
 const client = alpha.client!;
 const upstream = alpha.upstream!;

@@ -5,8 +5,8 @@ import { expect, test } from '@jest/globals';
 import { createSseParser } from '@model-gateway/stream-framing';
 import type { ChatEvent } from '../chat/event.ts';
 import { foldEvents } from '../chat/fold.ts';
-import { readError } from './errors.ts';
-import { AlphaReader, readWhole } from './read-response.ts';
+import { readError } from './shared/errors.ts';
+import { AlphaReader, readWhole } from './upstream/read-response.ts';
 
 const load = (name: string): string => readFileSync(join(import.meta.dirname, 'fixtures', name), 'utf8');
 

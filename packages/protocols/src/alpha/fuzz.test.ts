@@ -5,12 +5,12 @@ import fc from 'fast-check';
 import { validateStream } from '../../test/validate/alpha.ts';
 import type { ChatEvent } from '../chat/event.ts';
 import { foldEvents } from '../chat/fold.ts';
-import { readError } from './errors.ts';
-import { readRequest } from './read-request.ts';
-import { AlphaReader, readWhole } from './read-response.ts';
-import { AlphaTerminator } from './stream-terminator.ts';
-import { writeRequest } from './write-request.ts';
-import { AlphaWriter, writeWhole } from './write-response.ts';
+import { readRequest } from './client/read-request.ts';
+import { AlphaTerminator } from './client/stream-terminator.ts';
+import { AlphaWriter, writeWhole } from './client/write-response.ts';
+import { readError } from './shared/errors.ts';
+import { AlphaReader, readWhole } from './upstream/read-response.ts';
+import { writeRequest } from './upstream/write-request.ts';
 
 const odd = fc.constantFrom<unknown>(null, undefined, '', [], {}, 0, -1, false, true, 'x', [null], [[]], { __proto__: null }, 1e308);
 const text = fc.constantFrom('a', '', 'é😀', '{"k":', '1}', '{}', '\n\n');

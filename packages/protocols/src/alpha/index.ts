@@ -2,23 +2,23 @@
 
 import type { Protocol } from '../contract/index.ts';
 import { plainToolName } from '../kit/tool-names.ts';
-import { bodyLayout } from './body-layout.ts';
-import { deltaFields } from './delta-fields.ts';
-import { credential, listModels, readModelList, request } from './endpoint.ts';
-import { readError, writeError } from './errors.ts';
-import { chatFamily } from './families.ts';
-import { injectCache } from './inject-cache.ts';
-import { writeModel, writeModels } from './models.ts';
-import { normalize, normalizedKeys } from './normalize.ts';
-import { onlyVerbatim, readRequest } from './read-request.ts';
-import { AlphaReader, finishedUsage, readWhole } from './read-response.ts';
-import { limitKeys, readReplyLimits } from './reply-limits.ts';
-import { routes } from './routes.ts';
-import { AlphaTerminator } from './stream-terminator.ts';
-import { testCall } from './test-call.ts';
-import { bodyWords, verbatim } from './verbatim-rules.ts';
-import { writeRequest } from './write-request.ts';
-import { AlphaWriter, writeWhole } from './write-response.ts';
+import { writeModel, writeModels } from './client/models.ts';
+import { onlyVerbatim, readRequest } from './client/read-request.ts';
+import { limitKeys, readReplyLimits } from './client/reply-limits.ts';
+import { routes } from './client/routes.ts';
+import { AlphaTerminator } from './client/stream-terminator.ts';
+import { testCall } from './client/test-call.ts';
+import { AlphaWriter, writeWhole } from './client/write-response.ts';
+import { readError, writeError } from './shared/errors.ts';
+import { chatFamily } from './shared/families.ts';
+import { normalize, normalizedKeys } from './shared/normalize.ts';
+import { bodyWords, verbatim } from './shared/verbatim-rules.ts';
+import { bodyLayout } from './upstream/body-layout.ts';
+import { deltaFields } from './upstream/delta-fields.ts';
+import { credential, listModels, readModelList, request } from './upstream/endpoint.ts';
+import { injectCache } from './upstream/inject-cache.ts';
+import { AlphaReader, finishedUsage, readWhole } from './upstream/read-response.ts';
+import { writeRequest } from './upstream/write-request.ts';
 
 export const alpha: Protocol = {
   id: 'alpha',
@@ -67,3 +67,14 @@ export const alpha: Protocol = {
     readModelList,
   },
 };
+
+// Other protocols build on these.
+export { writeModel, writeModels } from './client/models.ts';
+export { readCacheOptions, settleBreakpoints, writeBreakpoint } from './shared/cache-breakpoints.ts';
+export { readBreakpoint } from './shared/cache-mark.ts';
+export { type ChatFamily, chatFamily, chatFamilyOfModel } from './shared/families.ts';
+export { writeReasoning } from './shared/reasoning.ts';
+export { tiersRead, tiersWritten } from './shared/service-tiers.ts';
+export type { RawFields } from './shared/wire.ts';
+export { bodyLayout } from './upstream/body-layout.ts';
+export { AlphaReader, readWhole } from './upstream/read-response.ts';

@@ -8,12 +8,12 @@ import { validateStream } from '../../test/validate/alpha.ts';
 import type { ChatEvent } from '../chat/event.ts';
 import { foldEvents, type Message, unfoldMessage } from '../chat/fold.ts';
 import type { ReplyContext, WriteRequestContext } from '../contract/index.ts';
-import { readError } from './errors.ts';
-import { readRequest } from './read-request.ts';
-import { AlphaReader, readWhole } from './read-response.ts';
-import { AlphaTerminator } from './stream-terminator.ts';
-import { writeRequest } from './write-request.ts';
-import { AlphaWriter, writeWhole } from './write-response.ts';
+import { readRequest } from './client/read-request.ts';
+import { AlphaTerminator } from './client/stream-terminator.ts';
+import { AlphaWriter, writeWhole } from './client/write-response.ts';
+import { readError } from './shared/errors.ts';
+import { AlphaReader, readWhole } from './upstream/read-response.ts';
+import { writeRequest } from './upstream/write-request.ts';
 
 const folder = join(process.env['FIXTURES_DIR'] ?? resolve(import.meta.dirname, '../../../../../shared/fixtures'), 'alpha');
 const present = existsSync(folder);

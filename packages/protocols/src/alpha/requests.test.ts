@@ -5,8 +5,8 @@ import type { Conversation, Part } from '../chat/conversation.ts';
 import type { WriteRequestContext } from '../contract/index.ts';
 import type { JsonObject } from '../kit/read.ts';
 import type { SignatureRefusal } from '../kit/signature-refusal.ts';
-import { readRequest } from './read-request.ts';
-import { writeRequest } from './write-request.ts';
+import { readRequest } from './client/read-request.ts';
+import { writeRequest } from './upstream/write-request.ts';
 
 const user = { role: 'user', content: 'hi' };
 const read = (body: unknown) => readRequest(body, { path: '/v1/chat/completions', operation: 'generate', streamForm: 'sse', headers: {} });

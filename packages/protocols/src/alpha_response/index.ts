@@ -1,7 +1,6 @@
 /** OpenAI-compatible Responses: client and upstream adapter. */
 
-import { chatFamily } from '../alpha/families.ts';
-import { writeModel, writeModels } from '../alpha/models.ts';
+import { chatFamily, writeModel, writeModels } from '../alpha/index.ts';
 import type { ClientAdapter, Protocol, UpstreamAdapter } from '../contract/index.ts';
 import { asCount, asNumber, own } from '../kit/read.ts';
 import { plainToolName } from '../kit/tool-names.ts';

@@ -1,5 +1,5 @@
 /** Content of one input item: a string, or parts. */
-import { readBreakpoint } from '../alpha/cache-mark.ts';
+import { readBreakpoint } from '../alpha/index.ts';
 import type { CacheMark, MediaPart, RefusalPart, TextPart } from '../chat/conversation.ts';
 import { readDataUrl } from '../kit/data-url.ts';
 import { invalid } from '../kit/fail.ts';

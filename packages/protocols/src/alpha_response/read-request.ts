@@ -1,5 +1,5 @@
 /** A caller's Responses body into the canonical request. */
-import { readCacheOptions } from '../alpha/cache-breakpoints.ts';
+import { readCacheOptions } from '../alpha/index.ts';
 import type { Conversation, OutputFormat, Reasoning, Sampling } from '../chat/conversation.ts';
 import type { ReadRequest, ReadRequestContext } from '../contract/index.ts';
 import { invalid } from '../kit/fail.ts';

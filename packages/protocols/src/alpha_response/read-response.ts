@@ -1,6 +1,6 @@
 /** An upstream's events, or its whole reply, into canonical events. */
 
-import { tiersRead } from '../alpha/service-tiers.ts';
+import { tiersRead } from '../alpha/index.ts';
 import type { ChatEvent } from '../chat/event.ts';
 import type { ReplyReader, StreamRecord } from '../contract/index.ts';
 import { Losses, lostIn } from '../kit/losses.ts';

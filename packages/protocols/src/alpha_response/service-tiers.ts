@@ -1,4 +1,4 @@
-import { tiersWritten as chatTiers } from '../alpha/service-tiers.ts';
+import { tiersWritten as chatTiers } from '../alpha/index.ts';
 import type { ServedTier } from '../kit/service-tier.ts';
 
 /** What callers of Responses know. */

@@ -1,5 +1,5 @@
 /** Log probabilities: a field of the text here, of the choice in chat completions. */
-import type { RawFields } from '../alpha/wire.ts';
+import type { RawFields } from '../alpha/index.ts';
 import type { BlockStart } from '../chat/event.ts';
 import { asArray, asNumber, asString, type JsonObject, own } from '../kit/read.ts';
 

@@ -1,5 +1,5 @@
 /** Tools and tool choice, both ways. Tools are flat here: `{type, name, parameters, strict}`. */
-import { readBreakpoint } from '../alpha/cache-mark.ts';
+import { readBreakpoint } from '../alpha/index.ts';
 import type { Conversation, Tool, ToolChoice } from '../chat/conversation.ts';
 import { invalid } from '../kit/fail.ts';
 import type { Losses } from '../kit/losses.ts';

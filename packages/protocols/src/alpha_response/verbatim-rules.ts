@@ -1,6 +1,6 @@
 /** What changes in verbatim bodies between a Responses caller and a Responses upstream: model names, sealed signatures, references to stored state. */
 import type { Edit } from '@model-gateway/json-bytes';
-import { chatFamily } from '../alpha/families.ts';
+import { chatFamily } from '../alpha/index.ts';
 import type { StreamRecord, VerbatimReply, VerbatimReplyContext, VerbatimRequestContext, VerbatimRules } from '../contract/index.ts';
 import { invalid } from '../kit/fail.ts';
 import { Losses } from '../kit/losses.ts';

@@ -1,5 +1,5 @@
 /** Canonical turns into items of `input`. */
-import { writeBreakpoint } from '../alpha/cache-breakpoints.ts';
+import { writeBreakpoint } from '../alpha/index.ts';
 import type { CacheMark, MediaPart, Part, RefusalPart, TextPart, ThinkingPart, ToolCallPart, ToolResultPart, Turn } from '../chat/conversation.ts';
 import type { WriteRequestContext } from '../contract/index.ts';
 import { writeDataUrl } from '../kit/data-url.ts';

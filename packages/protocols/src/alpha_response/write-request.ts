@@ -1,6 +1,6 @@
 /** The canonical request into a Responses body. */
 import type { Thinking } from '@model-gateway/model-catalog';
-import { settleBreakpoints } from '../alpha/cache-breakpoints.ts';
+import { settleBreakpoints } from '../alpha/index.ts';
 import type { Conversation, OutputFormat, Reasoning, Sampling } from '../chat/conversation.ts';
 import type { WriteRequestContext, WrittenRequest } from '../contract/index.ts';
 import { pairCallIds } from '../kit/call-ids.ts';

@@ -2,23 +2,23 @@
 
 import type { Protocol } from '../contract/index.ts';
 import { plainToolRules } from '../kit/tool-bridge.ts';
-import { bodyLayout } from './body-layout.ts';
-import { deltaFields } from './delta-fields.ts';
-import { credential, listModels, request } from './endpoint.ts';
-import { readError, writeError } from './errors.ts';
-import { flagsOfCaller, readRefusedFlags } from './feature-flags.ts';
-import { injectCache } from './inject-cache.ts';
-import { readModelList, writeModel, writeModels } from './models.ts';
-import { normalize, normalizedKeys } from './normalize.ts';
-import { readRequest } from './read-request.ts';
-import { createReader, finishedUsage, readTokenCount, readWhole } from './read-response.ts';
-import { limitKeys, readReplyLimits } from './reply-limits.ts';
-import { routes } from './routes.ts';
-import { createTerminator } from './stream-terminator.ts';
-import { testCall } from './test-call.ts';
-import { bodyWords, verbatim } from './verbatim-rules.ts';
-import { writeRequest } from './write-request.ts';
-import { createWriter, writeWhole } from './write-response.ts';
+import { limitKeys, readReplyLimits } from './client/reply-limits.ts';
+import { routes } from './client/routes.ts';
+import { createTerminator } from './client/stream-terminator.ts';
+import { testCall } from './client/test-call.ts';
+import { createWriter, writeWhole } from './client/write-response.ts';
+import { credential, listModels, request } from './shared/endpoint.ts';
+import { readError, writeError } from './shared/errors.ts';
+import { flagsOfCaller, readRefusedFlags } from './shared/feature-flags.ts';
+import { readModelList, writeModel, writeModels } from './shared/models.ts';
+import { normalize, normalizedKeys } from './shared/normalize.ts';
+import { readRequest } from './shared/read-request.ts';
+import { bodyWords, verbatim } from './shared/verbatim-rules.ts';
+import { bodyLayout } from './upstream/body-layout.ts';
+import { deltaFields } from './upstream/delta-fields.ts';
+import { injectCache } from './upstream/inject-cache.ts';
+import { createReader, finishedUsage, readTokenCount, readWhole } from './upstream/read-response.ts';
+import { writeRequest } from './upstream/write-request.ts';
 
 export const beta: Protocol = {
   id: 'beta',
@@ -67,3 +67,14 @@ export const beta: Protocol = {
     readModelList,
   },
 };
+
+// Other protocols build on these.
+export { nearestEffort } from './shared/effort.ts';
+export { allowFlags, type Flags, flagsOfCaller, readRefusedFlags } from './shared/feature-flags.ts';
+export { modelFamily } from './shared/model-family.ts';
+export { readContent } from './shared/read-content.ts';
+export { refuseStoredTurns } from './shared/read-request.ts';
+export { closeSchema, holdsMap } from './shared/schema.ts';
+export { planThinking, withoutDemandedThinking, writeSampling } from './shared/write-reasoning.ts';
+export { bodyLayout } from './upstream/body-layout.ts';
+export { ToolIds } from './upstream/tool-ids.ts';

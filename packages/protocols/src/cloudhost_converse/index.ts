@@ -1,14 +1,14 @@
 /** Bedrock Converse: the protocol as one value. Only upstreams speak it. */
 import { beta } from '../beta/index.ts';
 import type { Protocol } from '../contract/index.ts';
-import { bodyLayout } from './body-layout.ts';
-import { injectCache } from './cache-points.ts';
-import { credential, signing } from './credentials.ts';
-import { listModels, readModelList, readTokenCount, request } from './endpoint.ts';
-import { readError } from './errors.ts';
-import { cloudFamily } from './model-family.ts';
-import { createReader, readWhole } from './read-response.ts';
-import { writeRequest } from './write-request.ts';
+import { bodyLayout } from './upstream/body-layout.ts';
+import { injectCache } from './upstream/cache-points.ts';
+import { credential, signing } from './upstream/credentials.ts';
+import { listModels, readModelList, readTokenCount, request } from './upstream/endpoint.ts';
+import { readError } from './upstream/errors.ts';
+import { cloudFamily } from './upstream/model-family.ts';
+import { createReader, readWhole } from './upstream/read-response.ts';
+import { writeRequest } from './upstream/write-request.ts';
 
 export const cloudhostConverse: Protocol = {
   id: 'cloudhost_converse',
@@ -35,3 +35,11 @@ export const cloudhostConverse: Protocol = {
     readModelList,
   },
 };
+
+// Other protocols build on these.
+export { bodyLayout } from './upstream/body-layout.ts';
+export { credential, signing } from './upstream/credentials.ts';
+export { listModels, readModelList, readTokenCount, requestWith } from './upstream/endpoint.ts';
+export { readError, streamFault } from './upstream/errors.ts';
+export { ConverseReader, readWhole } from './upstream/read-response.ts';
+export { writeRequest } from './upstream/write-request.ts';

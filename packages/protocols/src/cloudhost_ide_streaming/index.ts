@@ -1,10 +1,10 @@
 /** CodeWhisperer / Kiro assistant streaming: the protocol as one value. Only upstreams speak it, and only in streams. */
 import type { Protocol } from '../contract/index.ts';
-import { bodyLayout } from './body-layout.ts';
-import { credential, listModels, readModelList, request } from './endpoint.ts';
-import { readError } from './errors.ts';
-import { IdeStreamingReader, readWhole } from './read-response.ts';
-import { writeRequest } from './write-request.ts';
+import { bodyLayout } from './upstream/body-layout.ts';
+import { credential, listModels, readModelList, request } from './upstream/endpoint.ts';
+import { readError } from './upstream/errors.ts';
+import { IdeStreamingReader, readWhole } from './upstream/read-response.ts';
+import { writeRequest } from './upstream/write-request.ts';
 
 export const cloudhostIdeStreaming: Protocol = {
   id: 'cloudhost_ide_streaming',

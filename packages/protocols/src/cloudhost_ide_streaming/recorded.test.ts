@@ -8,9 +8,9 @@ import { describeRecorded } from '../../test/support/describe-recorded.ts';
 import type { ChatEvent } from '../chat/event.ts';
 import { foldEvents } from '../chat/fold.ts';
 import type { Target } from '../contract/index.ts';
-import { readModelList } from './endpoint.ts';
-import { readError } from './errors.ts';
-import { IdeStreamingReader } from './read-response.ts';
+import { readModelList } from './upstream/endpoint.ts';
+import { readError } from './upstream/errors.ts';
+import { IdeStreamingReader } from './upstream/read-response.ts';
 
 const folder = join(process.env['FIXTURES_DIR'] ?? resolve(import.meta.dirname, '../../../../../shared/fixtures'), 'cloudhost_ide_streaming');
 const present = existsSync(folder);

@@ -2,9 +2,9 @@
 import { expect, test } from '@jest/globals';
 import type { Conversation, Part } from '../chat/conversation.ts';
 import type { Target } from '../contract/index.ts';
-import { credential, listModels, request } from './endpoint.ts';
-import type { WireRequest } from './wire.ts';
-import { writeRequest } from './write-request.ts';
+import { credential, listModels, request } from './upstream/endpoint.ts';
+import type { WireRequest } from './upstream/wire.ts';
+import { writeRequest } from './upstream/write-request.ts';
 
 const target = (more: Partial<Target> = {}): Target => ({
   baseUrl: 'https://h',

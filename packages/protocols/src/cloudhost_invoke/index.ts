@@ -1,19 +1,16 @@
 /** Bedrock InvokeModel: the protocol as one value, built on those of the models' vendors. Only upstreams speak it. */
 
-import { flagsOfCaller, readRefusedFlags } from '../beta/feature-flags.ts';
-import { beta } from '../beta/index.ts';
-import { credential, signing } from '../cloudhost_converse/credentials.ts';
-import { listModels, readModelList, readTokenCount } from '../cloudhost_converse/endpoint.ts';
-import { readError } from '../cloudhost_converse/errors.ts';
+import { beta, flagsOfCaller, readRefusedFlags } from '../beta/index.ts';
+import { credential, listModels, readError, readModelList, readTokenCount, signing } from '../cloudhost_converse/index.ts';
 import type { Protocol } from '../contract/index.ts';
 import { plainToolRules } from '../kit/tool-bridge.ts';
-import { request } from './endpoint.ts';
-import { unwrapRecord } from './envelope.ts';
-import { hostVersioned, messagesShape } from './messages-body.ts';
-import { createReader, readWhole } from './read-response.ts';
-import { shapeOf } from './shapes.ts';
-import { verbatim } from './verbatim-rules.ts';
-import { writeRequest } from './write-request.ts';
+import { request } from './upstream/endpoint.ts';
+import { unwrapRecord } from './upstream/envelope.ts';
+import { hostVersioned, messagesShape } from './upstream/messages-body.ts';
+import { createReader, readWhole } from './upstream/read-response.ts';
+import { shapeOf } from './upstream/shapes.ts';
+import { verbatim } from './upstream/verbatim-rules.ts';
+import { writeRequest } from './upstream/write-request.ts';
 
 export const cloudhostInvoke: Protocol = {
   id: 'cloudhost_invoke',

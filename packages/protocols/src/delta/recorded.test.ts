@@ -6,9 +6,9 @@ import { createSseParser } from '@model-gateway/stream-framing';
 import { describeRecorded } from '../../test/support/describe-recorded.ts';
 import type { ChatEvent } from '../chat/event.ts';
 import { foldEvents } from '../chat/fold.ts';
-import { readTokenCount } from './endpoint.ts';
-import { readError } from './errors.ts';
-import { DeltaReader, readWhole } from './read-response.ts';
+import { readTokenCount } from './upstream/endpoint.ts';
+import { readError } from './upstream/errors.ts';
+import { DeltaReader, readWhole } from './upstream/read-response.ts';
 
 const folder = join(process.env['FIXTURES_DIR'] ?? resolve(import.meta.dirname, '../../../../../shared/fixtures'), 'delta');
 const present = existsSync(folder);

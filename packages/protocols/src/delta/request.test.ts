@@ -2,10 +2,10 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Conversation } from '../chat/conversation.ts';
 import type { Target } from '../contract/index.ts';
-import { listModels, request } from './endpoint.ts';
-import { readError } from './errors.ts';
-import type { WireRequest } from './wire.ts';
-import { writeRequest } from './write-request.ts';
+import { listModels, request } from './upstream/endpoint.ts';
+import { readError } from './upstream/errors.ts';
+import type { WireRequest } from './upstream/wire.ts';
+import { writeRequest } from './upstream/write-request.ts';
 
 const target = (more: Partial<Target> = {}): Target => ({
   baseUrl: 'https://h',

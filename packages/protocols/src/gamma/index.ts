@@ -1,23 +1,23 @@
 /** gamma: the Gemini-compatible generate-content protocol, as callers speak it to us and as we speak it to upstreams. */
 import type { Protocol } from '../contract/index.ts';
-import { bodyLayout } from './body-layout.ts';
-import { buildCredential, buildListRequest, buildRequest } from './endpoint.ts';
-import { readError, writeError } from './errors.ts';
-import { frameEnd, frameRecord } from './frame.ts';
-import { keepAlive } from './keep-alive.ts';
-import { isVendorUrl } from './media.ts';
-import { writeModel, writeModels } from './models.ts';
-import { normalize, normalizedKeys } from './normalize.ts';
-import { readRequest } from './read-request.ts';
-import { GammaReplyReader, readModelList, readTokenCount, readWhole } from './read-response.ts';
-import { limitKeys, readReplyLimits } from './reply-limits.ts';
-import { notServed, routes } from './routes.ts';
-import { GammaTerminator } from './stream-terminator.ts';
-import { testCall } from './test-call.ts';
-import { functionName } from './tools.ts';
-import { bodyWords, verbatim } from './verbatim-rules.ts';
-import { writeRequest } from './write-request.ts';
-import { GammaReplyWriter, writeWhole } from './write-response.ts';
+import { frameEnd, frameRecord } from './client/frame.ts';
+import { keepAlive } from './client/keep-alive.ts';
+import { writeModel, writeModels } from './client/models.ts';
+import { readRequest } from './client/read-request.ts';
+import { limitKeys, readReplyLimits } from './client/reply-limits.ts';
+import { notServed, routes } from './client/routes.ts';
+import { GammaTerminator } from './client/stream-terminator.ts';
+import { testCall } from './client/test-call.ts';
+import { GammaReplyWriter, writeWhole } from './client/write-response.ts';
+import { buildCredential, buildListRequest, buildRequest } from './shared/endpoint.ts';
+import { readError, writeError } from './shared/errors.ts';
+import { isVendorUrl } from './shared/media.ts';
+import { normalize, normalizedKeys } from './shared/normalize.ts';
+import { functionName } from './shared/tools.ts';
+import { bodyWords, verbatim } from './shared/verbatim-rules.ts';
+import { bodyLayout } from './upstream/body-layout.ts';
+import { GammaReplyReader, readModelList, readTokenCount, readWhole } from './upstream/read-response.ts';
+import { writeRequest } from './upstream/write-request.ts';
 
 export const gamma: Protocol = {
   id: 'gamma',

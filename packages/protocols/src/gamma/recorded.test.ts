@@ -8,8 +8,8 @@ import { describeRecorded } from '../../test/support/describe-recorded.ts';
 import { validateWhole } from '../../test/validate/gamma.ts';
 import { foldEvents, type Message } from '../chat/fold.ts';
 import { gamma } from './index.ts';
-import { readWhole } from './read-response.ts';
 import { readerContext, replyContext, verbatimReplyContext, writeContext } from './test-support.ts';
+import { readWhole } from './upstream/read-response.ts';
 
 const folder = join(process.env['FIXTURES_DIR'] ?? resolve(import.meta.dirname, '../../../../../shared/fixtures'), 'gamma');
 const present = existsSync(folder);

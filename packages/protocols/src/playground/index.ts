@@ -1,8 +1,8 @@
 /** Client protocols that the playground can speak, in the order in which it offers them. */
-import { playground as alpha } from '../alpha/playground.ts';
+import { playground as alpha } from '../alpha/client/playground.ts';
 import { playground as alphaResponse } from '../alpha_response/playground.ts';
-import { playground as beta } from '../beta/playground.ts';
-import { playground as gamma } from '../gamma/playground.ts';
+import { playground as beta } from '../beta/client/playground.ts';
+import { playground as gamma } from '../gamma/client/playground.ts';
 import type { PlaygroundDialect } from './dialect.ts';
 
 export type { PlaygroundDialect, PlaygroundImage, PlaygroundPiece, PlaygroundRequest, PlaygroundStart, PlaygroundTool, PlaygroundTurn } from './dialect.ts';

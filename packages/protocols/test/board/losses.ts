@@ -1,6 +1,6 @@
 /** `docs/losses.md`: every loss that a translation can declare, read from the places in this package that declare it. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { parseSync } from '@swc/core';
 import { noPlace } from '../../src/kit/losses.ts';
 
@@ -85,9 +85,10 @@ const sentence = (text: string): string => (text === '…' ? '' : text.replace(/
 
 function describeProtocol(id: string): string {
   const byDirection = new Map<string, Set<string>>();
-  for (const file of readdirSync(join(protocols, id))) {
-    if (!file.endsWith('.ts') || file.endsWith('.test.ts')) continue;
-    for (const loss of lossesOf(join(protocols, id, file))) {
+  for (const path of readdirSync(join(protocols, id), { recursive: true, encoding: 'utf8' })) {
+    if (!path.endsWith('.ts') || path.endsWith('.test.ts')) continue;
+    const file = basename(path);
+    for (const loss of lossesOf(join(protocols, id, path))) {
       const line = `| \`${cell(loss.field)}\` | ${loss.action} | ${cell(sentence(loss.detail))} |`;
       const direction = directionOf(file);
       byDirection.set(direction, (byDirection.get(direction) ?? new Set()).add(line));

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createSseParser } from '@model-gateway/stream-framing';
-import { createReader } from '../../src/beta/read-response.ts';
+import { createReader } from '../../src/beta/upstream/read-response.ts';
 import type { ChatEvent } from '../../src/chat/event.ts';
 import type { ReplyContext, StreamRecord, Target, TerminatorContext, WriteRequestContext } from '../../src/contract/index.ts';
 import { envelopePrefix } from '../../src/kit/envelope-prefix.ts';

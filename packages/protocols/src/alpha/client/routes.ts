@@ -1,0 +1,39 @@
+import type { ClientRoute } from '../../contract/index.ts';
+import { modelInfoPath } from './models.ts';
+
+type Headers = Readonly<Record<string, string | undefined>>;
+
+/** Other protocols list models on the same path and say so by a header of their own. */
+const otherShapes = ['anthropic-version', 'beta-version', 'x-goog-api-client'] as const;
+const asksInAnotherShape = (headers: Headers): boolean => otherShapes.some((name) => headers[name] !== undefined);
+
+/** Where callers reach this protocol. */
+export const routes: readonly ClientRoute[] = [
+  { methods: ['POST'], path: '/v1/chat/completions', match: () => ({ operation: 'generate', stream: null }) },
+  { methods: ['POST'], path: '/v1/completions', match: () => ({ operation: 'complete', stream: null }) },
+  {
+    methods: ['GET'],
+    path: '/v1/models',
+    match: (_rest, _query, headers) => (asksInAnotherShape(headers) ? null : { operation: 'list-models', stream: 'whole' }),
+  },
+  { methods: ['GET'], path: modelInfoPath, match: () => ({ operation: 'list-models', stream: 'whole' }) },
+  {
+    methods: ['GET'],
+    path: '/v1/models/',
+    match(rest, _query, headers) {
+      const model = decodeOnce(rest);
+      return model === null || asksInAnotherShape(headers) ? null : { operation: 'get-model', model, stream: 'whole' };
+    },
+  },
+];
+
+/** One segment, percent-decoded exactly once; null when empty, several, or not decodable. */
+function decodeOnce(text: string): string | null {
+  if (text.includes('/')) return null;
+  try {
+    return decodeURIComponent(text) || null;
+  } catch {
+    // A stray `%` names no model: the path is unknown, which is a 404 and no defect.
+    return null;
+  }
+}

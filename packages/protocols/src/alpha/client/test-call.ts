@@ -1,0 +1,9 @@
+/** The call by which an admin tests a model. */
+import type { TestCall, TestCallContext } from '../../contract/index.ts';
+
+export const testCall = ({ model, stream, prompt, body }: TestCallContext): TestCall => ({
+  path: '/v1/chat/completions',
+  query: '',
+  streamForm: stream ? 'sse' : 'whole',
+  body: { ...(body ?? { messages: [{ role: 'user', content: prompt }] }), model, stream },
+});

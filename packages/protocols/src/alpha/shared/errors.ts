@@ -1,0 +1,196 @@
+import type { UpstreamFault } from '../../chat/event.ts';
+import type { ClientError } from '../../contract/index.ts';
+import { type OverflowWords, redrawOverflow, saysOverflow } from '../../kit/context-overflow.ts';
+import { asArray, asNumber, asObject, asString, own } from '../../kit/read.ts';
+import { readRetryAfter } from '../../kit/retry-after.ts';
+
+type Headers = Readonly<Record<string, string | undefined>>;
+type FaultClass = UpstreamFault['class'];
+
+/** What an error body says, whichever of the vendors' shapes it has. */
+interface Words {
+  message: string;
+  code: string;
+  type: string;
+  param: string | undefined;
+  /** A status named inside the body, as mid-stream errors do. */
+  status: number | undefined;
+  /** The body was an error object, not a page of some proxy. */
+  structured: boolean;
+}
+
+/** Codes of vendors for a prompt that is too long for the model. */
+const tooLongCodes = /context_length_exceeded|context_window|exceed_context_size|tokens_limit_reached|model_max_prompt_tokens_exceeded|^1261$/i;
+const accountCodes =
+  /^(?:insufficient_quota|insufficient_balance|billing_\w+|account_(?:deactivated|suspended)|arrearage|quota_exceeded|exceeded_current_quota_error|1113)$/i;
+const accountWords =
+  /exceeded your current quota|insufficient (?:balance|credits?|funds)|credit balance is too low|billing|account (?:is|has been) (?:deactivated|suspended|not active)|arrear/i;
+const credentialCodes =
+  /^(?:invalid_api_key|authentication_error|invalid_authentication(?:_error)?|unauthorized|permission_(?:denied|error)|unsupported_country_region_territory|AuthenticationError|PermissionDenied)$/i;
+const credentialWords = /(?:incorrect|invalid|no|missing|expired) api[- ]?key|api[- ]?key (?:not valid|is invalid|expired|not found)/i;
+const overloadedCodes = /overload|capacity_exceeded|server_busy|service_unavailable|insufficient_system_resource/i;
+const overloadedWords = /overloaded|at capacity|currently busy|no capacity/i;
+const rateCodes = /rate_?limit|too_many_requests|^429$|^throttl|requests_limit|tokens_limit$/i;
+const missingModelCodes = /model_not_found|model_not_exist|not_found_error|^NotFound|DeploymentNotFound|unknown_model|invalid_model/i;
+const missingModelWords = /model\b.{0,200}\b(?:does not exist|not found|not exist|is not supported|unknown)|unknown model|no endpoints found/i;
+const moderationWords = /moderation|flagged|content[_ ](?:policy|filter)|safety/i;
+
+interface Rule {
+  class: FaultClass;
+  when(words: Words, status: number | undefined): boolean;
+}
+
+const said = (words: Words, codes: RegExp): boolean => codes.test(words.code) || codes.test(words.type);
+
+/** In order: the first that holds decides. The vendor's own code outranks the status, since some say 400 or 429 about our account. */
+const rules: readonly Rule[] = [
+  { class: 'account', when: (words, status) => said(words, accountCodes) || status === 402 || (accountWords.test(words.message) && status !== 400) },
+  { class: 'credential', when: (words, status) => status === 401 || said(words, credentialCodes) || credentialWords.test(words.message) },
+  { class: 'caller', when: (words, status) => status === 403 && moderationWords.test(`${words.code} ${words.type} ${words.message}`) },
+  { class: 'credential', when: (_words, status) => status === 403 },
+  {
+    class: 'context',
+    when: (words, status) => status !== 429 && (said(words, tooLongCodes) || (!isServerSide(status) && saysOverflow(words.message))),
+  },
+  {
+    class: 'overloaded',
+    when: (words, status) =>
+      status === 503 || status === 529 || status === 498 || said(words, overloadedCodes) || (status === 429 && overloadedWords.test(words.message)),
+  },
+  { class: 'rate', when: (words, status) => status === 429 || said(words, rateCodes) },
+  {
+    class: 'not-found',
+    when: (words, status) =>
+      said(words, missingModelCodes) || (status === 404 && words.structured) || (status === 400 && missingModelWords.test(words.message)),
+  },
+  // A bare page with 404: the address is wrong, which is no caller's doing.
+  { class: 'server', when: (_words, status) => status === 404 || status === 405 },
+  { class: 'timeout', when: (words, status) => status === 408 || status === 504 || status === 524 || said(words, /^timeout|timed_out|request_timeout/i) },
+  {
+    class: 'caller',
+    when: (words, status) =>
+      (status !== undefined && status >= 400 && status < 500) || (status === undefined && said(words, /invalid_request|bad_request|invalid_/i)),
+  },
+];
+
+const isServerSide = (status: number | undefined): boolean => status !== undefined && status >= 502;
+
+/** A reply with an error status, or with an error in its body. */
+export function readError(status: number, headers: Headers, body: string): UpstreamFault {
+  const words = readWords(parse(body), body, status);
+  return toFault(words, status >= 400 ? status : (words.status ?? status), headers);
+}
+
+/** The `error` of a chunk, or the data of an `event: error`, after a 200. */
+export function readStreamError(json: unknown, data: string): UpstreamFault {
+  const words = readWords(json, data, undefined);
+  return toFault(words, words.status, {});
+}
+
+function toFault(words: Words, status: number | undefined, headers: Headers): UpstreamFault {
+  const known = status !== undefined && status >= 400 && status < 600 ? status : undefined;
+  const fault = rules.find((rule) => rule.when(words, known))?.class ?? 'server';
+  const retryAfterMs = readRetryAfter(headers, fault === 'rate' || fault === 'overloaded' ? words.message : '');
+  const code = words.code || words.type;
+  return {
+    class: fault,
+    ...(known !== undefined && { status: known }),
+    ...(code !== '' && { code }),
+    message: words.message,
+    ...(words.param !== undefined && { param: words.param }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  };
+}
+
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    // Pages and bare text are handled as words.
+    return undefined;
+  }
+}
+
+/** Longest message that is kept of an upstream. */
+const maxLength = 2000;
+
+function readWords(json: unknown, text: string, status: number | undefined): Words {
+  // One compatible endpoint wraps its error in a list.
+  const body = asArray(json)?.[0] ?? json;
+  const error = own(body, 'error') ?? body;
+  const inner = asObject(error) ?? {};
+  const written = own(inner, 'message');
+  const message =
+    asString(error) ??
+    asString(written) ??
+    readDetail(own(written, 'detail')) ??
+    readDetail(own(inner, 'detail')) ??
+    asString(own(inner, 'msg')) ??
+    asString(own(body, 'message'));
+  const code = own(inner, 'code') ?? own(body, 'code');
+  const bodyStatus = asNumber(own(inner, 'status_code')) ?? asNumber(code) ?? asNumber(Number(asString(code) ?? Number.NaN));
+  return {
+    message: (message || bareText(text, json) || `The upstream answered with status ${status ?? 'unknown'}.`).slice(0, maxLength),
+    code: asString(code) ?? (typeof code === 'number' ? String(code) : ''),
+    type: asString(own(inner, 'type')) ?? asString(own(inner, 'status')) ?? '',
+    param: asString(own(inner, 'param')),
+    status: bodyStatus !== undefined && bodyStatus >= 400 && bodyStatus < 600 ? bodyStatus : undefined,
+    structured: asObject(body) !== undefined,
+  };
+}
+
+/** What a place is written with. Anything else may not even have words: a value that nests too deep cannot be joined. */
+const isStep = (step: unknown): boolean => typeof step === 'string' || typeof step === 'number';
+
+/** `detail` of the Python servers: a sentence, or a list of `{loc, msg}`; one vendor puts it into the message. */
+function readDetail(detail: unknown): string | undefined {
+  const list = asArray(detail);
+  if (!list) return asString(detail) ?? asString(own(detail, 'message'));
+  return list
+    .map((entry) => [(asArray(own(entry, 'loc')) ?? []).filter(isStep).join('.'), asString(own(entry, 'msg')) ?? ''].filter(Boolean).join(': '))
+    .join('; ');
+}
+
+/** Plain text as it is; a page of HTML says nothing that a caller could use. */
+const bareText = (text: string, json: unknown): string => (json !== undefined || /^\s*</.test(text) ? '' : text.trim());
+
+/** The real endpoint's `type` words, by status. */
+const typeOfStatus: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  402: 'insufficient_quota',
+  403: 'permission_error',
+  404: 'invalid_request_error',
+  429: 'rate_limit_error',
+  499: 'invalid_request_error',
+  503: 'service_unavailable_error',
+  504: 'timeout_error',
+};
+
+/** Codes that callers of the real endpoint act upon, where ours have another name. */
+const codeForCaller: Readonly<Record<string, string>> = {
+  unauthorized: 'invalid_api_key',
+  rate_limited: 'rate_limit_exceeded',
+  upstream_rate_limited: 'rate_limit_exceeded',
+  budget_exhausted: 'insufficient_quota',
+  context_overflow: 'context_length_exceeded',
+};
+
+/** The real endpoint's sentences for a prompt that does not fit. */
+const overflowWords: OverflowWords = {
+  sum: (asked, output, allowed) =>
+    `This model's maximum context length is ${allowed} tokens. However, you requested ${asked + output} tokens (${asked} in the messages, ${output} in the completion). Please reduce the length of the messages or completion.`,
+  prompt: (asked, allowed) =>
+    `This model's maximum context length is ${allowed} tokens. However, your messages resulted in ${asked} tokens. Please reduce the length of the messages.`,
+  plain: (message) => (/maximum context length/i.test(message) ? message : `The messages exceed this model's maximum context length. ${message}`),
+};
+
+/** An error body in this protocol's shape. */
+export function writeError(error: ClientError): { body: string; headers?: Record<string, string> } {
+  const code = codeForCaller[error.code] ?? error.code;
+  const message = error.code === 'context_overflow' ? redrawOverflow(error.message, overflowWords) : error.message;
+  const type = typeOfStatus[error.status] ?? (error.status < 500 ? 'invalid_request_error' : 'server_error');
+  return {
+    body: JSON.stringify({ error: { message, type, param: error.param ?? null, code } }),
+    ...(error.retryAfter !== undefined && { headers: { 'retry-after': String(Math.max(1, Math.ceil(error.retryAfter))) } }),
+  };
+}

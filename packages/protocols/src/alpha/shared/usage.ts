@@ -1,0 +1,66 @@
+import type { Usage } from '@model-gateway/contracts';
+import { asCount, own } from '../../kit/read.ts';
+import type { WireUsage } from './wire.ts';
+
+/**
+ * Vendor counts → disjoint buckets. `prompt_tokens` normally includes what was read from a cache and `completion_tokens` reasoning, but some vendors
+ * leave either out and only `total_tokens` shows it. Undefined when `value` holds no counts.
+ */
+export function readUsage(value: unknown): Usage | undefined {
+  const prompt = asCount(own(value, 'prompt_tokens') ?? own(value, 'input_tokens'));
+  const completion = asCount(own(value, 'completion_tokens') ?? own(value, 'output_tokens'));
+  const total = asCount(own(value, 'total_tokens'));
+  if (prompt + completion + total === 0) return undefined;
+  const promptDetails = own(value, 'prompt_tokens_details') ?? own(value, 'input_tokens_details');
+  const saidRead = asCount(
+    own(promptDetails, 'cached_tokens') ?? own(value, 'prompt_cache_hit_tokens') ?? own(value, 'cached_tokens') ?? own(value, 'cache_read_input_tokens'),
+  );
+  const saidWritten = asCount(
+    own(promptDetails, 'cache_write_tokens') ?? own(promptDetails, 'cache_creation_tokens') ?? own(value, 'cache_creation_input_tokens'),
+  );
+  const reasoning = readReasoningTokens(value);
+  const cached = saidRead + saidWritten;
+  const beyond = total - prompt - completion;
+  // More cached than there was prompt: either the prompt leaves the cache out, or, where the total has no room for that, the cache is overstated.
+  const beside = cached > prompt && (total === 0 || (beyond !== 0 && beyond !== reasoning));
+  const cacheRead = beside ? saidRead : Math.min(saidRead, prompt);
+  const cacheWrite = beside ? saidWritten : Math.min(saidWritten, prompt - cacheRead);
+  // Of the two lifetimes the longer one is priced as the longer one of others.
+  const cacheWrite1h = Math.min(cacheWrite, asCount(own(own(promptDetails, 'cache_write_tokens_details'), 'ttl_12h_tokens')));
+  return {
+    input: beside ? prompt : prompt - cacheRead - cacheWrite,
+    cacheRead,
+    cacheWrite5m: cacheWrite - cacheWrite1h,
+    cacheWrite1h,
+    ...splitOutput(completion, beside ? beyond - cached : beyond, reasoning),
+  };
+}
+
+const readReasoningTokens = (value: unknown): number =>
+  asCount(own(own(value, 'completion_tokens_details') ?? own(value, 'output_tokens_details'), 'reasoning_tokens') ?? own(value, 'reasoning_tokens'));
+
+/** `beyond`: what the total holds over prompt, what was cached beside it, and completion. */
+function splitOutput(completion: number, beyond: number, reasoning: number): Pick<Usage, 'output' | 'reasoning'> {
+  if (beyond > 0 && (reasoning === 0 || reasoning === beyond)) return { output: completion, reasoning: beyond };
+  if (reasoning > completion) return { output: completion, reasoning };
+  return { output: completion - reasoning, reasoning };
+}
+
+/** Disjoint buckets → totals that include their details. */
+export function writeUsage(usage: Usage): WireUsage {
+  const cacheWrite = usage.cacheWrite5m + usage.cacheWrite1h;
+  const prompt = usage.input + usage.cacheRead + cacheWrite;
+  const completion = usage.output + usage.reasoning;
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    prompt_tokens_details: { cached_tokens: usage.cacheRead, audio_tokens: 0, ...(cacheWrite > 0 && { cache_write_tokens: cacheWrite }) },
+    completion_tokens_details: {
+      reasoning_tokens: usage.reasoning,
+      audio_tokens: 0,
+      accepted_prediction_tokens: 0,
+      rejected_prediction_tokens: 0,
+    },
+  };
+}

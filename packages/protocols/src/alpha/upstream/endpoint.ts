@@ -1,0 +1,50 @@
+import type { Target, UpstreamAdapter, UpstreamRequest } from '../../contract/index.ts';
+import { joinUrl } from '../../kit/join-url.ts';
+import { asArray, asString, own } from '../../kit/read.ts';
+import { besideEndpoint } from '../../kit/whole-endpoint.ts';
+
+const chatPath = '/chat/completions';
+/** Legacy completions. */
+const completionsPath = '/completions';
+
+/** Headers of a caller that mean something to an upstream of the same protocol; all others stay here. */
+const passedHeaders = ['openai-beta'] as const;
+
+/** Hosts that take the key in a header of their own rather than as a bearer token. */
+const apiKeyHosts = ['.openai.azure.com', '.services.ai.azure.com', '.cognitiveservices.azure.com'];
+
+/** Address and headers of a call. */
+export const request: UpstreamAdapter['request'] = ({ target, operation, stream, clientHeaders }) => {
+  const headers: Record<string, string> = { 'content-type': 'application/json', accept: stream ? 'text/event-stream' : 'application/json' };
+  for (const name of passedHeaders) {
+    const value = clientHeaders?.[name];
+    if (value !== undefined) headers[name] = value;
+  }
+  return { method: 'POST', url: operation === 'complete' ? completionsUrl(target) : chatUrl(target), headers };
+};
+
+const chatUrl = (target: Target): string => (target.directPath ? target.baseUrl : joinUrl(target.baseUrl, 'v1', chatPath));
+
+/** Beside the chat path, also where the upstream's address is that path; any other whole endpoint is taken for the one that is wanted. */
+function completionsUrl(target: Target): string {
+  if (!target.directPath) return joinUrl(target.baseUrl, 'v1', completionsPath);
+  return besideEndpoint(target.baseUrl, chatPath, completionsPath) ?? target.baseUrl;
+}
+
+/** The credential's header: bearer, or `api-key` where the host wants that. */
+export function credential(key: string, target: Target): Record<string, string> {
+  const host = /^https?:\/\/([^/:?#]+)/i.exec(target.baseUrl)?.[1]?.toLowerCase() ?? '';
+  return apiKeyHosts.some((suffix) => host.endsWith(suffix)) ? { 'api-key': key } : { authorization: `Bearer ${key}` };
+}
+
+/** Address of the model list; beside the chat path when the upstream's address is a whole endpoint. */
+export function listModels(target: Target): UpstreamRequest {
+  const beside = target.directPath ? besideEndpoint(target.baseUrl, chatPath, '/models') : null;
+  return { method: 'GET', url: beside ?? joinUrl(target.baseUrl, 'v1', '/models'), headers: { accept: 'application/json' } };
+}
+
+/** Model ids of a list reply: `{data: […]}`, a bare array, or `{models: […]}`; entries are objects or plain names. */
+export function readModelList(body: unknown): string[] {
+  const entries = asArray(body) ?? asArray(own(body, 'data')) ?? asArray(own(body, 'models')) ?? [];
+  return entries.flatMap((entry) => asString(entry) ?? asString(own(entry, 'id')) ?? asString(own(entry, 'name')) ?? []);
+}

@@ -1,0 +1,61 @@
+/** Where a call to an upstream of this protocol goes, and with which headers. */
+
+import type { Target, UpstreamAdapter, UpstreamRequest } from '../../contract/index.ts';
+import { joinUrl } from '../../kit/join-url.ts';
+import { besideEndpoint } from '../../kit/whole-endpoint.ts';
+import { apiVersion } from './api-version.ts';
+import { flagsFor, flagsOfCaller, listFlags } from './feature-flags.ts';
+
+/** What a caller of the same protocol may say through us: which agent runs, in which session. The upstream's own names only. */
+const passedHeaders = ['x-app', 'x-claude-code-session-id'] as const;
+
+// No caller of this protocol asks for legacy completions, or for a conversation to be compacted.
+const pathByOperation = { generate: '/messages', complete: '/messages', compact: '/messages', 'count-tokens': '/messages/count_tokens' } as const;
+
+export const request: UpstreamAdapter['request'] = ({ target, operation, stream, clientHeaders, clientQuery }) => ({
+  method: 'POST',
+  url: withQuery(address(target, pathByOperation[operation]), clientQuery),
+  headers: {
+    'content-type': 'application/json',
+    accept: stream ? 'text/event-stream' : 'application/json',
+    ...versionHeaders(clientHeaders, target),
+    ...Object.fromEntries(passedHeaders.flatMap((name) => (clientHeaders?.[name] === undefined ? [] : [[name, clientHeaders[name]]]))),
+  },
+});
+
+/** A complete address (`direct_path`) reveals the address of the token counter only if it is the one for messages. */
+const address = ({ baseUrl, directPath }: Target, path: string): string =>
+  directPath ? (besideEndpoint(baseUrl, pathByOperation.generate, path) ?? baseUrl) : joinUrl(baseUrl, 'v1', path);
+
+export const listModels = (target: Target): UpstreamRequest => ({
+  method: 'GET',
+  url: joinUrl(target.baseUrl, 'v1', '/models?limit=1000'),
+  headers: { accept: 'application/json', ...versionHeaders(undefined, target) },
+});
+
+/** The feature flag without which a token of a login is refused. */
+const loginFlag = 'oauth-2025-04-20';
+
+/** A token of a login goes as a bearer and with its feature flag, beside the caller's own; every other key under `x-api-key`, which is the neutral name too. */
+export const credential: UpstreamAdapter['credential'] = (key, _target, headers = {}): Record<string, string> => {
+  if (!key.startsWith('sk-ant-oat')) return { 'x-api-key': key };
+  const flags = [...new Set([...listFlags(headers['anthropic-beta']), loginFlag])].join(',');
+  return { authorization: `Bearer ${key}`, 'anthropic-beta': flags, 'beta-beta': flags };
+};
+
+/** Version and feature flags, read from the vendor's header names and the neutral ones (`beta-version`, `beta-beta`). */
+function versionHeaders(client: Readonly<Record<string, string>> | undefined, target: Target): Record<string, string> {
+  const version = apiVersion(target, client);
+  const features = flagsFor(flagsOfCaller(client), target).kept.join(',');
+  return {
+    'anthropic-version': version,
+    'beta-version': version,
+    ...(features !== '' && { 'anthropic-beta': features, 'beta-beta': features }),
+  };
+}
+
+/** Of the caller's query only `beta=true` means anything to an upstream; the rest may be meant for us. */
+function withQuery(url: string, clientQuery: string | undefined): string {
+  if (clientQuery === undefined || new URLSearchParams(clientQuery).get('beta') !== 'true') return url;
+  return `${url}${url.includes('?') ? '&' : '?'}beta=true`;
+}

@@ -1,0 +1,60 @@
+import type { Target, UpstreamAdapter, UpstreamRequest } from '../../contract/index.ts';
+import { joinUrl } from '../../kit/join-url.ts';
+import { asArray, asString, own } from '../../kit/read.ts';
+import { streamsOnly } from './families.ts';
+
+const version = 'api/v1';
+const generationPaths = {
+  '': '/services/aigc/text-generation/generation',
+  'delta-multimodal': '/services/aigc/multimodal-generation/generation',
+} as const;
+
+/** The variants that a model's `kind` may name, beside none. */
+export const kinds: readonly string[] = Object.keys(generationPaths).filter((kind) => kind !== '');
+
+/** Whether content is written as parts rather than as text. */
+export const isMultimodal = (target: Target): boolean => target.kind === 'delta-multimodal';
+
+/** Some models answer in streams alone; a whole reply is then made of one. */
+export const asksForStream = (target: Target, stream: boolean): boolean => stream || streamsOnly(target);
+
+/** Address and headers of a generation, or of the tokenizer. The body's own `stream` means nothing here: a header asks for it. */
+export const request: UpstreamAdapter['request'] = ({ target, operation, stream }) => {
+  const streams = operation === 'generate' && asksForStream(target, stream);
+  const path = operation === 'count-tokens' ? '/tokenizer' : generationPaths[isMultimodal(target) ? 'delta-multimodal' : ''];
+  const url =
+    target.directPath && operation === 'generate' ? target.baseUrl : joinUrl(target.directPath ? rootOf(target.baseUrl) : target.baseUrl, version, path);
+  return {
+    method: 'POST',
+    url,
+    headers: {
+      'content-type': 'application/json',
+      accept: streams ? 'text/event-stream' : 'application/json',
+      ...(streams && { 'x-dashscope-sse': 'enable' }),
+    },
+  };
+};
+
+export const credential = (key: string): Record<string, string> => ({ authorization: `Bearer ${key}` });
+
+/** The native API has no list; the vendor's compatible endpoint on the same host knows the same names. */
+export const listModels = (target: Target): UpstreamRequest => ({
+  method: 'GET',
+  url: `${rootOf(target.baseUrl)}/compatible-mode/v1/models`,
+  headers: { accept: 'application/json' },
+});
+
+/** The address without what stands for the native API in it. */
+function rootOf(baseUrl: string): string {
+  const base = (baseUrl.split('?', 1)[0] ?? '').replace(/\/+$/, '');
+  const at = base.indexOf('/api/v1');
+  return at < 0 ? base : base.slice(0, at);
+}
+
+export const readModelList = (body: unknown): string[] => (asArray(own(body, 'data')) ?? []).flatMap((entry) => asString(own(entry, 'id')) ?? []);
+
+/** What the tokenizer counted; null when it said nothing usable. */
+export function readTokenCount(body: unknown): number | null {
+  const counted = own(own(body, 'usage'), 'input_tokens') ?? asArray(own(own(body, 'output'), 'token_ids'))?.length;
+  return typeof counted === 'number' && Number.isSafeInteger(counted) && counted >= 0 ? counted : null;
+}

@@ -1,0 +1,78 @@
+/** Gamma's usageMetadata against the disjoint buckets. */
+import { noUsage, type Usage } from '@model-gateway/contracts';
+import type { Losses } from '../../kit/losses.ts';
+import { asCount, asNumber, asObject } from '../../kit/read.ts';
+import { readServedTier, type ServedTier } from '../../kit/service-tier.ts';
+import { field, listField, textField } from './fields.ts';
+import { tiersRead, unspecifiedTiers } from './service-tiers.ts';
+import type { WireUsage } from './wire.ts';
+
+const counts = ['promptTokenCount', 'cachedContentTokenCount', 'toolUsePromptTokenCount', 'candidatesTokenCount', 'thoughtsTokenCount'] as const;
+
+/**
+ * Counts are cumulative and the last one wins, field by field: some chunks in the middle of a stream lack a count that an earlier one had.
+ * `promptTokenCount` includes the cached part, `candidatesTokenCount` excludes thoughts, and what built-in tools read comes on top of the prompt.
+ */
+export class UsageReader {
+  readonly #latest = new Map<string, number>();
+  /** The last one that was seen. */
+  metadata: unknown;
+
+  /** Takes one `usageMetadata`; true when it held a count (the other cloud's early chunks hold none). */
+  take(metadata: unknown): boolean {
+    if (!asObject(metadata)) return false;
+    this.metadata = metadata;
+    let found = false;
+    for (const name of counts) {
+      const value = field(metadata, name);
+      if (asNumber(value) === undefined) continue;
+      this.#latest.set(name, asCount(value));
+      found = true;
+    }
+    return found;
+  }
+
+  /** Whether anything was counted: a reply without counts was not free. */
+  get any(): boolean {
+    return this.#latest.size > 0;
+  }
+
+  get usage(): Usage {
+    const count = (name: (typeof counts)[number]): number => this.#latest.get(name) ?? 0;
+    const prompt = count('promptTokenCount');
+    const cacheRead = Math.min(prompt, count('cachedContentTokenCount'));
+    return {
+      ...noUsage,
+      input: prompt - cacheRead + count('toolUsePromptTokenCount'),
+      cacheRead,
+      output: count('candidatesTokenCount'),
+      reasoning: count('thoughtsTokenCount'),
+    };
+  }
+}
+
+/** Which tier served the reply, by the last `usageMetadata`. */
+export function readTier(metadata: unknown, losses: Losses): ServedTier | undefined {
+  const word = (textField(metadata, 'serviceTier') ?? textField(metadata, 'trafficType'))?.toLowerCase();
+  return word === undefined || unspecifiedTiers.has(word) ? undefined : readServedTier(word, tiersRead, losses);
+}
+
+/** Declares counts of single kinds of content, which others tell in sum. */
+export function loseDetails(metadata: unknown, losses: Losses): void {
+  for (const name of ['promptTokensDetails', 'candidatesTokensDetails'])
+    for (const one of listField(metadata, name)) {
+      if (asCount(field(one, 'tokenCount')) > 0 && !/^(?:text|modality_unspecified)$/i.test(textField(one, 'modality') ?? 'text'))
+        losses.dropped(`reply.usage.${name}`, 'Tokens of images and sound are counted with the others.');
+    }
+}
+
+export function writeUsage(usage: Usage): WireUsage {
+  const prompt = usage.input + usage.cacheRead + usage.cacheWrite5m + usage.cacheWrite1h;
+  return {
+    promptTokenCount: prompt,
+    ...(usage.cacheRead > 0 && { cachedContentTokenCount: usage.cacheRead }),
+    candidatesTokenCount: usage.output,
+    ...(usage.reasoning > 0 && { thoughtsTokenCount: usage.reasoning }),
+    totalTokenCount: prompt + usage.output + usage.reasoning,
+  };
+}
