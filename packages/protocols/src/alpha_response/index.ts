@@ -17,6 +17,7 @@ import { routes } from './routes.ts';
 import { createSocketSession } from './socket.ts';
 import { createTerminator } from './stream-terminator.ts';
 import { testCall } from './test-call.ts';
+import { turns } from './turns/index.ts';
 import { bodyWords, verbatim } from './verbatim-rules.ts';
 import { writeRequest } from './write-request.ts';
 import { createWriter, writeWhole } from './write-response.ts';
@@ -32,6 +33,7 @@ const client: ClientAdapter = {
   bodyWords,
   readRequest,
   testCall,
+  turns,
   createWriter,
   writeWhole,
   writeTokenCount: (tokens) => ({ object: 'response.input_tokens', input_tokens: tokens }),
