@@ -17,6 +17,10 @@ export interface Job {
   clientRequestId: string | null;
   startedAt: number;
   accessKey: string;
+  /** The stable id of the access key, which owns stored turns. Absent: nothing may be stored. */
+  accessKeyId?: string;
+  /** Under this name the events of the reply can be taken up again, where the edge keeps them. */
+  streamId?: string;
   keyGroup: string;
   clientProtocol: ProtocolId;
   operation: Operation;
@@ -58,6 +62,13 @@ export interface Job {
 export interface ReplyHead {
   status: number;
   headers: Record<string, string>;
+  /** The stored turn that the reply is: should the translator die, the edge tells the store how the reply ended. */
+  turn?: { id: string };
+  /**
+   * The request is run without a caller. What follows is an event stream, which the edge keeps under `Job.streamId`. `answer`: the whole body of the reply
+   * to the caller, as JSON text; absent: the caller is the first reader of the stream.
+   */
+  background?: { answer?: string };
 }
 
 /**

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
 import { type Admitted, admit, type Entering } from './admission/admit.ts';
 import { maskOfCaller } from './admission/credentials.ts';
+import { ownerOf } from './admission/owner.ts';
 import type { RequestFacts } from './admission/request-facts.ts';
 import { innerHeaders } from './admission/request-headers.ts';
 import { isViolation } from './admission/violations.ts';
@@ -12,6 +13,7 @@ import type { ClientRouteMatch } from './http/client-routes.ts';
 import { answerModels } from './models/models.ts';
 import { Reply } from './reply/reply.ts';
 import { RequestLogEntry } from './request-log-entry.ts';
+import { callTurns } from './turns/call-turns.ts';
 
 /** An HTTP request whose route was found, or a turn of a WebSocket in its shape. */
 export interface IncomingCall {
@@ -29,6 +31,7 @@ export async function call({ request, response, found, query }: IncomingCall, co
   try {
     if (admission.kind === 'refused') throw admission.error;
     if (admission.kind === 'models') answerModels(exchange, { match: found.match, query }, admission.principal.group, admission.snapshot);
+    else if (admission.kind === 'turns') callTurns(entering, admission, context);
     else openTranslator(entering, admission, context);
   } catch (error) {
     refuse(entering, error, admission.facts, context);
@@ -56,6 +59,7 @@ function openTranslator({ exchange, entry, query }: Entering, { facts, principal
   query.delete('key');
   const deadlineMs = context.config.maxRequestMs;
   const { traceparent } = entry;
+  const accessKeyId = ownerOf(principal);
   reply.start(
     context.bus.open(
       'translator.run',
@@ -64,6 +68,7 @@ function openTranslator({ exchange, entry, query }: Entering, { facts, principal
         clientRequestId: exchange.clientRequestId,
         startedAt: exchange.startedAt,
         accessKey: principal.key.name,
+        ...(accessKeyId !== undefined && { accessKeyId }),
         keyGroup: principal.group.name,
         clientProtocol: exchange.protocol.id,
         operation: facts.operation,

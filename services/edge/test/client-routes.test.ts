@@ -31,6 +31,55 @@ describe('found', () => {
   });
 });
 
+describe('stored turns', () => {
+  const turns = (action: string, ids: { target?: string; item?: string } = {}) => ({ operation: 'turns', stream: 'whole', turns: { action, ...ids } });
+
+  test.each([
+    ['GET', '/v1/responses/resp_1', turns('get', { target: 'resp_1' })],
+    ['HEAD', '/v1/responses/resp_1', turns('get', { target: 'resp_1' })],
+    ['GET', '/v1/responses/a%2Fb%20c?stream=true', turns('get', { target: 'a/b c' })],
+    ['DELETE', '/v1/responses/resp_1', turns('delete', { target: 'resp_1' })],
+    ['POST', '/v1/responses/resp_1/cancel', turns('cancel', { target: 'resp_1' })],
+    ['GET', '/v1/responses/resp_1/input_items?limit=2', turns('input-items', { target: 'resp_1' })],
+    ['POST', '/v1/conversations', turns('create-conversation')],
+    ['GET', '/v1/conversations/conv_1', turns('get-conversation', { target: 'conv_1' })],
+    ['POST', '/v1/conversations/conv_1', turns('update-conversation', { target: 'conv_1' })],
+    ['DELETE', '/v1/conversations/conv_1', turns('delete-conversation', { target: 'conv_1' })],
+    ['GET', '/v1/conversations/conv_1/items', turns('list-conversation-items', { target: 'conv_1' })],
+    ['POST', '/v1/conversations/conv_1/items', turns('add-conversation-items', { target: 'conv_1' })],
+    ['GET', '/v1/conversations/conv_1/items/msg_1', turns('get-conversation-item', { target: 'conv_1', item: 'msg_1' })],
+    ['DELETE', '/v1/conversations/conv_1/items/msg_1', turns('delete-conversation-item', { target: 'conv_1', item: 'msg_1' })],
+  ])('%s %s', (method, target, match) => {
+    const answer = find(method, target);
+    expect('found' in answer && { id: answer.found.protocol.id, match: answer.found.match }).toEqual({ id: 'alpha_response', match });
+  });
+
+  test.each([
+    ['PUT', '/v1/responses/resp_1', ['GET', 'HEAD', 'DELETE']],
+    ['GET', '/v1/responses/compact', ['POST']],
+    ['GET', '/v1/responses/resp_1/cancel', ['POST']],
+    ['DELETE', '/v1/responses/resp_1/input_items', ['GET', 'HEAD']],
+    ['GET', '/v1/conversations', ['POST']],
+    ['OPTIONS', '/v1/conversations/c/items/i', ['GET', 'HEAD', 'DELETE']],
+  ])('%s %s is refused with the methods that there are', (method, target, methods) => {
+    const answer = find(method, target);
+    expect('methods' in answer && { id: answer.protocol.id, methods: answer.methods }).toEqual({ id: 'alpha_response', methods });
+  });
+
+  test.each([
+    '/v1/responses/',
+    '/v1/responses/a/b',
+    '/v1/responses/%ff',
+    `/v1/responses/${'a'.repeat(1025)}`,
+    '/v1/conversations/c/items/i/x',
+    '/v1/conversations//items',
+  ])('there is nothing at %s', (target) => {
+    const answer = find('GET', target);
+    expect(Object.keys(answer)).toEqual(['protocol']);
+    expect(answer).toMatchObject({ protocol: { id: 'alpha_response' } });
+  });
+});
+
 describe('a wrong method names those that are right', () => {
   test.each([
     ['GET', '/v1/chat/completions', 'alpha', ['POST']],

@@ -79,6 +79,8 @@ export const job = z.looseObject({
   clientRequestId: orNull(text),
   startedAt: instant,
   accessKey: text,
+  accessKeyId: id.optional(),
+  streamId: id.optional(),
   keyGroup: text,
   clientProtocol: text,
   operation: text,

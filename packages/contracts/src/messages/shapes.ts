@@ -65,7 +65,12 @@ const turnsRead = z.looseObject({
 export const openShapes = {
   'translator.run': {
     request: part.job,
-    head: z.looseObject({ status: z.int().min(100).max(599), headers: part.textByName }),
+    head: z.looseObject({
+      status: z.int().min(100).max(599),
+      headers: part.textByName,
+      turn: z.looseObject({ id: part.id }).optional(),
+      background: z.looseObject({ answer: part.text.optional() }).optional(),
+    }),
     tail: z.looseObject({
       row: part.passingRow,
       error: part.errorWire.optional(),
@@ -109,7 +114,7 @@ export const openShapes = {
       deadlineMs: z.number(),
     }),
     head: z.looseObject({ status: z.int().min(100).max(599), headers: part.textByName }),
-    tail: z.looseObject({ resume: z.looseObject({ stream: part.text, after: part.whole }).optional() }),
+    tail: z.looseObject({ resume: z.looseObject({ stream: part.text, after: z.int().min(-1) }).optional() }),
   },
   'console.http': { request: z.looseObject({ remoteAddress: part.text }), head: part.anything, tail: part.anything },
 } as const satisfies { [S in keyof OpenSubjects]: { request: Shape; head: Shape; tail: Shape } };

@@ -158,6 +158,9 @@ export type TurnsAction =
 
 /** How a call on stored turns ended. */
 export interface TurnsCallTail {
-  /** Where the edge goes on instead: the stream of a background turn that the gateway runs, from this event on. */
+  /**
+   * Where the edge goes on instead: a stream that it keeps (`TurnFacts.stream`). `after` is the number that the protocol itself gave the last event that the
+   * caller has (`sequence_number`); -1: none. Neither a head nor data come before it.
+   */
   resume?: { stream: string; after: number };
 }

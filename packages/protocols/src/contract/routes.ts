@@ -1,13 +1,24 @@
 /** Which requests are of a protocol, and what they ask for. */
-import type { Operation, StreamForm } from '@model-gateway/contracts';
+import type { Operation, StreamForm, TurnsAction } from '@model-gateway/contracts';
 
 /** What a path means. `model` is set when the path holds it; otherwise it is the body's top-level `model`. */
 export interface RouteMatch {
-  operation: Operation | 'list-models' | 'get-model';
+  operation: Operation | 'list-models' | 'get-model' | 'turns';
+  /** Of `turns`: a call on stored turns or conversations, which names no model. */
+  turns?: TurnsRoute;
   /** Decoded once, whole: may hold `/` and `:`. */
   model?: string;
   /** How the reply is framed when the path decides it (gamma). `null`: the body's top-level `stream` decides. */
   stream: StreamForm | null;
+}
+
+/** What is to be done with a stored turn or conversation. Ids are decoded once. */
+export interface TurnsRoute {
+  action: TurnsAction;
+  /** Of the turn or conversation, as the caller gave it. */
+  target?: string;
+  /** Of a conversation's item. */
+  item?: string;
 }
 
 /** A route on which callers use a protocol. */

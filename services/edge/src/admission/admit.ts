@@ -1,6 +1,7 @@
 /** Admission of one request: capacity, rates, access key, header rules, body, grant, budget, and the router's plan. */
 import type { Plan, ResolvedName, Snapshot } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
+import type { RouteMatch, TurnsRoute } from '@model-gateway/protocols';
 import { isGranted, resolveName } from '@model-gateway/routing';
 import { headersAllowed } from '@model-gateway/routing/header-rules';
 import type { ClientExchange } from '../client-exchange.ts';
@@ -40,6 +41,8 @@ export type Admission =
   | Admitted
   /** A question about models, which the edge answers by itself. */
   | { readonly kind: 'models'; readonly facts: RequestFacts; readonly principal: Principal; readonly snapshot: Snapshot }
+  /** A call on stored turns, which names no model. `body`: of those that have one. */
+  | { readonly kind: 'turns'; readonly facts: RequestFacts; readonly principal: Principal; readonly asked: TurnsRoute; readonly body: HeldBody | undefined }
   | { readonly kind: 'refused'; readonly facts: RequestFacts; readonly error: unknown };
 
 /** Never rejects. What was taken for the request is released when its connection closes. */
@@ -63,6 +66,8 @@ export async function admit({ exchange, entry, found, query }: Entering, context
     if (limitingKey) await limitingKey;
     if (!headersAllowed(principal.group.header_acl, request.headers as Headers)) throw new GatewayError('header_denied');
     if (match.operation === 'list-models' || match.operation === 'get-model') return { kind: 'models', facts, principal, snapshot };
+    if (match.operation === 'turns') return { kind: 'turns', facts, principal, ...(await readTurnsCall(exchange, match, context)) };
+    const { operation } = match;
     const tagHeader = protocol.client.modelsTagHeader?.(request.headers as Headers);
     if (tagHeader) exchange.addReplyHeader(tagHeader, modelsTag(snapshot, principal.group));
     const body = await readBody(request, context.config.maxBodyBytes, bodyBudget);
@@ -72,12 +77,12 @@ export async function admit({ exchange, entry, found, query }: Entering, context
     const wanted = readWanted(body.bytes, match, protocol.client, (session) => sessionModels.get(keyHash, facts.sessionId ?? session ?? ''));
     const sessionId = facts.sessionId ?? wanted.sessionId;
     const stream = wanted.stream !== 'whole';
-    facts = { principal, operation: match.operation, sessionId, requestedModel: wanted.model, model: null, stream, requestBytes: body.bytes.length };
+    facts = { principal, operation, sessionId, requestedModel: wanted.model, model: null, stream, requestBytes: body.bytes.length };
     const named = grant(snapshot, principal, wanted.model);
     facts = { ...facts, model: named.canonical };
     if (protocol.client.remembersModel && sessionId !== null) sessionModels.set(keyHash, sessionId, wanted.model);
     const asked = { snapshot, named, body: body.bytes, values: wanted.places.values, client: protocol.client };
-    if (isBudgeted(principal) && match.operation !== 'count-tokens') {
+    if (isBudgeted(principal) && operation !== 'count-tokens') {
       entry.settleLater(await context.admission.budgets.reserve(principal, asked, (leave) => exchange.watch({ closed: leave })));
       // A request whose caller leaves while it waits for others to settle blocks nobody.
       if (exchange.left) throw new GatewayError('client_gone');
@@ -85,12 +90,25 @@ export async function admit({ exchange, entry, found, query }: Entering, context
     // After the wait for money: places for streams are few.
     const streaming = stream ? slot.asStream() : undefined;
     if (streaming) await streaming;
-    const planning = planFor(exchange, { principal, operation: match.operation, wanted, asked, traceparent: entry.traceparent }, context);
+    const planning = planFor(exchange, { principal, operation, wanted, asked, traceparent: entry.traceparent }, context);
     const plan = planning instanceof Promise ? await planning : planning;
     return { kind: 'admitted', facts, principal, wanted, plan, body };
   } catch (error) {
     return { kind: 'refused', facts, error };
   }
+}
+
+/** What a call on stored turns asks for, and its body where its method has one. */
+async function readTurnsCall(
+  exchange: ClientExchange,
+  { turns }: RouteMatch,
+  { admission, config }: Pick<EdgeContext, 'admission' | 'config'>,
+): Promise<{ asked: TurnsRoute; body: HeldBody | undefined }> {
+  if (!turns) throw new Error('a route of stored turns says what is to be done');
+  if (exchange.request.method !== 'POST') return { asked: turns, body: undefined };
+  const body = await readBody(exchange.request, config.maxBodyBytes, admission.bodyBudget);
+  exchange.holdBody(body);
+  return { asked: turns, body };
 }
 
 function currentSnapshot({ catalog }: Pick<EdgeContext, 'catalog'>): Snapshot {
