@@ -4,9 +4,11 @@ import type { AddressInfo } from 'node:net';
 import type { RefusedBy } from '../vendor-rules/index.ts';
 import { type Delivery, deliver, type Reply } from './deliver.ts';
 import { alpha } from './protocols/alpha.ts';
+import { alphaResponse } from './protocols/alpha-response.ts';
 import { createReply, failure, listReply, type Play } from './reply.ts';
 import { readRoute } from './routes.ts';
 import { readScript, type Script } from './script.ts';
+import { createStoredResponses, type StoredResponses } from './stored-responses.ts';
 import type { UpstreamRequest } from './upstream-request.ts';
 import { createVendor, type Vendor } from './vendor.ts';
 
@@ -44,8 +46,17 @@ function withFaults(script: Script, more: string): Script {
   return { ...script, fault: faults.fault, error: faults.error, slowMs: faults.slowMs };
 }
 
-function replyTo(request: UpstreamRequest, play: Play | undefined, vendor: Vendor | null): { reply: Reply | null; script: Script } {
+/** What requests are answered from. */
+interface Sources {
+  play: Play | undefined;
+  vendor: Vendor | null;
+  stored: StoredResponses;
+}
+
+function replyTo(request: UpstreamRequest, { play, vendor, stored }: Sources): { reply: Reply | null; script: Script } {
   const plain = readScript('ok') as Script;
+  const ofStored = stored.answer(request);
+  if (ofStored !== null) return ofStored;
   const asking = readRoute(request.method, new URL(request.path, 'http://fake'), request.headers, request.json);
   if (asking === null) return { reply: failure(alpha, 404, 'not_found', `No such page: ${request.method} ${request.path}`), script: plain };
   if (asking.operation === 'list') return { reply: listReply(asking.protocol, listed), script: plain };
@@ -59,10 +70,15 @@ function replyTo(request: UpstreamRequest, play: Play | undefined, vendor: Vendo
   // A written model looks for its place in the whole conversation, and this server keeps none: what the vendor says where it cannot keep one, either.
   if (script.flags.has('play') && request.json['thread']) return { reply: threadRefusal(), script: plain };
   const issueSignature = (): string => (vendor ?? unasked).issueSignature(request, asking, script);
-  const said = script.flags.has('play') && asking.operation === 'generate' ? play?.(request.json, request.path) : undefined;
+  const storing = asking.protocol === alphaResponse && asking.operation === 'generate';
+  const background = storing && request.json['background'] === true;
+  const body = storing ? stored.withHistory(request) : request.json;
+  const said = script.flags.has('play') && asking.operation === 'generate' ? play?.(body, request.path) : undefined;
   const played = said?.script === undefined ? script : withFaults(script, said.script);
-  const reply = createReply(asking, request.json, played, issueSignature, said && (() => said));
-  return { reply: reply && vendor ? vendor.remember(request, asking, script, reply) : reply, script: played };
+  const reply = createReply(background && script.fixture === null ? { ...asking, stream: true } : asking, body, played, issueSignature, said && (() => said));
+  const remembered = reply && vendor ? vendor.remember(request, asking, script, reply) : reply;
+  if (!storing || remembered === null) return { reply: remembered, script: played };
+  return { reply: background ? stored.begin(request, played, remembered) : stored.keep(request, played, remembered), script: played };
 }
 
 /** After it the vendor's SDKs send the whole conversation. */
@@ -119,7 +135,7 @@ export interface FakeUpstreamOptions {
 /** Starts it, with a vendor's eyes unless told otherwise. */
 export async function startFakeUpstream({ port = 0, host = '127.0.0.1', play, strict = true }: FakeUpstreamOptions = {}): Promise<FakeUpstream> {
   const requests: UpstreamRequest[] = [];
-  const vendor = strict ? createVendor() : null;
+  const sources: Sources = { play, vendor: strict ? createVendor() : null, stored: createStoredResponses() };
   // Apart from the requests, which suites empty.
   const refusals: RefusedBy[] = [];
   let connections = 0;
@@ -130,7 +146,7 @@ export async function startFakeUpstream({ port = 0, host = '127.0.0.1', play, st
       const delivery: Delivery = { bytes: 0, cut: false };
       const received = receive(incoming, response, Buffer.concat(parts), delivery);
       requests.push(received);
-      const { reply, script } = replyTo(received, play, vendor);
+      const { reply, script } = replyTo(received, sources);
       if (received.refusal) refusals.push(received.refusal);
       // A reply that cannot be written is a defect of this server: breaking the connection makes the test see it.
       if (reply !== null) deliver(response, reply, script, delivery).catch((error) => response.destroy(error as Error));
