@@ -1,7 +1,7 @@
 /** A caller's Responses body into the canonical request. */
 import { readCacheOptions } from '../alpha/index.ts';
 import type { Conversation, OutputFormat, Reasoning, Sampling } from '../chat/conversation.ts';
-import type { ReadRequest, ReadRequestContext } from '../contract/index.ts';
+import type { ReadRequest, ReadRequestContext, StateHolder } from '../contract/index.ts';
 import { invalid } from '../kit/fail.ts';
 import { Losses } from '../kit/losses.ts';
 import { asArray, asBoolean, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
@@ -39,7 +39,7 @@ export function readRequest(value: unknown, context: ReadRequestContext): ReadRe
   if (context.operation === 'compact') throw cannotCompact('model');
   const body = asObject(value);
   if (!body) throw invalid('', 'The body must be a JSON object.');
-  refuseState(body);
+  refuseState(body, context.state);
   const losses = new Losses();
   const tools = noTools();
   readTools(own(body, 'tools'), 'tools', tools);
@@ -47,7 +47,7 @@ export function readRequest(value: unknown, context: ReadRequestContext): ReadRe
   const items = new ItemReader(losses, tools);
   const instructions = readInstructions(body, items);
   items.readInput(own(body, 'input'));
-  declareUnsupported(body, losses);
+  declareUnsupported(body, context.state, losses);
   const echo: RequestEcho = { fields: echoFields(body), clientTools: tools.client, namespaced: tools.namespaced };
   const conversation: Conversation = {
     system: [...instructions, ...items.system],
@@ -72,18 +72,19 @@ export function readRequest(value: unknown, context: ReadRequestContext): ReadRe
   return { conversation, losses: losses.list, echo };
 }
 
-function refuseState(body: JsonObject): void {
+function refuseState(body: JsonObject, state: StateHolder | undefined): void {
   for (const [field, reason] of Object.entries(stateful)) if (own(body, field) !== undefined) throw invalid(field, reason);
-  if (own(body, 'background') === true) throw invalid('background', 'This model cannot run in the background; leave the field out or use stream.');
+  if (state !== 'gateway' && own(body, 'background') === true)
+    throw invalid('background', 'This model cannot run in the background; leave the field out or use stream.');
 }
 
-function declareUnsupported(body: JsonObject, losses: Losses): void {
+function declareUnsupported(body: JsonObject, state: StateHolder | undefined, losses: Losses): void {
   for (const [field, { detail, harmless }] of Object.entries(unsupported)) {
     const value = own(body, field);
     if (value !== undefined && value !== harmless) losses.add(field, 'dropped', detail);
   }
   losses.unread('', body, understood);
-  if (own(body, 'previous_response_id') !== undefined)
+  if (state !== 'gateway' && own(body, 'previous_response_id') !== undefined)
     losses.add('previous_response_id', 'dropped', 'The turn is not stored here; only the input of this request was used.');
   (asArray(own(body, 'include')) ?? []).forEach((entry, index) => {
     if (entry !== 'reasoning.encrypted_content' && entry !== included) losses.add(`include.${index}`, 'dropped', 'It asks for data that only its vendor has.');

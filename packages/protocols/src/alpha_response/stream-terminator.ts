@@ -6,6 +6,7 @@ import { noUsage, type Usage } from '@model-gateway/contracts';
 import type { GatewayWarning, StreamTerminator, TerminatorContext } from '../contract/index.ts';
 import { asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import { type SeenItem, SeenItems } from './seen-items.ts';
+import { turnFields } from './turns/response-object.ts';
 import { writeUsage } from './usage.ts';
 import { newResponse, printEvent, terminalEvents } from './wire.ts';
 
@@ -44,6 +45,10 @@ export class ResponseTerminator implements StreamTerminator {
     return !this.#ended && !this.#called;
   }
 
+  get response(): JsonObject | undefined {
+    return this.#ended ? this.#response : undefined;
+  }
+
   observe(bytes: Uint8Array): void {
     const text = this.#decoder.decode(bytes, { stream: true });
     let from = 0;
@@ -65,7 +70,7 @@ export class ResponseTerminator implements StreamTerminator {
     this.#line = '';
     if (this.#ended) return loose;
     this.#ended = true;
-    const base = this.#response ?? newResponse(this.#context.mintId('resp_'), this.#context.model, this.#context.createdAt);
+    const base = this.#response ?? this.#newResponse();
     const printed = this.#sequence;
     try {
       return loose + this.#end(base, warning, usage);
@@ -74,14 +79,19 @@ export class ResponseTerminator implements StreamTerminator {
       // What nests too deep was parsed, and cannot be printed again: the reply ends without it.
       this.#sequence = printed;
       this.#items = new SeenItems();
-      const { mintId, model, createdAt } = this.#context;
-      return loose + this.#end(newResponse(asString(own(base, 'id')) ?? mintId('resp_'), model, createdAt), warning, usage);
+      return loose + this.#end(this.#newResponse(asString(own(base, 'id'))), warning, usage);
     }
+  }
+
+  #newResponse(id?: string): JsonObject {
+    const { mintId, model, createdAt, turn } = this.#context;
+    return { ...newResponse(id ?? turn?.id ?? mintId('resp_'), model, createdAt), ...(turn && { ...turnFields(turn), ...(id !== undefined && { id }) }) };
   }
 
   #end(base: JsonObject, { reason, detail, timestamp }: Omit<GatewayWarning, 'last_finish_reason'>, usage?: Usage): string {
     let text = this.#response ? '' : this.#print('response.created', { response: base });
-    if (!this.#running && this.#items.size === 0) text += this.#print('response.in_progress', { response: { ...base, output: [], usage: null } });
+    if (!this.#running && this.#items.size === 0)
+      text += this.#print('response.in_progress', { response: { ...base, status: 'in_progress', output: [], usage: null } });
     for (const item of this.#items.open()) text += this.#closeItem(item);
     const response = {
       ...base,
@@ -90,7 +100,9 @@ export class ResponseTerminator implements StreamTerminator {
       output: this.#items.output(),
       usage: writeUsage(usage ?? noUsage),
     };
-    return text + this.#print('response.incomplete', { response, _gateway_warning: { reason, detail, last_finish_reason: null, timestamp } });
+    text += this.#print('response.incomplete', { response, _gateway_warning: { reason, detail, last_finish_reason: null, timestamp } });
+    this.#response = response;
+    return text;
   }
 
   #closeItem(item: SeenItem): string {

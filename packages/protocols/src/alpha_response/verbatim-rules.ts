@@ -8,6 +8,7 @@ import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.t
 import { readSignature } from '../kit/signature-mark.ts';
 import { unresolvable } from './read-items.ts';
 import { unreadableCompaction } from './server-items.ts';
+import { turnFields } from './turns/response-object.ts';
 
 /**
  * Texts one of which must be in a body for it to be worth parsing: stored state, sealed signatures, reasoning, and reasoning ids that only the
@@ -27,10 +28,13 @@ export const bodyWords: readonly string[] = [previous, reference, conversation, 
 function requestEdits(context: VerbatimRequestContext): { edits: Edit[]; losses: Losses['list'] } {
   const losses = new Losses();
   const edits: Edit[] = [{ path: ['model'], value: context.target.upstreamModelId, add: true }];
+  // A run in the background that the gateway itself holds.
+  if (context.state === 'gateway' && context.contains('"background"')) edits.push({ path: ['background'], value: undefined });
   if (marks.some((text) => context.contains(text))) {
     const body = context.parse();
-    if (own(body, 'conversation') !== undefined) throw invalid('conversation', 'Conversations are not stored here; send the items in input.');
-    if (own(body, 'previous_response_id') !== undefined) {
+    const unnamed = context.state === undefined;
+    if (unnamed && own(body, 'conversation') !== undefined) throw invalid('conversation', 'Conversations are not stored here; send the items in input.');
+    if (unnamed && own(body, 'previous_response_id') !== undefined) {
       losses.add('previous_response_id', 'dropped', 'The turn is not stored here; only the input of this request was used.');
       edits.push({ path: ['previous_response_id'], value: undefined });
     }
@@ -55,7 +59,7 @@ function editItems(items: unknown[], stored: boolean, context: VerbatimRequestCo
   items.forEach((value, index) => {
     const item = asObject(value);
     const path = ['input', index];
-    if (own(item, 'type') === 'item_reference') throw unresolvable(path.join('.'), asString(own(item, 'id')));
+    if (own(item, 'type') === 'item_reference' && context.state !== 'upstream') throw unresolvable(path.join('.'), asString(own(item, 'id')));
     const kept = item ? editSignature(item, path, rules, !rules.readable && leadsNowhere(items, index)) : true;
     if (!kept) forgetIds = true;
     // A signature is valid with or without its item's id, unless ids are what was refused.
@@ -144,9 +148,12 @@ const hasText = (parts: unknown): boolean => (asArray(parts) ?? []).some((part) 
 
 class ReplyEdits implements VerbatimReply {
   readonly #context: VerbatimReplyContext;
+  /** What the gateway says of the stored turn in the upstream's place. */
+  readonly #turn: JsonObject;
 
   constructor(context: VerbatimReplyContext) {
     this.#context = context;
+    this.#turn = context.turn ? turnFields(context.turn) : {};
   }
 
   record(record: StreamRecord): Edit[] {
@@ -168,6 +175,7 @@ class ReplyEdits implements VerbatimReply {
 
   #response(response: JsonObject, path: (string | number)[], edits: Edit[]): void {
     if (own(response, 'model') !== undefined) edits.push({ path: [...path, 'model'], value: this.#context.model });
+    for (const [field, value] of Object.entries(this.#turn)) if (own(response, field) !== value) edits.push({ path: [...path, field], value, add: true });
     (asArray(own(response, 'output')) ?? []).forEach((item, index) => {
       this.#item(item, [...path, 'output', index], edits);
     });

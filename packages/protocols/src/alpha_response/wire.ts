@@ -79,7 +79,7 @@ export function newResponse(id: string, model: string, createdAt: number, fields
     incomplete_details: null,
     model,
     output: [],
-    // Whatever the caller named was never used to build the context of this reply, so the reply names nothing.
+    // Without a store nothing that the caller named was used to build the context of this reply; a stored turn says what it goes on from.
     previous_response_id: null,
     ...fields,
     usage: null,

@@ -12,6 +12,7 @@ import { CallItem, ClientCallItem, CustomCallItem, MessageItem, type OutputItem,
 import { tiersWritten } from './service-tiers.ts';
 import { writeEnding } from './stop-reasons.ts';
 import { writeProbabilities } from './token-probabilities.ts';
+import { turnFields } from './turns/response-object.ts';
 import { writeUsage } from './usage.ts';
 import { annotationKind, newResponse, printEvent, type RequestEcho } from './wire.ts';
 
@@ -104,9 +105,12 @@ export class ResponseWriter implements ReplyWriter {
 
   #start(): string {
     if (this.response) return '';
-    const { model, createdAt } = this.#context;
-    this.response = newResponse(this.#context.mintId('resp_'), model, createdAt, this.#echo?.fields);
-    return this.#print('response.created', { response: this.response }) + this.#print('response.in_progress', { response: this.response });
+    const { model, createdAt, turn, mintId } = this.#context;
+    this.response = { ...newResponse(turn?.id ?? mintId('resp_'), model, createdAt, this.#echo?.fields), ...(turn && turnFields(turn)) };
+    const running = { response: this.response };
+    if (!turn?.background) return this.#print('response.created', running) + this.#print('response.in_progress', running);
+    const queued = { response: { ...this.response, status: 'queued' } };
+    return this.#print('response.created', queued) + this.#print('response.queued', queued) + this.#print('response.in_progress', running);
   }
 
   #openBlock(index: number, block: BlockStart): string {

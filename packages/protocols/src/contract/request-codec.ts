@@ -7,6 +7,7 @@ import type { Conversation, MediaPart } from '../chat/conversation.ts';
 import type { SignatureRefusal } from '../kit/signature-refusal.ts';
 import type { ToolRules } from '../kit/tool-bridge.ts';
 import type { Target } from './target.ts';
+import type { StateHolder } from './turns.ts';
 
 /** The parts of a caller's request outside its body. */
 export interface ReadRequestContext {
@@ -16,6 +17,8 @@ export interface ReadRequestContext {
   model?: string;
   streamForm: StreamForm;
   headers: Readonly<Record<string, string | undefined>>;
+  /** Who holds what the body names. */
+  state?: StateHolder;
 }
 
 /** A caller's request in canonical form. */
@@ -48,6 +51,8 @@ export interface WriteRequestContext {
    */
   signaturesRefused?: SignatureRefusal;
   mintId(prefix: string): string;
+  /** Who holds what the body names; looked at where it passes verbatim. */
+  state?: StateHolder;
   /** The caller's headers, where its request passes to an upstream of the same protocol. */
   clientHeaders?: Readonly<Record<string, string>>;
 }

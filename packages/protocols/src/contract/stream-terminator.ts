@@ -1,5 +1,6 @@
 /** How a stream ends when the upstream breaks. */
 import type { Operation, StreamForm, Usage } from '@model-gateway/contracts';
+import type { ReplyTurn } from './turns.ts';
 
 /** Notice from the gateway inside a reply, such as why it ended early. */
 export interface GatewayWarning {
@@ -19,6 +20,8 @@ export interface TerminatorContext {
   /** Absent: `generate`. */
   operation?: Operation;
   mintId(prefix: string): string;
+  /** The stored turn that the reply is, where it is known before the reply begins. */
+  turn?: ReplyTurn;
 }
 
 /**
@@ -41,6 +44,8 @@ export interface StreamTerminator {
    * have run already.
    */
   readonly repeatable: boolean;
+  /** What `close` or the reply's own end made the stored turn; undefined before. Absent: this protocol has no stored turns. */
+  readonly response?: unknown;
 }
 
 /** Example: after half a text block, `close(warning)` gives the events that close the block, the warning and the end of the stream. */

@@ -1,5 +1,5 @@
 /** Turns that a protocol's callers leave with the gateway, and name in later requests instead of sending them again. */
-import type { StreamForm, TurnStatus } from '@model-gateway/contracts';
+import type { StreamForm, TurnStatus, Usage } from '@model-gateway/contracts';
 
 /** What a request asks of the store of turns. */
 export interface TurnWishes {
@@ -52,8 +52,8 @@ export interface TurnObserver {
   whole(body: unknown): void;
   /** The response object and its status; null: the reply has not ended. */
   ended(): { status: TurnStatus; response: unknown } | null;
-  /** What a reply that broke off had said so far, as a response object of this status. */
-  broken(status: 'incomplete' | 'failed' | 'cancelled', error?: { code: string; message: string }): unknown;
+  /** What a reply that broke off had said so far, as a response object of this status: that of the stream terminator's last event, given the same usage. */
+  broken(status: 'incomplete' | 'failed' | 'cancelled', error?: { code: string; message: string }, usage?: Usage): unknown;
 }
 
 /** Absent: callers of this protocol have no stored turns. */

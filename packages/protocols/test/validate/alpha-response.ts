@@ -44,6 +44,10 @@ export function validateStream(text: string, options: { rotatingIds?: boolean } 
   return new Validator(options.rotatingIds ?? false).run(text);
 }
 
+const ordinaryStart = ['response.created', 'response.in_progress'];
+/** Of a background run, which waits first; it may begin without saying that it waited. */
+const backgroundStart = ['response.created', 'response.queued', 'response.in_progress'];
+
 class Validator {
   readonly #violations: string[] = [];
   readonly #rotating: boolean;
@@ -52,6 +56,7 @@ class Validator {
   #id: string | undefined;
   #at = 0;
   #over = false;
+  #start: readonly string[] = ordinaryStart;
 
   constructor(rotating: boolean) {
     this.#rotating = rotating;
@@ -81,9 +86,11 @@ class Validator {
     if (this.#over) this.#say(`${name} after the terminal event`);
     if (event.type !== name) this.#say(`event line ${name}, type ${event.type}`);
     if (event.sequence_number !== this.#at) this.#say(`sequence_number ${event.sequence_number}`);
-    const first = ['response.created', 'response.in_progress'][this.#at];
+    if (this.#at === 0 && event.response?.status === 'queued') this.#start = backgroundStart;
+    if (this.#at === 1 && name === 'response.in_progress') this.#start = ordinaryStart;
+    const first = this.#start[this.#at];
     if (first && name !== first) this.#say(`${name} instead of ${first}`);
-    if (name === 'response.created' || name === 'response.in_progress') return this.#lifecycle(name, event);
+    if (name === 'response.created' || name === 'response.queued' || name === 'response.in_progress') return this.#lifecycle(name, event);
     if (terminals[name]) return this.#terminal(name, event);
     if (name === 'response.output_item.added') return this.#added(event);
     const item = this.#items[event.output_index];
@@ -97,8 +104,9 @@ class Validator {
 
   #lifecycle(name: string, event: Json): void {
     const { response } = event;
-    if (this.#at > 1) this.#say(`${name} too late`);
-    if (response.object !== 'response' || response.status !== 'in_progress') this.#say(`${name} is not a response in progress`);
+    if (this.#at >= this.#start.length) this.#say(`${name} too late`);
+    const status = this.#start === backgroundStart && this.#at < 2 ? 'queued' : 'in_progress';
+    if (response.object !== 'response' || response.status !== status) this.#say(`${name} is not a response ${status}`);
     if (!Array.isArray(response.output) || response.output.length > 0) this.#say(`${name} has output`);
     if (response.usage !== null) this.#say(`${name} has usage`);
     for (const field of ['id', 'model', 'created_at', 'tools', 'tool_choice', 'parallel_tool_calls', 'metadata'])

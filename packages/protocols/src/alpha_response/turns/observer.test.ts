@@ -87,7 +87,7 @@ describe('a reply that breaks off', () => {
     observer.written(Buffer.from(words(1, 'nswer é')), true);
     const broken = observer.broken('incomplete');
     expect(broken).toEqual({
-      ...response('incomplete', { error: null, incomplete_details: { reason: 'max_output_tokens' } }),
+      ...response('incomplete', { error: null, incomplete_details: { reason: 'max_output_tokens' }, usage: expect.objectContaining({ total_tokens: 0 }) }),
       output: [message('msg_0', 'one'), message('msg_1', 'half an énswer é', 'incomplete')],
     });
     // Asked again, as where the first answer could not be stored.

@@ -1,10 +1,11 @@
 /** Finds the turn in a reply as its caller sees it: the response object of its end, or what had been said when it broke off. */
 
-import type { TurnStatus } from '@model-gateway/contracts';
+import { noUsage, type TurnStatus, type Usage } from '@model-gateway/contracts';
 import { scanBody } from '@model-gateway/json-bytes';
 import type { ReplyTurn, TurnObserver, TurnReply } from '../../contract/index.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../../kit/read.ts';
 import { SeenItems } from '../seen-items.ts';
+import { writeUsage } from '../usage.ts';
 import { terminalEvents } from '../wire.ts';
 import { startedResponse, turnFields } from './response-object.ts';
 
@@ -67,7 +68,7 @@ export class ResponseObserver implements TurnObserver {
     return { status: this.#end, response: this.#named(this.#response) };
   }
 
-  broken(status: 'incomplete' | 'failed' | 'cancelled', error?: { code: string; message: string }): unknown {
+  broken(status: 'incomplete' | 'failed' | 'cancelled', error?: { code: string; message: string }, usage?: Usage): unknown {
     this.#readKept();
     for (const item of this.#seen.open()) {
       const index = item.outputIndex;
@@ -82,6 +83,7 @@ export class ResponseObserver implements TurnObserver {
       // The vendor has no word for a reply that broke off; this one makes clients ask for the rest.
       incomplete_details: status === 'incomplete' ? { reason: 'max_output_tokens' } : null,
       output: this.#items(),
+      usage: usage || status === 'incomplete' ? writeUsage(usage ?? noUsage) : null,
     });
   }
 
