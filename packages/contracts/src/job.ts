@@ -21,6 +21,12 @@ export interface Job {
   accessKeyId?: string;
   /** Under this name the events of the reply can be taken up again, where the edge keeps them. */
   streamId?: string;
+  /**
+   * The request came over a WebSocket. Its clients send everything again when the turn that they go on from is not there, so that this is refused
+   * (`previous_response_not_found`) instead of answered without it. `repeats`: this many items at the beginning of the input are those of an earlier turn
+   * and all before it, repeated from the connection's memory; what is stored goes on from that turn and holds the other items alone.
+   */
+  socket?: { repeats?: { turn: string; items: number } };
   keyGroup: string;
   clientProtocol: ProtocolId;
   operation: Operation;

@@ -19,6 +19,8 @@ export interface SocketRequest {
 export interface SocketTurn {
   /** Its JSON body, for the same path. */
   body: string;
+  /** How many items at the beginning of its input repeat an earlier turn, which is stored. */
+  repeats?: { turn: string; items: number };
   /** The frame for an event of the stream; called once for each, in order. */
   frame(event: string | undefined, data: string): string;
   /** The frame for a reply that is no stream: an error's status and body. */
@@ -30,6 +32,8 @@ export interface SocketContext {
   mintId(prefix: string): string;
   /** Milliseconds since the epoch. */
   now(): number;
+  /** Whether turns that this connection does not know may be stored: requests that name one are passed on. */
+  storesTurns: boolean;
   /** What a connection may remember, in bytes. */
   maxBytes: number;
   /** What all connections may remember together. `take`: false when there is no room. */

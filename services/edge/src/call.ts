@@ -1,5 +1,6 @@
 /** The course of one request: admission, then the translator, whose reply is written to the caller; or a refusal. Each leaves one row. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Job } from '@model-gateway/contracts';
 import { GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
 import { type Admitted, admit, type Entering } from './admission/admit.ts';
 import { maskOfCaller } from './admission/credentials.ts';
@@ -21,12 +22,14 @@ export interface IncomingCall {
   readonly response: ServerResponse;
   readonly found: ClientRouteMatch;
   readonly query: URLSearchParams;
+  /** Of a turn of a WebSocket. */
+  readonly socket?: NonNullable<Job['socket']>;
 }
 
 /** Never rejects: whatever happens, the caller gets an answer in its protocol's shape. */
-export async function call({ request, response, found, query }: IncomingCall, context: EdgeContext): Promise<void> {
+export async function call({ request, response, found, query, socket }: IncomingCall, context: EdgeContext): Promise<void> {
   const exchange = new ClientExchange(request, response, found.protocol, context);
-  const entering: Entering = { exchange, entry: new RequestLogEntry(exchange, context), found, query };
+  const entering: Entering = { exchange, entry: new RequestLogEntry(exchange, context), found, query, ...(socket && { socket }) };
   const admission = await admit(entering, context);
   try {
     if (admission.kind === 'refused') throw admission.error;
@@ -53,7 +56,7 @@ function noteViolation({ exchange, query }: Entering, { code }: GatewayError, { 
   context.admission.violations.note({ key: key.hash, mask, keyName: key.name, group: group.name, code, model, clientIp, requestId: clientRequestId });
 }
 
-function openTranslator({ exchange, entry, query }: Entering, { facts, principal, wanted, plan, body }: Admitted, context: EdgeContext): void {
+function openTranslator({ exchange, entry, query, socket }: Entering, { facts, principal, wanted, plan, body }: Admitted, context: EdgeContext): void {
   if (exchange.left) throw new GatewayError('client_gone');
   const reply = new Reply({ exchange, entry, facts, form: wanted.stream }, context);
   query.delete('key');
@@ -69,6 +72,7 @@ function openTranslator({ exchange, entry, query }: Entering, { facts, principal
         startedAt: exchange.startedAt,
         accessKey: principal.key.name,
         ...(accessKeyId !== undefined && { accessKeyId }),
+        ...(socket && { socket }),
         keyGroup: principal.group.name,
         clientProtocol: exchange.protocol.id,
         operation: facts.operation,

@@ -81,6 +81,7 @@ export const job = z.looseObject({
   accessKey: text,
   accessKeyId: id.optional(),
   streamId: id.optional(),
+  socket: z.looseObject({ repeats: z.looseObject({ turn: text, items: whole }).optional() }).optional(),
   keyGroup: text,
   clientProtocol: text,
   operation: text,

@@ -1,11 +1,12 @@
 /** What a connection remembers, and which names it takes. */
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createSocketSession } from './socket.ts';
 
+const storesTurns = false;
 const endless = { take: () => true, give: () => undefined };
 const start = (maxBytes = 10_000) => {
   let ids = 0;
-  const session = createSocketSession({ mintId: (prefix) => `${prefix}${++ids}`, now: () => 0, maxBytes, memory: endless });
+  const session = createSocketSession({ mintId: (prefix) => `${prefix}${++ids}`, now: () => 0, maxBytes, memory: endless, storesTurns });
   /** Frames that come back at once; null: an upstream is asked. */
   return (frame: Record<string, unknown>) => {
     const input = session.read(JSON.stringify({ type: 'response.create', model: 'm', ...frame }));
@@ -52,7 +53,7 @@ test('names of lanes: bounded, plain, and in each frame of the answer', () => {
 });
 
 const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
-const newSession = () => createSocketSession({ mintId: (prefix) => prefix, now: () => 0, maxBytes: 1_000_000, memory: endless });
+const newSession = () => createSocketSession({ mintId: (prefix) => prefix, now: () => 0, maxBytes: 1_000_000, memory: endless, storesTurns });
 
 test('frames are held to the bounds of bodies: what nests too deep, or says a name twice, is refused', () => {
   for (const [frame, code] of [
@@ -112,7 +113,7 @@ test('connections share one memory limit: a turn beyond it is not remembered, an
       held -= bytes;
     },
   };
-  const open = () => createSocketSession({ mintId: (prefix) => `${prefix}${++ids}`, now: () => 0, maxBytes: 10_000, memory });
+  const open = () => createSocketSession({ mintId: (prefix) => `${prefix}${++ids}`, now: () => 0, maxBytes: 10_000, memory, storesTurns });
   let ids = 0;
   const ask = (session: ReturnType<typeof open>, frame: Record<string, unknown>) => {
     const input = session.read(JSON.stringify({ type: 'response.create', model: 'm', ...frame }));
@@ -133,10 +134,105 @@ test('connections share one memory limit: a turn beyond it is not remembered, an
   expect(held).toBe(0);
 });
 
-test('a running response cannot be steered: the frame is refused by name, in its lane', () => {
-  const refused = start()({ type: 'response.steer', stream_id: 'a', response_id: 'resp_1' });
-  expect(refused).toEqual([
-    expect.objectContaining({ type: 'error', status: 400, stream_id: 'a', error: expect.objectContaining({ code: 'unsupported_operation' }) }),
-  ]);
-  expect(refused?.[0].error.message).toContain('steered');
+describe('steering', () => {
+  const steer = (session: ReturnType<typeof newSession>, frame: object) => {
+    const input = session.read(JSON.stringify({ type: 'response.steer', ...frame }));
+    return 'answer' in input && input.answer.map((text) => JSON.parse(text));
+  };
+  const failed = (code: string, input: unknown, previous_response_id: string) => ({
+    type: 'response.steer.failed',
+    sequence_number: 0,
+    error: { type: 'invalid_request_error', code, message: expect.any(String) },
+    steer: { previous_response_id, input },
+  });
+
+  test('is refused as at models that do not steer, and the input given back', () => {
+    for (const input of ['Stop.', [{ type: 'message', role: 'user', content: 'Stop.' }]])
+      expect(steer(newSession(), { previous_response_id: 'resp_1', input })).toEqual([failed('steering_not_supported', input, 'resp_1')]);
+    expect(steer(newSession(), { input: 'Stop.' })).toEqual([failed('invalid_input', 'Stop.', '')]);
+    expect(steer(newSession(), { previous_response_id: 'resp_1' })).toEqual([failed('invalid_input', [], 'resp_1')]);
+  });
+
+  test('is answered in the lane of the response that it is about', () => {
+    const session = newSession();
+    const input = session.read(JSON.stringify({ type: 'response.create', model: 'm', stream_id: 'a', input: 'Hi' }));
+    const begun = 'answer' in input ? input : input.begin();
+    if (!('turn' in begun)) throw new Error('answered');
+    begun.turn.frame('response.created', JSON.stringify({ type: 'response.created', response: { id: 'resp_1' } }));
+    const stop = { previous_response_id: 'resp_1', input: 'Stop.' };
+    expect(steer(session, stop)).toEqual([{ stream_id: 'a', ...failed('steering_not_supported', 'Stop.', 'resp_1') }]);
+    begun.turn.frame('response.completed', JSON.stringify({ type: 'response.completed', response: { id: 'resp_1', output: [] } }));
+    expect(steer(session, stop)).toEqual([failed('steering_not_supported', 'Stop.', 'resp_1')]);
+  });
+});
+
+describe('turns that are stored', () => {
+  const talk = (stores = true) => {
+    const session = createSocketSession({ mintId: (prefix) => `${prefix}w`, now: () => 0, maxBytes: 100_000, memory: endless, storesTurns: stores });
+    const ask = (frame: object) => {
+      const input = session.read(JSON.stringify({ type: 'response.create', model: 'm', ...frame }));
+      return 'answer' in input ? input : input.begin();
+    };
+    const turn = (frame: object) => {
+      const begun = ask(frame);
+      if (!('turn' in begun)) throw new Error('answered');
+      return { body: JSON.parse(begun.turn.body), repeats: begun.turn.repeats, frame: begun.turn.frame };
+    };
+    const end = (frame: (event: string, data: string) => string, id: string, store: boolean) =>
+      frame('response.completed', JSON.stringify({ type: 'response.completed', response: { id, store, output: [{ type: 'message', role: 'assistant', content: id }] } })); // biome-ignore format: one line
+    return { ask, turn, end };
+  };
+  const texts = (body: { input: { content: string }[] }) => body.input.map(({ content }) => content);
+
+  test('one that this connection does not know is left to the store, with only what is new', () => {
+    const { turn, end } = talk();
+    const { body, repeats, frame } = turn({ previous_response_id: 'resp_before', input: 'Go on' });
+    expect(body).toEqual({ model: 'm', stream: true, previous_response_id: 'resp_before', input: [{ type: 'message', role: 'user', content: 'Go on' }] });
+    expect(repeats).toBeUndefined();
+    // What the store put before it is not known here: the next turn is the store's, too.
+    end(frame, 'resp_1', true);
+    expect(turn({ previous_response_id: 'resp_1', input: 'And on' }).body.previous_response_id).toBe('resp_1');
+  });
+
+  test('one that it knows is repeated from memory, and named for the store', () => {
+    const { turn, end } = talk();
+    const first = turn({ input: 'Hi' });
+    expect([texts(first.body), first.repeats]).toEqual([['Hi'], undefined]);
+    end(first.frame, 'resp_1', true);
+    const second = turn({ previous_response_id: 'resp_1', input: ['Go', 'on'].map((content) => ({ role: 'user', content })) });
+    expect(second.body).not.toHaveProperty('previous_response_id');
+    expect([texts(second.body), second.repeats]).toEqual([['Hi', 'resp_1', 'Go', 'on'], { turn: 'resp_1', items: 2 }]);
+    expect(turn({ previous_response_id: 'resp_1', input: 'x', store: false }).repeats).toBeUndefined();
+  });
+
+  test('after a warm-up, or a turn that was not stored, all items are the request’s own', () => {
+    const { ask, turn, end } = talk();
+    const warm = ask({ generate: false, input: 'Hi' });
+    expect('answer' in warm && JSON.parse(warm.answer[1] ?? '').response).toMatchObject({ id: 'resp_w', store: false });
+    const first = turn({ previous_response_id: 'resp_w', input: 'Go on' });
+    expect([texts(first.body), first.repeats]).toEqual([['Hi', 'Go on'], undefined]);
+    end(first.frame, 'resp_1', false);
+    expect(turn({ previous_response_id: 'resp_1', input: 'x' }).repeats).toBeUndefined();
+  });
+
+  test('a warm-up asks nobody, also not the store; without a store nothing is passed on', () => {
+    const unknown = { answer: [expect.stringContaining('previous_response_not_found')] };
+    expect(talk().ask({ generate: false, previous_response_id: 'resp_before', input: 'Hi' })).toEqual(unknown);
+    expect(talk(false).ask({ previous_response_id: 'resp_before', input: 'Hi' })).toEqual(unknown);
+    expect(talk().ask({ previous_response_id: 7, input: 'Hi' })).toEqual(unknown);
+  });
+
+  test('a turn of a conversation is not remembered: the conversation’s items are not known here', () => {
+    const { turn, end } = talk();
+    const first = turn({ conversation: 'conv_1', input: 'Hi' });
+    expect(first.body.conversation).toBe('conv_1');
+    end(first.frame, 'resp_1', true);
+    expect(turn({ previous_response_id: 'resp_1', input: 'x' }).body.previous_response_id).toBe('resp_1');
+  });
+
+  test('the refusal of a turn that is not there is a frame', () => {
+    const begun = talk().ask({ previous_response_id: 'resp_before', input: 'Hi' });
+    const body = JSON.stringify({ error: { code: 'previous_response_not_found', type: 'invalid_request_error', message: 'm', param: 'previous_response_id' } });
+    expect('turn' in begun && JSON.parse(begun.turn.writeError(400, body))).toEqual({ type: 'error', status: 400, ...JSON.parse(body) });
+  });
 });

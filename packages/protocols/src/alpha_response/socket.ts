@@ -1,16 +1,19 @@
 /**
  * Responses over a WebSocket: several turns on one connection, each a `response.create` frame that gets the events of the stream as frames. A frame
  * may name its lane (`stream_id`), which is then repeated in every frame of its answer. The connection remembers the last turn of each lane, so that
- * the next may name it, in any lane, and send only what is new; nothing of it outlives the connection.
+ * the next may name it, in any lane, and send only what is new; nothing of it outlives the connection. Other turns are asked of the store.
  */
 import { scanBody } from '@model-gateway/json-bytes';
 import type { SocketContext, SocketInput, SocketRequest, SocketSession } from '../contract/index.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
+import { parseBounded, parseObject } from './parse-event.ts';
 import { newResponse, terminalEvents } from './wire.ts';
 
 /** What a next turn goes on from. */
 interface Turn {
   id: string;
+  /** Its reply said that it is stored. */
+  stored: boolean;
   items: unknown[];
   /** Of the frames and replies that the items came in. */
   bytes: number;
@@ -21,7 +24,6 @@ const ofTheFrame = ['type', 'generate', 'stream_id', 'background', 'previous_res
 
 /** A frame is held to the bounds of a request's body before it is parsed: what nests too deep cannot be printed again. */
 const frameKeys = { keys: ['type', 'model', 'stream', 'stream_id', 'input', 'previous_response_id', 'generate'], distinctKeys: true } as const;
-const noKeys = { keys: [] } as const;
 
 /** The vendor's own: names need no escapes in JSON. */
 const laneName = /^[A-Za-z0-9_.-]{1,256}$/;
@@ -45,6 +47,8 @@ class ResponsesSession implements SocketSession {
   /** By lane, the one that ended last at the end. */
   readonly #turns = new Map<string, Turn>();
   readonly #lanes = new Set<string>();
+  /** The id of the response that is under way, by lane. */
+  readonly #running = new Map<string, string>();
   readonly #models = new Map<string, string>();
   #lastModel: string | undefined;
   #closed = false;
@@ -55,7 +59,7 @@ class ResponsesSession implements SocketSession {
 
   read(text: string): SocketInput {
     const scan = scanBody(Buffer.from(text, 'utf8'), frameKeys);
-    const frame = scan.ok ? parse(text) : undefined;
+    const frame = scan.ok ? parseObject(text) : undefined;
     if (!scan.ok && scan.code !== 'invalid_json')
       return { answer: [refusal(400, scan.code === 'duplicate_key' ? scan.code : 'invalid_request', scan.message, scan.param ?? null)] };
     if (!frame) return { answer: [refusal(400, 'invalid_json', 'A frame must be a JSON object.')] };
@@ -65,12 +69,7 @@ class ResponsesSession implements SocketSession {
     const lane = own(frame, 'stream_id') ?? unnamed;
     if (typeof lane !== 'string' || (lane !== unnamed && !laneName.test(lane)))
       return { answer: [refusal(400, 'invalid_stream_id', 'stream_id must be 1 to 256 letters, digits, dots, hyphens and underscores.', 'stream_id')] };
-    if (type?.startsWith('response.steer'))
-      return {
-        answer: [
-          inLane(lane, refusal(400, 'unsupported_operation', 'A response cannot be steered here: cancel it, or send a response.create after it.', 'type')),
-        ],
-      };
+    if (type === 'response.steer') return { answer: [this.#refuseSteering(frame, lane)] };
     if (type !== 'response.create') return { answer: [inLane(lane, refusal(400, 'invalid_request', 'The type of a frame must be response.create.', 'type'))] };
     if (lane !== unnamed && !this.#lanes.has(lane) && this.#lanes.size >= maxLanes)
       return { answer: [inLane(lane, refusal(400, 'websocket_stream_limit_reached', `A connection has at most ${maxLanes} named streams.`, 'stream_id'))] };
@@ -84,15 +83,16 @@ class ResponsesSession implements SocketSession {
 
   #begin(frame: JsonObject, lane: string, bytes: number): ReturnType<SocketRequest['begin']> {
     const parent = this.#parentOf(frame);
-    if (!parent) return { answer: [inLane(lane, this.#notFound())] };
+    const unknown = parent === undefined;
+    if (unknown && !this.#mayBeStored(frame)) return { answer: [inLane(lane, this.#notFound())] };
     const given = own(frame, 'input') ?? [];
     const input = typeof given === 'string' ? [{ type: 'message', role: 'user', content: given }] : asArray(given);
     if (!input) return { answer: [inLane(lane, refusal(400, 'invalid_request', 'input must be a string or a list of items.', 'input'))] };
-    const asked = { id: '', items: [...parent.items, ...input], bytes: parent.bytes + bytes };
+    const asked = { id: '', stored: false, items: [...(parent?.items ?? []), ...input], bytes: (parent?.bytes ?? 0) + bytes };
     // Kept as they came: they are read only where the end of the reply does not repeat them.
     const done = new DoneItems(this.#context.maxBytes);
     const body: JsonObject = { ...frame, input: asked.items, stream: true };
-    for (const key of ofTheFrame) delete body[key];
+    for (const key of ofTheFrame) if (!unknown || key !== 'previous_response_id') delete body[key];
     const model = asString(own(frame, 'model')) ?? this.#models.get(lane) ?? this.#lastModel;
     if (model !== undefined) {
       body['model'] = model;
@@ -100,12 +100,20 @@ class ResponsesSession implements SocketSession {
       this.#lastModel = model;
     }
     if (own(frame, 'generate') === false) return { answer: this.#warmUp(model ?? '', lane, asked) };
+    // What the store or a conversation adds to the input is not known here.
+    const remembered = !unknown && own(frame, 'conversation') === undefined;
     return {
       turn: {
         body: print(body),
+        ...(parent?.stored && own(frame, 'store') !== false && { repeats: { turn: parent.id, items: parent.items.length } }),
         frame: (event, data) => {
-          if (event === 'response.output_item.done') done.add(data);
-          if (event !== undefined && terminalEvents.has(event)) this.#ended(lane, asked, data, done);
+          if (event === 'response.created') this.#started(lane, data);
+          else if (event === 'response.output_item.done' && remembered) done.add(data);
+          if (event !== undefined && terminalEvents.has(event)) {
+            this.#running.delete(lane);
+            if (remembered) this.#ended(lane, asked, data, done);
+            else this.#forget(lane);
+          }
           return inLane(lane, data);
         },
         writeError: (status, text) => inLane(lane, writeError(status, text)),
@@ -113,10 +121,37 @@ class ResponsesSession implements SocketSession {
     };
   }
 
+  #started(lane: string, data: string): void {
+    const id = asString(own(own(parseBounded(data), 'response'), 'id'));
+    if (id !== undefined) this.#running.set(lane, id);
+  }
+
+  /** The vendor's refusal for models and servers that do not steer; clients carry the input into a request of its own. */
+  #refuseSteering(frame: JsonObject, lane: string): string {
+    const target = asString(own(frame, 'previous_response_id'));
+    const input = own(frame, 'input');
+    const valid = target !== undefined && (typeof input === 'string' || Array.isArray(input));
+    const error = {
+      type: 'invalid_request_error',
+      code: valid ? 'steering_not_supported' : 'invalid_input',
+      message: valid
+        ? 'A response cannot be steered here: cancel it, or send the input in a response.create after it.'
+        : 'response.steer needs previous_response_id and input.',
+    };
+    const steer = { previous_response_id: target ?? '', input: input ?? [] };
+    const [steered = lane] = [...this.#running].find(([, id]) => id === target) ?? [];
+    return inLane(steered, print({ type: 'response.steer.failed', sequence_number: 0, error, steer }));
+  }
+
+  /** A turn that this connection does not know may have been stored, by an earlier connection as well. A warm-up asks nobody. */
+  #mayBeStored(frame: JsonObject): boolean {
+    return this.#context.storesTurns && typeof own(frame, 'previous_response_id') === 'string' && own(frame, 'generate') !== false;
+  }
+
   /** undefined: the frame names a turn that is no lane's last one. */
   #parentOf(frame: JsonObject): Turn | undefined {
     const previous = own(frame, 'previous_response_id') ?? undefined;
-    if (previous === undefined) return { id: '', items: [], bytes: 0 };
+    if (previous === undefined) return { id: '', stored: false, items: [], bytes: 0 };
     for (const turn of this.#turns.values()) if (turn.id === previous) return turn;
     return undefined;
   }
@@ -129,7 +164,7 @@ class ResponsesSession implements SocketSession {
   /** `generate: false`: the client only wants a turn to go on from. */
   #warmUp(model: string, lane: string, asked: Turn): string[] {
     const { mintId, now } = this.#context;
-    const response = newResponse(mintId('resp_'), model, Math.floor(now() / 1000));
+    const response: JsonObject = { ...newResponse(mintId('resp_'), model, Math.floor(now() / 1000)), store: false };
     this.#remember(lane, { ...asked, id: String(response['id']) });
     const usage = { input_tokens: 0, input_tokens_details: null, output_tokens: 0, output_tokens_details: null, total_tokens: 0 };
     return [
@@ -146,7 +181,7 @@ class ResponsesSession implements SocketSession {
     const items = listed?.length ? listed : done.items();
     if (id === undefined || !items || (!listed && items.length === 0)) return this.#forget(lane);
     const bytes = listed?.length ? data.length : data.length + done.bytes;
-    this.#remember(lane, { id, items: [...asked.items, ...items], bytes: asked.bytes + bytes });
+    this.#remember(lane, { id, stored: own(response, 'store') === true, items: [...asked.items, ...items], bytes: asked.bytes + bytes });
   }
 
   /** Replaces the lane's last turn; when full, the turn that ended longest ago is forgotten. The caller must send again what could not be remembered. */
@@ -186,7 +221,7 @@ class ResponsesSession implements SocketSession {
 }
 
 function writeError(status: number, body: string): string {
-  const error = asObject(own(parse(body), 'error'));
+  const error = asObject(own(parseObject(body), 'error'));
   // Some refusals of the gateway are plain text.
   const answer = error ?? {
     type: status === 429 ? 'rate_limit_error' : 'server_error',
@@ -227,16 +262,4 @@ class DoneItems {
   }
 }
 
-/** An event, when it keeps the bounds of a request's body: what is remembered has to be printed again. */
-const parseBounded = (data: string): JsonObject | undefined => (scanBody(Buffer.from(data, 'utf8'), noKeys).ok ? parse(data) : undefined);
-
 export const createSocketSession = (context: SocketContext): SocketSession => new ResponsesSession(context);
-
-function parse(text: string): JsonObject | undefined {
-  try {
-    return asObject(JSON.parse(text));
-  } catch {
-    // A frame that cannot be read is answered with an error.
-    return undefined;
-  }
-}

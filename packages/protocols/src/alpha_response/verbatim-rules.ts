@@ -17,19 +17,20 @@ import { turnFields } from './turns/response-object.ts';
 const previous = '"previous_response_id"';
 const reference = '"item_reference"';
 const conversation = '"conversation"';
+const background = '"background"';
 const reasoningId = '"rs_';
 const signature = '"encrypted_content"';
 const summary = '"summary_text"';
 const marks = [previous, reference, conversation, signature, summary, reasoningId];
 
 /** What `verbatim` looks for in a caller's body. */
-export const bodyWords: readonly string[] = [previous, reference, conversation, signature, summary].map((text) => text.slice(1, -1));
+export const bodyWords: readonly string[] = [previous, reference, conversation, background, signature, summary].map((text) => text.slice(1, -1));
 
 function requestEdits(context: VerbatimRequestContext): { edits: Edit[]; losses: Losses['list'] } {
   const losses = new Losses();
   const edits: Edit[] = [{ path: ['model'], value: context.target.upstreamModelId, add: true }];
   // A run in the background that the gateway itself holds.
-  if (context.state === 'gateway' && context.contains('"background"')) edits.push({ path: ['background'], value: undefined });
+  if (context.state === 'gateway' && context.contains(background)) edits.push({ path: ['background'], value: undefined });
   if (marks.some((text) => context.contains(text))) {
     const body = context.parse();
     const unnamed = context.state === undefined;

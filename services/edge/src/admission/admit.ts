@@ -1,5 +1,5 @@
 /** Admission of one request: capacity, rates, access key, header rules, body, grant, budget, and the router's plan. */
-import type { Plan, ResolvedName, Snapshot } from '@model-gateway/contracts';
+import type { Job, Plan, ResolvedName, Snapshot } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { RouteMatch, TurnsRoute } from '@model-gateway/protocols';
 import { isGranted, resolveName } from '@model-gateway/routing';
@@ -24,6 +24,7 @@ export interface Entering {
   readonly entry: RequestLogEntry;
   readonly found: ClientRouteMatch;
   readonly query: URLSearchParams;
+  readonly socket?: NonNullable<Job['socket']>;
 }
 
 /** What a translator is handed. */

@@ -172,7 +172,8 @@ export class TurnSocket implements OpenSocket {
     turn.on('close', () => this.#guard(() => this.#turnOver(asked.lane, turn)));
     const request = turnRequest(this.#upgrade, this.#headers, begun.turn.body);
     const query = new URLSearchParams(this.#upgrade.url?.split('?', 2)[1]);
-    void call({ request, response: turn.asServerResponse(), found: this.#match, query }, this.#context);
+    const { repeats } = begun.turn;
+    void call({ request, response: turn.asServerResponse(), found: this.#match, query, socket: repeats ? { repeats } : {} }, this.#context);
   }
 
   #beginWaiting(): void {

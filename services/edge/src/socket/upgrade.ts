@@ -71,7 +71,13 @@ export function acceptSockets(server: Server, context: EdgeContext): void {
     const key = offered(request).find((name) => name.startsWith(keyProtocol));
     const headers = turnHeaders(request, key === undefined ? null : key.slice(keyProtocol.length));
     sockets.handleUpgrade(request, socket, head, (accepted) => {
-      const session = match.protocol.client.createSocketSession?.({ mintId: context.mintId, now: Date.now, maxBytes: maxRemembered, memory });
+      const session = match.protocol.client.createSocketSession?.({
+        mintId: context.mintId,
+        now: Date.now,
+        maxBytes: maxRemembered,
+        memory,
+        storesTurns: false,
+      });
       const caller = { upgrade: request, headers, match, mayStay: () => isStillAdmitted(request, headers, context) };
       if (session) new TurnSocket(accepted, caller, session, context);
       else accepted.close();

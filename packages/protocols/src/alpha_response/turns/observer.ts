@@ -1,9 +1,9 @@
 /** Finds the turn in a reply as its caller sees it: the response object of its end, or what had been said when it broke off. */
 
 import { noUsage, type TurnStatus, type Usage } from '@model-gateway/contracts';
-import { scanBody } from '@model-gateway/json-bytes';
 import type { ReplyTurn, TurnObserver, TurnReply } from '../../contract/index.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../../kit/read.ts';
+import { parseBounded, parseObject } from '../parse-event.ts';
 import { SeenItems } from '../seen-items.ts';
 import { writeUsage } from '../usage.ts';
 import { terminalEvents } from '../wire.ts';
@@ -12,7 +12,6 @@ import { startedResponse, turnFields } from './response-object.ts';
 const statuses: ReadonlySet<string> = new Set<TurnStatus>(['queued', 'in_progress', 'completed', 'incomplete', 'failed', 'cancelled']);
 /** Characters of events that are kept unread. */
 const maxUnread = 128 * 1024;
-const noKeys = { keys: [] } as const;
 
 type Piece = string | Uint8Array;
 
@@ -124,7 +123,7 @@ export class ResponseObserver implements TurnObserver {
   #readKept(): void {
     for (const piece of this.#unread) {
       for (const { data } of recordsIn(this.#text(piece))) {
-        const event = parse(data);
+        const event = parseObject(data);
         const type = asString(own(event, 'type'));
         if (event && type !== undefined) this.#seen.observe(type, event);
       }
@@ -164,7 +163,7 @@ const framed = (data: string): string => `data: ${data.replaceAll('\n', '\ndata:
 /** The type of an event whose line has no name. */
 function typeIn(data: string): string | undefined {
   const [, early] = /^\{\s*"type"\s*:\s*"([a-z_.]+)"/.exec(data) ?? [];
-  return early ?? asString(own(parse(data), 'type'));
+  return early ?? asString(own(parseObject(data), 'type'));
 }
 
 /** The records of whole events. */
@@ -183,16 +182,4 @@ function recordsIn(text: string): { event?: string; data: string }[] {
     }
   }
   return records;
-}
-
-/** An event, when it keeps the bounds of a request's body: what is stored has to be printed again. */
-const parseBounded = (data: string): JsonObject | undefined => (scanBody(Buffer.from(data, 'utf8'), noKeys).ok ? parse(data) : undefined);
-
-function parse(text: string): JsonObject | undefined {
-  try {
-    return asObject(JSON.parse(text));
-  } catch {
-    // Not an event of this protocol (`[DONE]`).
-    return undefined;
-  }
 }
