@@ -1,7 +1,7 @@
 /** Rules that go by a protocol's anatomy, on the bodies of each: content types, tools, system prompts. */
 import { describe, expect, test } from '@jest/globals';
 import type { BodyRuleInput, ProtocolId } from '@model-gateway/contracts';
-import { type UpstreamAdapter, upstreamProtocols } from '@model-gateway/protocols';
+import { chatUpstreams, type UpstreamAdapter } from '@model-gateway/protocols';
 import { anatomyOf, tryRules } from './try-rules.ts';
 
 const noImages: BodyRuleInput = { mode: 'filter-content-types', value: 'image' };
@@ -313,6 +313,6 @@ describe('inject-system-prompt', () => {
 });
 
 test('every upstream protocol describes its body layout', () => {
-  const without = upstreamProtocols.filter(({ upstream }: { upstream: UpstreamAdapter }) => upstream.bodyLayout === undefined);
+  const without = chatUpstreams.filter(({ upstream }: { upstream: UpstreamAdapter }) => upstream.bodyLayout === undefined);
   expect(without.map(({ id }) => id)).toEqual([]);
 });

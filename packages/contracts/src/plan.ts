@@ -1,10 +1,16 @@
 import type { ProtocolId } from './protocol-id.ts';
 
 /**
- * What a client route asks of an upstream. Two operations only pass between equal protocols: `complete`, legacy completions (text in, text out); and
- * `compact`, a shortened conversation, part of which only its vendor can read.
+ * What a client route asks of an upstream. Three operations only pass between equal protocols: `complete`, legacy completions (text in, text out);
+ * `compact`, a shortened conversation, part of which only its vendor can read; and `moderate`, a judgement of contents.
  */
-export type Operation = 'generate' | 'count-tokens' | 'complete' | 'compact';
+export type Operation = 'generate' | 'count-tokens' | 'complete' | 'compact' | UnaryOperation;
+
+/** One JSON question and one JSON answer, without a conversation: vectors of texts, the order of documents, a judgement of contents. */
+export type UnaryOperation = (typeof unaryOperations)[number];
+export const unaryOperations = ['embed', 'rerank', 'moderate'] as const;
+
+export const isUnary = (operation: Operation): operation is UnaryOperation => (unaryOperations as readonly string[]).includes(operation);
 
 /** Everything the router needs to know about a request to plan it (about 1 KB on the bus). */
 export interface PlanRequest {

@@ -1,5 +1,7 @@
 import type { ProtocolId } from '@model-gateway/contracts';
 import { alpha } from './alpha/index.ts';
+import { alphaEmbeddings } from './alpha_embeddings/index.ts';
+import { alphaRerank } from './alpha_rerank/index.ts';
 import { alphaResponse } from './alpha_response/index.ts';
 import { beta } from './beta/index.ts';
 import { cloudhostConverse } from './cloudhost_converse/index.ts';
@@ -10,7 +12,18 @@ import { delta } from './delta/index.ts';
 import { gamma } from './gamma/index.ts';
 
 /** The only list. A protocol that is not here is not built: the console refuses it on save. */
-export const protocols: readonly Protocol[] = [alpha, alphaResponse, beta, cloudhostConverse, cloudhostIdeStreaming, cloudhostInvoke, delta, gamma];
+export const protocols: readonly Protocol[] = [
+  alpha,
+  alphaEmbeddings,
+  alphaRerank,
+  alphaResponse,
+  beta,
+  cloudhostConverse,
+  cloudhostIdeStreaming,
+  cloudhostInvoke,
+  delta,
+  gamma,
+];
 
 const byId = new Map<ProtocolId, Protocol>(protocols.map((protocol) => [protocol.id, protocol]));
 
@@ -18,3 +31,7 @@ export const findProtocol = (id: ProtocolId): Protocol | undefined => byId.get(i
 
 export const clientProtocols = protocols.filter((protocol): protocol is Protocol & { client: ClientAdapter } => protocol.client !== undefined);
 export const upstreamProtocols = protocols.filter((protocol): protocol is Protocol & { upstream: UpstreamAdapter } => protocol.upstream !== undefined);
+
+/** Those that carry conversations. */
+export const chatClients = clientProtocols.filter(({ kind }) => kind === 'chat');
+export const chatUpstreams = upstreamProtocols.filter(({ kind }) => kind === 'chat');

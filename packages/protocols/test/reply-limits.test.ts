@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ProtocolId } from '@model-gateway/contracts';
 import fc from 'fast-check';
-import { clientProtocols, findProtocol } from '../src/index.ts';
+import { chatClients, findProtocol } from '../src/index.ts';
 
 const said = (id: ProtocolId, body: Record<string, unknown>) =>
   findProtocol(id)!.client!.readReplyLimits!((key) => (Object.hasOwn(body, key) ? body[key] : undefined));
@@ -29,7 +29,7 @@ describe('what a request says of its replies', () => {
     ['alpha_response', { max_output_tokens: 12, n: 4 }, { output: 12, replies: 1 }],
   ])('%s %j', (id, body, expected) => expect(JSON.parse(JSON.stringify(said(id, body)))).toEqual(expected));
 
-  test.each(clientProtocols.filter(({ client }) => client.readReplyLimits).map(({ id }) => id))('%s: no value breaks it', (id) => {
+  test.each(chatClients.filter(({ client }) => client.readReplyLimits).map(({ id }) => id))('%s: no value breaks it', (id) => {
     const { limitKeys = [] } = findProtocol(id)!.client!;
     expect(limitKeys.length).toBeGreaterThan(0);
     fc.assert(

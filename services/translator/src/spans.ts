@@ -30,6 +30,9 @@ const operationNames: Readonly<Record<Operation, string>> = {
   complete: 'text_completion',
   'count-tokens': 'count_tokens',
   compact: 'compact',
+  embed: 'embeddings',
+  rerank: 'rerank',
+  moderate: 'moderate',
 };
 
 /** What the span of an upstream call says of the request. */

@@ -4,6 +4,7 @@ export const errorCodes = {
   duplicate_key: { status: 400, retryable: false, message: 'A key of the request body is given twice.' },
   invalid_request: { status: 400, retryable: false, message: 'The request is not valid.' },
   previous_response_not_found: { status: 400, retryable: false, message: 'The previous response is not known: send the whole input.' },
+  unsupported_operation: { status: 400, retryable: false, message: 'The model is not served on this path.' },
   lossy_translation: { status: 400, retryable: false, message: 'The request cannot be translated without loss.' },
   unauthorized: { status: 401, retryable: false, message: 'A valid access key is required.' },
   budget_exhausted: { status: 402, retryable: false, message: 'The budget of this access key is exhausted.' },

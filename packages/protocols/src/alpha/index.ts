@@ -1,6 +1,7 @@
 /** OpenAI-compatible chat completions: the protocol as one value. */
 
-import type { Protocol } from '../contract/index.ts';
+import type { Operation, ProtocolId } from '@model-gateway/contracts';
+import type { Protocol, Target } from '../contract/index.ts';
 import { plainToolName } from '../kit/tool-names.ts';
 import { writeModel, writeModels } from './client/models.ts';
 import { onlyVerbatim, readRequest } from './client/read-request.ts';
@@ -9,9 +10,11 @@ import { routes } from './client/routes.ts';
 import { AlphaTerminator } from './client/stream-terminator.ts';
 import { testCall } from './client/test-call.ts';
 import { AlphaWriter, writeWhole } from './client/write-response.ts';
+import { embeddingsUpstream, isCohere, readUsage } from './shared/embeddings.ts';
 import { readError, writeError } from './shared/errors.ts';
 import { chatFamily } from './shared/families.ts';
 import { normalize, normalizedKeys } from './shared/normalize.ts';
+import { rerankUpstream } from './shared/rerank.ts';
 import { bodyWords, verbatim } from './shared/verbatim-rules.ts';
 import { bodyLayout } from './upstream/body-layout.ts';
 import { deltaFields } from './upstream/delta-fields.ts';
@@ -22,6 +25,7 @@ import { writeRequest } from './upstream/write-request.ts';
 
 export const alpha: Protocol = {
   id: 'alpha',
+  kind: 'chat',
   title: 'OpenAI-compatible chat completions',
   client: {
     routes,
@@ -46,6 +50,10 @@ export const alpha: Protocol = {
     contentType: (form) => (form === 'sse' ? 'text/event-stream; charset=utf-8' : 'application/json'),
   },
   upstream: {
+    serves: () => ['generate', 'count-tokens', 'complete', 'embed', 'rerank', 'moderate'],
+    passesVerbatim,
+    unary: { embed: embeddingsUpstream, rerank: rerankUpstream },
+    readUnaryUsage: readUsage,
     bodyLayout: () => bodyLayout,
     toolRules: (target) => ({ name: plainToolName, freeText: chatFamily(target).freeTextTools, vendorTools: 'alpha' }),
     framing: 'sse',
@@ -68,12 +76,20 @@ export const alpha: Protocol = {
   },
 };
 
-// Other protocols build on these.
+/** Embeddings have a name of their own among the protocols; the answers of rerank are always written anew, since each vendor's differ. */
+function passesVerbatim(client: ProtocolId, target: Target, operation: Operation): boolean {
+  if (operation === 'embed') return client === 'alpha_embeddings' && !isCohere(target);
+  return client === 'alpha' && operation !== 'rerank';
+}
+
 export { writeModel, writeModels } from './client/models.ts';
 export { readCacheOptions, settleBreakpoints, writeBreakpoint } from './shared/cache-breakpoints.ts';
 export { readBreakpoint } from './shared/cache-mark.ts';
+// Other protocols build on these.
+export { embeddingsClient, exactly, textOf } from './shared/embeddings.ts';
 export { type ChatFamily, chatFamily, chatFamilyOfModel } from './shared/families.ts';
 export { writeReasoning } from './shared/reasoning.ts';
+export { readResult, rerankClient } from './shared/rerank.ts';
 export { tiersRead, tiersWritten } from './shared/service-tiers.ts';
 export type { RawFields } from './shared/wire.ts';
 export { bodyLayout } from './upstream/body-layout.ts';

@@ -5,7 +5,7 @@ import { joinUrl } from '../kit/join-url.ts';
 import { asArray, asString, own } from '../kit/read.ts';
 import { besideEndpoint } from '../kit/whole-endpoint.ts';
 
-const paths: Readonly<Record<Operation, string>> = { generate: '', complete: '', compact: '/compact', 'count-tokens': '/input_tokens' };
+const paths: Partial<Record<Operation, string>> = { generate: '', complete: '', compact: '/compact', 'count-tokens': '/input_tokens' };
 
 /** Caller's headers that mean something to a server of this protocol; everything else stays here. */
 const passedHeaders = ['openai-beta', 'originator', 'session_id', 'conversation_id', 'x-codex-beta-features', 'x-codex-turn-state', 'x-codex-turn-metadata'];
@@ -16,7 +16,7 @@ export const request: UpstreamAdapter['request'] = ({ target, operation, stream,
     const value = clientHeaders?.[name];
     if (value !== undefined) headers[name] = value;
   }
-  return { method: 'POST', url: address(target, paths[operation]), headers };
+  return { method: 'POST', url: address(target, paths[operation] ?? ''), headers };
 };
 
 const address = ({ baseUrl, directPath }: Target, beneath: string): string =>

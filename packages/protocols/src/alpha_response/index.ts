@@ -68,4 +68,4 @@ const upstream: UpstreamAdapter = {
   readModelList,
 };
 
-export const alphaResponse: Protocol = { id: 'alpha_response', title: 'OpenAI-compatible Responses', client, upstream };
+export const alphaResponse: Protocol = { id: 'alpha_response', kind: 'chat', title: 'OpenAI-compatible Responses', client, upstream };

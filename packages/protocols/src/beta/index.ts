@@ -22,6 +22,7 @@ import { writeRequest } from './upstream/write-request.ts';
 
 export const beta: Protocol = {
   id: 'beta',
+  kind: 'chat',
   title: 'Anthropic-compatible messages',
   client: {
     routes,

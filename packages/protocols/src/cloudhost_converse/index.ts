@@ -12,6 +12,7 @@ import { writeRequest } from './upstream/write-request.ts';
 
 export const cloudhostConverse: Protocol = {
   id: 'cloudhost_converse',
+  kind: 'chat',
   title: 'Bedrock Converse',
   upstream: {
     bodyLayout: () => bodyLayout,

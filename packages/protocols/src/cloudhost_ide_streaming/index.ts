@@ -8,6 +8,7 @@ import { writeRequest } from './upstream/write-request.ts';
 
 export const cloudhostIdeStreaming: Protocol = {
   id: 'cloudhost_ide_streaming',
+  kind: 'chat',
   title: 'CodeWhisperer / Kiro assistant',
   upstream: {
     bodyLayout: () => bodyLayout,

@@ -14,6 +14,7 @@ import { writeRequest } from './upstream/write-request.ts';
 
 export const cloudhostInvoke: Protocol = {
   id: 'cloudhost_invoke',
+  kind: 'chat',
   title: 'Bedrock InvokeModel',
   upstream: {
     framing: 'event-stream',

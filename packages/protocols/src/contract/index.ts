@@ -15,6 +15,7 @@ import type { ClientTerminator } from './stream-terminator.ts';
 import type { UpstreamCalls } from './target.ts';
 import type { ClientTestCall } from './test-call.ts';
 import type { ClientTurns } from './turns.ts';
+import type { ClientUnary, UpstreamUnary } from './unary.ts';
 import type { UpstreamVerbatim } from './verbatim.ts';
 
 export type * from '../socket-session.ts';
@@ -30,11 +31,14 @@ export type * from './stream-terminator.ts';
 export type * from './target.ts';
 export type * from './test-call.ts';
 export type * from './turns.ts';
+export type * from './unary.ts';
 export type * from './verbatim.ts';
 
 /** Everything the gateway knows about one wire protocol. Others receive a `Protocol`; nobody outside compares an id. */
 export interface Protocol {
   id: ProtocolId;
+  /** What it is for: conversations, or one question and one answer. Both kinds share addresses, keys, errors and what the edge asks of a body. */
+  kind: 'chat' | 'unary';
   /** One line for the console: what users call it. */
   title: string;
   /** How callers speak it to us; absent for protocols that only upstreams speak. */
@@ -55,7 +59,15 @@ export interface ClientAdapter
     ClientTerminator,
     ClientTestCall,
     ClientSocket,
-    ClientTurns {}
+    ClientTurns,
+    ClientUnary {}
 
 /** How the gateway calls upstreams of a protocol. */
-export interface UpstreamAdapter extends UpstreamCalls, UpstreamRequestCodec, UpstreamReplyCodec, UpstreamErrors, UpstreamModels, UpstreamVerbatim {}
+export interface UpstreamAdapter
+  extends UpstreamCalls,
+    UpstreamRequestCodec,
+    UpstreamReplyCodec,
+    UpstreamErrors,
+    UpstreamModels,
+    UpstreamVerbatim,
+    UpstreamUnary {}

@@ -43,6 +43,6 @@ export interface ClientRoutes {
   notServed?: readonly { path: string; message: string }[];
   /** Callers leave the model out of later requests of a session: the session's last one is meant. */
   remembersModel?: true;
-  /** An operation without translation, and the error text for callers when no upstream takes it verbatim. */
-  onlyVerbatim?: { operation: Operation; refusal: string };
+  /** Operations without translation, and the error text for callers when no upstream takes them verbatim. */
+  onlyVerbatim?: Partial<Record<Operation, string>>;
 }

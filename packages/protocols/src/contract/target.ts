@@ -51,6 +51,8 @@ export interface UpstreamCalls {
   credential(key: string, target: Target, headers?: Readonly<Record<string, string>>): Record<string, string>;
   /** How a key of this kind signs the whole request, in place of `credential`; null: the key is sent in a header. */
   signing?(key: string, target: Target): RequestSigning | null;
+  /** What models behind this target are served for; absent: conversations. */
+  serves?(target: Target): readonly Operation[];
   /** Values of a model's `kind` that mean something to this protocol, beside none. Absent: none does. */
   kinds?: readonly string[];
   /**

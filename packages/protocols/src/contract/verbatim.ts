@@ -31,6 +31,8 @@ export interface VerbatimRequestContext extends WriteRequestContext {
 
 /** Context of a reply that is passed verbatim. */
 export interface VerbatimReplyContext {
+  /** Absent: `generate`. */
+  operation?: Operation;
   model: string;
   mintId(prefix: string): string;
   sealSignature(signature: string): string;

@@ -16,11 +16,13 @@ import { normalize, normalizedKeys } from './shared/normalize.ts';
 import { functionName } from './shared/tools.ts';
 import { bodyWords, verbatim } from './shared/verbatim-rules.ts';
 import { bodyLayout } from './upstream/body-layout.ts';
+import { embeddings } from './upstream/embeddings.ts';
 import { GammaReplyReader, readModelList, readTokenCount, readWhole } from './upstream/read-response.ts';
 import { writeRequest } from './upstream/write-request.ts';
 
 export const gamma: Protocol = {
   id: 'gamma',
+  kind: 'chat',
   title: 'Gemini-compatible generate-content',
   client: {
     routes,
@@ -44,6 +46,8 @@ export const gamma: Protocol = {
     frameEnd,
   },
   upstream: {
+    serves: () => ['generate', 'count-tokens', 'embed'],
+    unary: { embed: embeddings },
     bodyLayout: () => bodyLayout,
     toolRules: () => ({ name: functionName, freeText: false, vendorTools: 'gamma' }),
     framing: 'sse',

@@ -1,6 +1,6 @@
 /** Pain 21: every vendor's way to say that a prompt does not fit is recognised, and each client reads it in its own words. */
 import { describe, expect, test } from '@jest/globals';
-import { clientProtocols } from '../registry.ts';
+import { chatClients } from '../registry.ts';
 import { overflowFigures, saysOverflow } from './context-overflow.ts';
 
 /** What vendors answered, and what of it is figures. */
@@ -75,9 +75,7 @@ test('hostile text costs no more than its length', () => {
 
 describe('drawn for each client', () => {
   const drawn = (message: string): Record<string, string> =>
-    Object.fromEntries(
-      clientProtocols.map(({ id, client }) => [id, client.writeError({ status: 400, code: 'context_overflow', message, requestId: 'r' }).body]),
-    );
+    Object.fromEntries(chatClients.map(({ id, client }) => [id, client.writeError({ status: 400, code: 'context_overflow', message, requestId: 'r' }).body]));
   const codes = {
     alpha: '"code":"context_length_exceeded"',
     alpha_response: '"code":"context_length_exceeded"',

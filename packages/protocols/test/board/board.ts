@@ -1,5 +1,5 @@
 /** The compatibility board: every client protocol × every upstream protocol of the registry × every feature, judged in process and written as Markdown. */
-import { clientProtocols, upstreamProtocols } from '../../src/index.ts';
+import { chatClients, chatUpstreams } from '../../src/index.ts';
 import { speakers, type Upstream, upstreams } from '../laws/harness.ts';
 import type { Pair } from './cross.ts';
 import { type Feature, features } from './features.ts';
@@ -45,9 +45,9 @@ const pairOf = (client: string, upstream: string, { media }: Feature): Pair => (
 });
 
 /** In the order of the page. */
-export const cells: readonly Cell[] = clientProtocols.flatMap(({ id: client }) =>
+export const cells: readonly Cell[] = chatClients.flatMap(({ id: client }) =>
   features.flatMap((feature) =>
-    upstreamProtocols.map(({ id: upstream }) => ({ client, upstream, feature: feature.name, judge: () => feature.perform(pairOf(client, upstream, feature)) })),
+    chatUpstreams.map(({ id: upstream }) => ({ client, upstream, feature: feature.name, judge: () => feature.perform(pairOf(client, upstream, feature)) })),
   ),
 );
 
@@ -70,9 +70,9 @@ function tableOf(client: string): string {
     return [shown[word], ...because.map((reason) => `[${notes.number(reason)}]`)].join(' ');
   };
   const row = (entries: readonly string[]): string => `| ${entries.join(' | ')} |`;
-  const ids = upstreamProtocols.map(({ id }) => id);
+  const ids = chatUpstreams.map(({ id }) => id);
   const rows = features.map(({ name }) => row([name, ...ids.map((id) => cellOf(id, name))]));
-  const title = clientProtocols.find(({ id }) => id === client)!.title;
+  const title = chatClients.find(({ id }) => id === client)!.title;
   return [
     `## Callers of ${client} (${title})`,
     '',
@@ -113,5 +113,5 @@ An upstream's cell is judged with one model; others of the same protocol may tak
 | --- | --- |
 ${asked.join('\n')}
 
-${clientProtocols.map(({ id }) => tableOf(id)).join('\n')}`;
+${chatClients.map(({ id }) => tableOf(id)).join('\n')}`;
 }

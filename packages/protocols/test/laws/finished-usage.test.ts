@@ -4,12 +4,12 @@ import { join, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { UpstreamAdapter } from '../../src/contract/index.ts';
-import { protocols } from '../../src/index.ts';
+import { chatUpstreams } from '../../src/index.ts';
 import { describeRecorded } from '../support/describe-recorded.ts';
 
 const folder = process.env['FIXTURES_DIR'] ?? resolve(import.meta.dirname, '../../../../../shared/fixtures');
 const target = { baseUrl: 'https://h', directPath: false, upstreamModelId: 'm', neutralHeaders: false, extraConfig: null };
-const adapters = protocols.flatMap(({ id, upstream }) => (upstream?.finishedUsage ? [{ id, upstream }] : []));
+const adapters = chatUpstreams.flatMap(({ id, upstream }) => (upstream.finishedUsage ? [{ id, upstream }] : []));
 
 function agree(upstream: UpstreamAdapter, body: unknown): boolean {
   const short = upstream.finishedUsage?.(body);

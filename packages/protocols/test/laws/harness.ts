@@ -4,7 +4,8 @@ import {
   type ChatEvent,
   type ClientAdapter,
   type Conversation,
-  clientProtocols,
+  chatClients,
+  chatUpstreams,
   Fold,
   type FramedRecord,
   foldEvents,
@@ -14,7 +15,6 @@ import {
   type Target,
   type TerminatorContext,
   type UpstreamAdapter,
-  upstreamProtocols,
   type WriteRequestContext,
 } from '../../src/index.ts';
 import { ideStreamingPlayer } from '../play/cloudhost-ide-streaming.ts';
@@ -30,7 +30,7 @@ import { validateStream as validateGamma } from '../validate/gamma.ts';
 export type Speaker = Protocol & { client: ClientAdapter; upstream: UpstreamAdapter };
 
 /** Protocols with both adapters: their response writer plays the upstream of the laws. */
-export const speakers = clientProtocols.filter((protocol): protocol is Speaker => upstreamProtocols.includes(protocol as never));
+export const speakers = chatClients.filter((protocol): protocol is Speaker => chatUpstreams.includes(protocol as never));
 
 const validators: Record<string, (text: string) => string[]> = {
   alpha: validateAlpha,
@@ -105,7 +105,7 @@ const playedByOwnDoor = (speaker: Speaker): Upstream => ({
   readRequest: (body) => readBack(speaker, body),
 });
 
-const doorOf = (id: string): UpstreamAdapter => upstreamProtocols.find((protocol) => protocol.id === id)!.upstream;
+const doorOf = (id: string): UpstreamAdapter => chatUpstreams.find((protocol) => protocol.id === id)!.upstream;
 
 export const upstreams: readonly Upstream[] = [
   ...speakers.map(playedByOwnDoor),

@@ -1,7 +1,7 @@
 /** The playground's dialects against the protocols themselves: what it sends is read whole, what it receives is shown whole. */
 import { describe, expect, test } from '@jest/globals';
 import { createSseParser } from '@model-gateway/stream-framing';
-import { clientProtocols, foldEvents, type Message } from '../../src/index.ts';
+import { chatClients, foldEvents, type Message } from '../../src/index.ts';
 import { type PlaygroundPiece, type PlaygroundRequest, playgroundDialects } from '../../src/playground/index.ts';
 import { echoOf, replyContext, speakers, writePieces } from './harness.ts';
 import { replyScenarios } from './scenarios.ts';
@@ -55,7 +55,7 @@ describe.each(playgroundDialects.map((dialect) => [dialect.id, dialect] as const
   test('what it sends is understood whole', () => {
     const path = dialect.path(request);
     const [where = ''] = path.split('?');
-    const { client } = clientProtocols.find((protocol) => protocol.id === id)!;
+    const { client } = chatClients.find((protocol) => protocol.id === id)!;
     const { conversation, losses } = client.readRequest(dialect.body(request), {
       path: where,
       operation: 'generate',

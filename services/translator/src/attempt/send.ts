@@ -1,4 +1,5 @@
 /** Sends one prepared attempt and carries its reply to the caller; resolves with how it went. */
+import { isUnary } from '@model-gateway/contracts';
 import { isGatewayError, toGatewayError } from '@model-gateway/contracts/errors';
 import type { UpstreamFault } from '@model-gateway/protocols';
 import { Pieces } from '@model-gateway/stream-framing';
@@ -10,6 +11,7 @@ import type { ReplySink } from '../reply-sink.ts';
 import { FoldedTransform, isStream, noSink } from '../reply-transform/folded.ts';
 import type { ReplyTransform } from '../reply-transform/reply-transform.ts';
 import { TranslatedTransform } from '../reply-transform/translated.ts';
+import { UnaryTransform } from '../reply-transform/unary.ts';
 import { VerbatimTransform } from '../reply-transform/verbatim.ts';
 import type { RequestContext } from '../request/context.ts';
 import type { CurrentRequest } from '../request/current.ts';
@@ -79,7 +81,11 @@ class Attempt {
     this.#lease = lease;
     this.#resolve = resolve;
     const { target } = upstreamRequest;
-    this.#transform = target.verbatim ? new VerbatimTransform(current, target.verbatim, target, this.#deps.reply) : this.#translate();
+    this.#transform = target.verbatim ? new VerbatimTransform(current, target.verbatim, target, this.#deps.reply) : this.#write();
+  }
+
+  #write(): ReplyTransform {
+    return isUnary(this.#request.job.operation) ? new UnaryTransform(this.#current, this.#upstreamRequest.target.adapter, this.#deps.reply) : this.#translate();
   }
 
   #translate(): TranslatedTransform {

@@ -1,4 +1,5 @@
 /** A whole reply: read, counted, and handed to its caller, as a body or as the stream that was asked for. */
+import { isUnary } from '@model-gateway/contracts';
 import type { ChatEvent } from '@model-gateway/protocols';
 import type { UpstreamRequest } from '../prepare/upstream-request.ts';
 import type { ReplySink } from '../reply-sink.ts';
@@ -24,6 +25,7 @@ export function deliverWhole(bytes: Buffer, reply: ReplyTarget): Omit<AttemptEnd
   const { record, upstreamRequest } = reply;
   const { adapter, route } = upstreamRequest.target;
   const json: unknown = JSON.parse(bytes.toString('utf8'));
+  if (isUnary(reply.request.job.operation)) return deliverUnary(bytes, json, reply);
   if (countPassed(json, reply)) {
     record.markContent();
     print(reply, bytes, json, noEvents);
@@ -37,6 +39,16 @@ export function deliverWhole(bytes: Buffer, reply: ReplyTarget): Omit<AttemptEnd
   record.meter.see(events);
   record.markContent();
   print(reply, bytes, json, events);
+  return { fault: null, committed: true };
+}
+
+/** The answer to one question, which is no conversation. */
+function deliverUnary(bytes: Buffer, json: unknown, { record, sink, upstreamRequest: { target }, transform }: ReplyTarget): Omit<AttemptEnd, 'status'> {
+  const usage = target.verbatim ? target.adapter.readUnaryUsage?.(json) : undefined;
+  if (usage) record.meter.count(usage);
+  const body = transform.whole(bytes, json, noEvents);
+  record.markContent();
+  sink.whole(body);
   return { fault: null, committed: true };
 }
 

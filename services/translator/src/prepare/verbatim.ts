@@ -1,5 +1,5 @@
 /** Requests that have no translation are for upstreams that take them as they are: other nodes of a load balancer are passed over. */
-import type { Job } from '@model-gateway/contracts';
+import { isUnary, type Job, type Operation, type UnaryOperation } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import { findProtocol } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
@@ -7,9 +7,34 @@ import type { RequestContext } from '../request/context.ts';
 
 /** The caller's error when no other node is left; null when this one may serve the request. */
 export function unservedBy({ client, job }: Pick<RequestContext, 'client' | 'job'>, route: Route): GatewayError | null {
-  const { onlyVerbatim } = client;
-  if (onlyVerbatim?.operation !== job.operation || passesVerbatim(job, route)) return null;
-  return new GatewayError('invalid_request', { message: onlyVerbatim.refusal, param: 'model' });
+  if (!serves(job, route)) return new GatewayError('unsupported_operation', { message: describeServed(route), param: 'model' });
+  const refusal = client.onlyVerbatim?.[job.operation];
+  if (refusal === undefined || passesVerbatim(job, route)) return null;
+  return new GatewayError('invalid_request', { message: refusal, param: 'model' });
+}
+
+/** What upstreams of a protocol are asked for that does not say what it serves. */
+const conversations: readonly Operation[] = ['generate', 'count-tokens', 'complete', 'compact'];
+
+const servedBy = ({ protocol, target }: Route): readonly Operation[] => findProtocol(protocol)?.upstream?.serves?.(target) ?? conversations;
+
+/** Conversations have rules of their own for what only passes; what is no conversation is served or it is not. */
+function serves({ operation }: Job, route: Route): boolean {
+  const served = servedBy(route);
+  return isUnary(operation) ? served.includes(operation) : served.some((one) => !isUnary(one));
+}
+
+const paths: Record<UnaryOperation | 'generate', string> = {
+  generate: 'chat, messages and generate-content paths',
+  embed: '/v1/embeddings',
+  rerank: '/v1/rerank',
+  moderate: '/v1/moderations',
+};
+
+/** Where this model is served instead. */
+function describeServed(route: Route): string {
+  const served = new Set(servedBy(route).map((operation) => paths[isUnary(operation) ? operation : 'generate']));
+  return `The model is not served on this path, but on ${[...served].join(', ')}.`;
 }
 
 /** Whether an upstream speaks what the caller speaks, or carries it. */

@@ -17,6 +17,7 @@ export class VerbatimTransform implements ReplyTransform {
   constructor({ request, body }: CurrentRequest, rules: VerbatimRules, target: UpstreamTarget, { mintId }: ReplyDeps) {
     this.#request = request;
     this.#reply = rules.createReply({
+      operation: request.job.operation,
       model: request.job.requestedModel,
       mintId,
       sealSignature: target.signatures.seal,

@@ -22,13 +22,16 @@ const understood: ReadonlySet<string> = new Set(
 );
 
 /** Legacy completions have no roles, and echo: there is nothing to translate them to. */
-export const onlyVerbatim = { operation: 'complete', refusal: 'This model is not served as a legacy completion: ask /v1/chat/completions for it.' } as const;
+export const onlyVerbatim = {
+  complete: 'This model is not served as a legacy completion: ask /v1/chat/completions for it.',
+  moderate: 'This model is not served for moderation.',
+} as const;
 
 /** A body of `POST /v1/chat/completions` → the canonical request. */
 export function readRequest(body: unknown, context: ReadRequestContext): ReadRequest {
   const source = asObject(body);
   if (!source) throw invalid('body', 'The request body must be a JSON object.');
-  if (context.operation === onlyVerbatim.operation) throw invalid('model', onlyVerbatim.refusal);
+  if (context.operation === 'complete' || context.operation === 'moderate') throw invalid('model', onlyVerbatim[context.operation]);
   const losses = new Losses();
   const { system, turns } = readMessages(source, losses);
   const legacyFunctions = own(source, 'tools') === undefined && own(source, 'functions') !== undefined;

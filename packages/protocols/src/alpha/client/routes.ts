@@ -11,6 +11,7 @@ const asksInAnotherShape = (headers: Headers): boolean => otherShapes.some((name
 export const routes: readonly ClientRoute[] = [
   { methods: ['POST'], path: '/v1/chat/completions', match: () => ({ operation: 'generate', stream: null }) },
   { methods: ['POST'], path: '/v1/completions', match: () => ({ operation: 'complete', stream: null }) },
+  { methods: ['POST'], path: '/v1/moderations', match: () => ({ operation: 'moderate', stream: 'whole' }) },
   {
     methods: ['GET'],
     path: '/v1/models',

@@ -28,7 +28,7 @@ type Field = (key: string) => unknown;
 export const normalize: NonNullable<UpstreamAdapter['normalize']> = (field, context) => {
   const losses = new Losses();
   // Models of the older endpoint are not those whose refusals are known.
-  if (context.operation === 'complete') return { edits: [], losses: losses.list };
+  if (context.operation !== 'generate') return { edits: [], losses: losses.list };
   const family = chatFamily(context.target);
   const edits: Edit[] = [...limitEdits(field, context.target, family, losses)];
   if (!family.firstParty && family.onlyFields) edits.push(...effortEdits(field, family, losses), ...seedEdits(field, family, losses));

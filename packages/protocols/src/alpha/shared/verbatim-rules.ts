@@ -1,3 +1,4 @@
+import { isUnary } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { Edit } from '@model-gateway/json-bytes';
 import type { ClosedFields } from '@model-gateway/model-catalog';
@@ -8,6 +9,7 @@ import { nineCharacterId } from '../../kit/short-id.ts';
 import { argumentEdits } from './broken-arguments.ts';
 import { closedEdits, orderEdits } from './closed-fields.ts';
 import { fitMessages, messageWords } from './earlier-messages.ts';
+import { createEmbeddingsReply } from './embeddings.ts';
 import { chatFamily } from './families.ts';
 import { blockWords, nestTools, takes } from './mixed-shapes.ts';
 import { schemaEdits, schemaWord } from './schema-in-words.ts';
@@ -23,13 +25,14 @@ export const verbatim: VerbatimRules = {
   requestEdits(context) {
     const losses = new Losses();
     const edits: Edit[] = [{ path: ['model'], value: context.target.upstreamModelId, add: true }];
+    if (isUnary(context.operation)) return { edits, losses: [] };
     if (context.stream && chatFamily(context.target).streamOptions) edits.push(...askForUsage(context));
     edits.push(...fitMessages(context, losses));
     if (context.operation === 'generate') edits.push(...nestTools(context), ...unreadEdits(context, losses), ...argumentEdits(context, losses));
     if (context.operation === 'generate') edits.push(...schemaEdits(context, edits, losses));
     return { edits: fitSchema(edits, context, losses), losses: losses.list };
   },
-  createReply: (context) => new AlphaReply(context),
+  createReply: (context) => (context.operation === 'embed' ? createEmbeddingsReply(context) : new AlphaReply(context)),
 };
 
 /** For a vendor with a closed schema: without what it refuses, and with the mark by which it continues a begun reply. */

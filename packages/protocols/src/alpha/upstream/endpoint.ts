@@ -1,11 +1,15 @@
+import type { Operation } from '@model-gateway/contracts';
 import type { Target, UpstreamAdapter, UpstreamRequest } from '../../contract/index.ts';
 import { joinUrl } from '../../kit/join-url.ts';
 import { asArray, asString, own } from '../../kit/read.ts';
 import { besideEndpoint } from '../../kit/whole-endpoint.ts';
+import { isCohere } from '../shared/embeddings.ts';
 
 const chatPath = '/chat/completions';
 /** Legacy completions. */
 const completionsPath = '/completions';
+
+const pathOf: Partial<Record<Operation, string>> = { complete: completionsPath, embed: '/embeddings', rerank: '/rerank', moderate: '/moderations' };
 
 /** Headers of a caller that mean something to an upstream of the same protocol; all others stay here. */
 const passedHeaders = ['openai-beta'] as const;
@@ -20,15 +24,22 @@ export const request: UpstreamAdapter['request'] = ({ target, operation, stream,
     const value = clientHeaders?.[name];
     if (value !== undefined) headers[name] = value;
   }
-  return { method: 'POST', url: operation === 'complete' ? completionsUrl(target) : chatUrl(target), headers };
+  return {
+    method: 'POST',
+    url:
+      operation === 'generate'
+        ? chatUrl(target)
+        : besideChat(target, operation === 'embed' && isCohere(target) ? '/embed' : (pathOf[operation] ?? completionsPath)),
+    headers,
+  };
 };
 
 const chatUrl = (target: Target): string => (target.directPath ? target.baseUrl : joinUrl(target.baseUrl, 'v1', chatPath));
 
 /** Beside the chat path, also where the upstream's address is that path; any other whole endpoint is taken for the one that is wanted. */
-function completionsUrl(target: Target): string {
-  if (!target.directPath) return joinUrl(target.baseUrl, 'v1', completionsPath);
-  return besideEndpoint(target.baseUrl, chatPath, completionsPath) ?? target.baseUrl;
+function besideChat(target: Target, path: string): string {
+  if (!target.directPath) return joinUrl(target.baseUrl, 'v1', path);
+  return besideEndpoint(target.baseUrl, chatPath, path) ?? target.baseUrl;
 }
 
 /** The credential's header: bearer, or `api-key` where the host wants that. */

@@ -1,5 +1,6 @@
 /** Where a call to an upstream of this protocol goes, and with which headers. */
 
+import type { Operation } from '@model-gateway/contracts';
 import type { Target, UpstreamAdapter, UpstreamRequest } from '../../contract/index.ts';
 import { joinUrl } from '../../kit/join-url.ts';
 import { besideEndpoint } from '../../kit/whole-endpoint.ts';
@@ -10,11 +11,12 @@ import { flagsFor, flagsOfCaller, listFlags } from './feature-flags.ts';
 const passedHeaders = ['x-app', 'x-claude-code-session-id'] as const;
 
 // No caller of this protocol asks for legacy completions, or for a conversation to be compacted.
-const pathByOperation = { generate: '/messages', complete: '/messages', compact: '/messages', 'count-tokens': '/messages/count_tokens' } as const;
+const path = (operation: Operation): string => (operation === 'count-tokens' ? '/messages/count_tokens' : messagesPath);
+const messagesPath = '/messages';
 
 export const request: UpstreamAdapter['request'] = ({ target, operation, stream, clientHeaders, clientQuery }) => ({
   method: 'POST',
-  url: withQuery(address(target, pathByOperation[operation]), clientQuery),
+  url: withQuery(address(target, path(operation)), clientQuery),
   headers: {
     'content-type': 'application/json',
     accept: stream ? 'text/event-stream' : 'application/json',
@@ -25,7 +27,7 @@ export const request: UpstreamAdapter['request'] = ({ target, operation, stream,
 
 /** A complete address (`direct_path`) reveals the address of the token counter only if it is the one for messages. */
 const address = ({ baseUrl, directPath }: Target, path: string): string =>
-  directPath ? (besideEndpoint(baseUrl, pathByOperation.generate, path) ?? baseUrl) : joinUrl(baseUrl, 'v1', path);
+  directPath ? (besideEndpoint(baseUrl, messagesPath, path) ?? baseUrl) : joinUrl(baseUrl, 'v1', path);
 
 export const listModels = (target: Target): UpstreamRequest => ({
   method: 'GET',

@@ -7,6 +7,8 @@ const version = 'api/v1';
 const generationPaths = {
   '': '/services/aigc/text-generation/generation',
   'delta-multimodal': '/services/aigc/multimodal-generation/generation',
+  'delta-text-embedding': '/services/embeddings/text-embedding/text-embedding',
+  'delta-rerank': '/services/rerank/text-rerank/text-rerank',
 } as const;
 
 /** The variants that a model's `kind` may name, beside none. */
@@ -15,15 +17,17 @@ export const kinds: readonly string[] = Object.keys(generationPaths).filter((kin
 /** Whether content is written as parts rather than as text. */
 export const isMultimodal = (target: Target): boolean => target.kind === 'delta-multimodal';
 
+const kindOf = ({ kind }: Target): keyof typeof generationPaths => (kind && Object.hasOwn(generationPaths, kind) ? (kind as keyof typeof generationPaths) : '');
+
 /** Some models answer in streams alone; a whole reply is then made of one. */
 export const asksForStream = (target: Target, stream: boolean): boolean => stream || streamsOnly(target);
 
 /** Address and headers of a generation, or of the tokenizer. The body's own `stream` means nothing here: a header asks for it. */
 export const request: UpstreamAdapter['request'] = ({ target, operation, stream }) => {
   const streams = operation === 'generate' && asksForStream(target, stream);
-  const path = operation === 'count-tokens' ? '/tokenizer' : generationPaths[isMultimodal(target) ? 'delta-multimodal' : ''];
+  const path = operation === 'count-tokens' ? '/tokenizer' : generationPaths[kindOf(target)];
   const url =
-    target.directPath && operation === 'generate' ? target.baseUrl : joinUrl(target.directPath ? rootOf(target.baseUrl) : target.baseUrl, version, path);
+    target.directPath && operation !== 'count-tokens' ? target.baseUrl : joinUrl(target.directPath ? rootOf(target.baseUrl) : target.baseUrl, version, path);
   return {
     method: 'POST',
     url,

@@ -8,11 +8,17 @@ const version = 'v1beta';
 /** Of a caller that speaks gamma too, these alone reach the upstream: the SDK's own mark and the time-out it asked for. Its query holds only `alt` and a key, both ours. */
 const forwarded = ['x-goog-api-client', 'x-server-timeout'];
 
-const verbs = /:(?:generateContent|streamGenerateContent|countTokens)$/;
+const verbs = /:(?:generateContent|streamGenerateContent|countTokens|batchEmbedContents|embedContent)$/;
 
 /** The verb and query of an operation. Streams are always asked for as SSE, whatever form the caller reads. */
 const action = (operation: Operation, stream: boolean): string =>
-  operation === 'count-tokens' ? ':countTokens' : stream ? ':streamGenerateContent?alt=sse' : ':generateContent';
+  operation === 'count-tokens'
+    ? ':countTokens'
+    : operation === 'embed'
+      ? ':batchEmbedContents'
+      : stream
+        ? ':streamGenerateContent?alt=sse'
+        : ':generateContent';
 
 /** `models/x` for a bare id; ids that name their collection (`tunedModels/x`) stay. */
 export const modelName = (modelId: string): string => (/^(?:models|tunedModels)\//.test(modelId) ? modelId : `models/${modelId}`);

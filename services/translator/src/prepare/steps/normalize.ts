@@ -2,6 +2,7 @@
  * Auto normalization: what the model behind the upstream would refuse with a 400 (a temperature it does not take, a limit beyond its own) is
  * changed to what it takes, and declared. One rule set per protocol serves verbatim and translated requests: it sees top-level fields and answers with edits.
  */
+import { isUnary } from '@model-gateway/contracts';
 import type { Edit } from '@model-gateway/json-bytes';
 import { asEdited } from '../as-edited.ts';
 import type { Step } from '../step.ts';
@@ -10,7 +11,7 @@ export const normalize: Step = {
   name: 'normalize',
   run({ target, edits: earlier, value }, { body, record }) {
     const rules = target.adapter.normalize;
-    if (!rules) return undefined;
+    if (!rules || isUnary(target.context.operation)) return undefined;
     const { edits, losses } = rules(target.verbatim ? (key) => body.topLevel(key) : fieldOf(value), target.context);
     if (edits.length === 0) return undefined;
     record.addStep('normalize');

@@ -1,0 +1,154 @@
+/** Embeddings in the shape of `POST /v1/embeddings`: https://platform.openai.com/docs/api-reference/embeddings */
+import { noUsage, type Usage } from '@model-gateway/contracts';
+import type { Edit } from '@model-gateway/json-bytes';
+import type {
+  EmbeddingInput,
+  Embeddings,
+  EmbeddingsRequest,
+  Target,
+  UnaryClientCodec,
+  UnaryUpstreamCodec,
+  VerbatimReply,
+  VerbatimReplyContext,
+} from '../../contract/index.ts';
+import { invalid } from '../../kit/fail.ts';
+import { decodeVector, encodeVector, vectorOf } from '../../kit/float-vector.ts';
+import { Losses } from '../../kit/losses.ts';
+import { asArray, asCount, asNumber, asString, type JsonObject, own } from '../../kit/read.ts';
+
+const known: ReadonlySet<string> = new Set(['model', 'input', 'encoding_format', 'dimensions', 'user']);
+/** More than any vendor takes at once. */
+const maxInputs = 10_000;
+
+const isTokens = (value: unknown): value is number[] => asArray(value)?.every((token) => Number.isSafeInteger(token)) === true;
+
+function readInputs(input: unknown): EmbeddingInput[] {
+  const text = asString(input);
+  if (text !== undefined) return [{ text }];
+  const list = asArray(input);
+  if (!list || list.length === 0) throw invalid('input', 'input must be a string, a list of strings, or lists of tokens.');
+  // A flat list of numbers is one input.
+  if (isTokens(list)) return [{ tokens: list }];
+  if (list.length > maxInputs) throw invalid('input', `input must not hold more than ${maxInputs} entries.`);
+  return list.map((entry, index) => {
+    if (typeof entry === 'string') return { text: entry };
+    if (isTokens(entry) && entry.length > 0) return { tokens: entry };
+    throw invalid(`input.${index}`, 'An entry of input must be a string or a list of tokens.');
+  });
+}
+
+function readFormat(value: unknown): EmbeddingsRequest['format'] {
+  if (value === undefined || value === null) return 'float';
+  if (value !== 'float' && value !== 'base64') throw invalid('encoding_format', 'encoding_format must be float or base64.');
+  return value;
+}
+
+function readDimensions(value: unknown): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (!Number.isSafeInteger(value) || (value as number) < 1) throw invalid('dimensions', 'dimensions must be a whole number above 0.');
+  return value as number;
+}
+
+export const embeddingsClient: UnaryClientCodec<EmbeddingsRequest, Embeddings> = {
+  readRequest(body) {
+    const losses = new Losses();
+    losses.unread('', body, known);
+    // Of use to the vendor's own checks alone.
+    if (own(body, 'user') !== undefined) losses.dropped('user', 'This upstream has no field for the end user of an embeddings request.');
+    const dimensions = readDimensions(own(body, 'dimensions'));
+    const request = {
+      inputs: readInputs(own(body, 'input')),
+      format: readFormat(own(body, 'encoding_format')),
+      ...(dimensions !== undefined && { dimensions }),
+    };
+    return { request, losses: losses.list };
+  },
+  writeReply({ vectors }, { format }, { model, usage }) {
+    const tokens = usage?.input ?? 0;
+    return {
+      object: 'list',
+      data: vectors.map((vector, index) => ({ object: 'embedding', index, embedding: format === 'base64' ? encodeVector(vector) : vector })),
+      model,
+      usage: { prompt_tokens: tokens, total_tokens: tokens },
+    };
+  },
+};
+
+/** null: the answer does not say. Some servers name only the total. */
+export function readUsage(body: unknown): Usage | null {
+  const usage = own(body, 'usage');
+  const input = asNumber(own(usage, 'prompt_tokens')) ?? asNumber(own(usage, 'total_tokens'));
+  return input === undefined ? null : { ...noUsage, input: asCount(input) };
+}
+
+/** An address of Cohere's second version, whose embeddings have a shape of their own: https://docs.cohere.com/reference/embed */
+export const isCohere = ({ baseUrl }: Target): boolean => /\/v2\/?$/.test(baseUrl);
+
+/** Its models want to know what the vectors are for; callers of this protocol do not say. */
+const defaultInputType = 'search_document';
+
+function writeCohere({ inputs, dimensions }: EmbeddingsRequest, { upstreamModelId, extraConfig }: Target): JsonObject {
+  return {
+    model: upstreamModelId,
+    texts: inputs.map(textOf),
+    input_type: asString(extraConfig?.['input_type']) ?? defaultInputType,
+    embedding_types: ['float'],
+    ...(dimensions !== undefined && { output_dimension: dimensions }),
+  };
+}
+
+/** For upstreams that take texts alone. */
+export function textOf(input: EmbeddingInput): string {
+  if ('text' in input) return input.text;
+  throw invalid('input', 'This model takes texts; tokens of another tokenizer mean nothing to it.');
+}
+
+export const embeddingsUpstream: UnaryUpstreamCodec<EmbeddingsRequest, Embeddings> = {
+  writeRequest: (request, { target }) => ({ body: isCohere(target) ? writeCohere(request, target) : writePlain(request, target), losses: [] }),
+  readReply(body, { inputs }) {
+    const floats = asArray(own(own(body, 'embeddings'), 'float'));
+    if (floats) return { reply: { vectors: exactly(inputs.length, floats.map(vectorOf)) }, usage: readBilled(body) };
+    const vectors: (readonly number[])[] = [];
+    for (const [place, entry] of (asArray(own(body, 'data')) ?? []).entries())
+      vectors[asNumber(own(entry, 'index')) ?? place] = vectorOf(own(entry, 'embedding'));
+    return { reply: { vectors: exactly(inputs.length, vectors) }, usage: readUsage(body) };
+  },
+};
+
+const writePlain = ({ inputs, dimensions }: EmbeddingsRequest, { upstreamModelId }: Target): JsonObject => ({
+  model: upstreamModelId,
+  input: inputs.map((input) => ('text' in input ? input.text : input.tokens)),
+  encoding_format: 'float',
+  ...(dimensions !== undefined && { dimensions }),
+});
+
+function readBilled(body: unknown): Usage | null {
+  const tokens = asNumber(own(own(own(body, 'meta'), 'billed_units'), 'input_tokens'));
+  return tokens === undefined ? null : { ...noUsage, input: asCount(tokens) };
+}
+
+/** Throws unless there is one vector for each input. */
+export function exactly(count: number, vectors: readonly (readonly number[] | undefined)[]): readonly (readonly number[])[] {
+  if (vectors.length !== count || vectors.includes(undefined)) throw new Error(`${vectors.length} vectors for ${count} inputs`);
+  return vectors as readonly (readonly number[])[];
+}
+
+/** The vectors of an answer that passes, in the form that was asked for: some servers know one form only, and SDKs decode what they asked for. */
+export function createEmbeddingsReply({ model, requestValue }: VerbatimReplyContext): VerbatimReply {
+  const asked = requestValue('encoding_format') === 'base64' ? 'base64' : 'float';
+  return {
+    record: () => [],
+    whole(body) {
+      const edits: Edit[] = [];
+      if (own(body, 'model') !== undefined && own(body, 'model') !== model) edits.push({ path: ['model'], value: model });
+      (asArray(own(body, 'data')) ?? []).forEach((entry, index) => {
+        const vector = own(entry, 'embedding');
+        const path = ['data', index, 'embedding'];
+        if (asked === 'base64' && asArray(vector)?.every((value) => typeof value === 'number')) edits.push({ path, value: encodeVector(vector as number[]) });
+        // Without a word about the form an SDK may have meant either: what came is kept then.
+        if (asked === 'float' && requestValue('encoding_format') === 'float' && typeof vector === 'string') edits.push({ path, value: decodeVector(vector) });
+      });
+      return edits;
+    },
+  };
+}

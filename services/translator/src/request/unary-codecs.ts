@@ -1,0 +1,19 @@
+/** How a request that is no conversation, and its answer, get from the caller's protocol to the upstream's and back. */
+import { GatewayError } from '@model-gateway/contracts/errors';
+import type { UnaryClientCodec, UnaryUpstreamCodec, UpstreamAdapter } from '@model-gateway/protocols';
+import type { RequestContext } from './context.ts';
+
+/** Both sides of one operation. What one writes the other reads; nobody else looks into it. */
+export interface UnaryCodecs {
+  client: UnaryClientCodec<unknown, unknown>;
+  upstream: UnaryUpstreamCodec<unknown, unknown>;
+}
+
+/** Throws for an operation that one of them does not have: a route that does not serve it is not tried. */
+export function unaryCodecs({ client, job }: Pick<RequestContext, 'client' | 'job'>, adapter: UpstreamAdapter): UnaryCodecs {
+  const operation = job.operation as 'embed' | 'rerank';
+  const own = client.unary?.[operation];
+  const theirs = adapter.unary?.[operation];
+  if (!own || !theirs) throw new GatewayError('internal', { cause: new Error(`no translation of ${job.operation}`) });
+  return { client: own as UnaryClientCodec<unknown, unknown>, upstream: theirs as UnaryUpstreamCodec<unknown, unknown> };
+}
