@@ -44,6 +44,7 @@ export function newRequestRow(known: Known): RequestRow {
     of: null,
     audio_input_tokens: 0,
     audio_output_tokens: 0,
+    turn_id: null,
     ...known,
   };
 }

@@ -90,6 +90,7 @@ const columns = {
   of: z.string().max(200).nullable().default(null),
   audio_input_tokens: count,
   audio_output_tokens: count,
+  turn_id: z.string().max(200).nullable().default(null),
 } satisfies Record<keyof RequestRow, z.ZodType>;
 
 /** Values of a later version pass: the type lists what this version knows. */

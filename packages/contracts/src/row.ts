@@ -81,4 +81,6 @@ export interface RequestRow {
   /** Audio tokens, which are not part of `input_tokens` and `output_tokens`. */
   audio_input_tokens: number;
   audio_output_tokens: number;
+  /** Id of the stored turn that the request made; null: nothing of it is stored. */
+  turn_id: string | null;
 }

@@ -59,6 +59,7 @@ async function fill(dialect: StorageDialect): Promise<void> {
       of: _of,
       audio_input_tokens: _read,
       audio_output_tokens: _written,
+      turn_id: _turn,
       ...first
     } = row;
     await db

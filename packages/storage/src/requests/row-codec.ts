@@ -50,6 +50,7 @@ export const columnKinds = {
   of: 'text',
   audio_input_tokens: 'integer',
   audio_output_tokens: 'integer',
+  turn_id: 'text',
 } as const satisfies Record<keyof RequestRow, Kind>;
 
 export const columnNames = Object.keys(columnKinds) as (keyof RequestRow)[];

@@ -37,6 +37,7 @@ const columns = [
   'of',
   'audio_input_tokens',
   'audio_output_tokens',
+  'turn_id',
 ] as const satisfies readonly (keyof RequestRow)[];
 
 export const rowTableHead = csvLine(['started_at', ...columns, 'cost', 'attempts', 'losses']);

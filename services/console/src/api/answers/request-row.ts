@@ -65,6 +65,8 @@ const columns = {
   of: maybeText,
   audio_input_tokens: count,
   audio_output_tokens: count,
+  /** The stored turn that the request made; `turns/{id}/chain` has what it goes on from. */
+  turn_id: maybeText,
 } as const;
 
 /** A row with its cost as people read it. */
