@@ -1,5 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { clients, dialects, findClient, printEnvironment, printStep, retriesBrokenStreams, retryingClients } from './index.ts';
+import { parse as parseToml } from 'smol-toml';
+import { parse as parseYaml } from 'yaml';
+import { clients, dialects, type FileStep, findClient, printEnvironment, printStep, retriesBrokenStreams, retryingClients } from './index.ts';
 
 const facts = { baseUrl: 'http://gateway:7890', key: 'gk-secret', model: 'smart' };
 /** A name that ends strings, opens shell substitutions and breaks lines out of YAML. */
@@ -69,6 +71,15 @@ describe('printing', () => {
     expect(textOf('curl-chat')).toContain(
       `-d '${JSON.stringify({ model: hostile, messages: [{ role: 'user', content: 'Say hello.' }] }).replaceAll("'", `'\\''`)}'`,
     );
+  });
+
+  test('files are read as the values they were printed from', () => {
+    const readers = { json: JSON.parse, toml: parseToml, yaml: (text: string) => parseYaml(text, { version: '1.1' }) };
+    const files = clients
+      .flatMap((client) => ['smart', 'on', '12:30', hostile].flatMap((model) => client.steps({ ...facts, model })))
+      .filter((step) => step.kind === 'file' && step.format !== 'env') as (FileStep & { format: keyof typeof readers })[];
+    expect(new Set(files.map(({ format }) => format))).toEqual(new Set(['json', 'toml', 'yaml']));
+    for (const file of files) expect(readers[file.format](printStep(file))).toEqual(file.values);
   });
 
   test('shell values are quoted when they must be', () => {

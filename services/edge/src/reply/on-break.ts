@@ -1,6 +1,6 @@
 /** How a stream that breaks after its first bytes is ended for its caller: in the protocol's own words, or by breaking off the connection. */
 
-import { retriesBrokenStreams } from '@model-gateway/client-setup';
+import { retriesBrokenStreams } from '@model-gateway/client-setup/retrying-clients';
 import type { BrokenEnding, Snapshot } from '@model-gateway/contracts';
 import type { Principal } from '../admission/credentials.ts';
 
