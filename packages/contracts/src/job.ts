@@ -68,7 +68,7 @@ export interface Job {
 export interface ReplyHead {
   status: number;
   headers: Record<string, string>;
-  /** The stored turn that the reply is: should the translator die, the edge tells the store how the reply ended. */
+  /** The stored turn that the reply is: should the translator die, the edge reports to the store how the reply ended. */
   turn?: { id: string };
   /**
    * The request is run without a caller. What follows is an event stream, which the edge keeps under `Job.streamId`. `answer`: the whole body of the reply

@@ -24,7 +24,7 @@ const done = 'response.output_item.done';
 export class ResponseObserver implements TurnObserver {
   readonly #turn: ReplyTurn;
   readonly #reply: TurnReply;
-  /** The response object as it was told last. */
+  /** The response object of the last event that had one. */
   #response: JsonObject | undefined;
   #end: TurnStatus | undefined;
   /** Finished items by their place. */
