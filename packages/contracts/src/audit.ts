@@ -24,7 +24,7 @@ export const auditActions = [
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 
-/** What it was done to (spec: audit record; the last three are ours). */
+/** What it was done to (spec: audit record; the last four are ours). */
 export const auditEntityTypes = [
   'access_key',
   'upstream',
@@ -45,6 +45,7 @@ export const auditEntityTypes = [
   'key_group',
   'config',
   'dead_letter',
+  'turn',
 ] as const;
 export type AuditEntityType = (typeof auditEntityTypes)[number];
 

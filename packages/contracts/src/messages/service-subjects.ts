@@ -66,7 +66,7 @@ export const serviceSubjects = {
     commits: ['stats.request', 'audit.record', 'audit.violation', 'turns.finished'],
   },
   console: {
-    calls: ['router.plan', 'translator.run', 'script.run', 'turns.write'],
+    calls: ['router.plan', 'translator.run', 'script.run', 'turns.read', 'turns.write'],
     serves: ['console.http', 'catalog.revision', 'catalog.scripts', 'catalog.load', 'catalog.load-redacted'],
     publishes: ['catalog.changed', 'catalog.changed-redacted', 'console.user-changed', 'logs.watch', 'gather.ask', 'stats.request', 'audit.record'],
     listens: ['console.user-changed', 'logs.rows', ...gatherReplies],

@@ -93,6 +93,11 @@ export type TurnsRead =
    * `context_length_exceeded`.
    */
   | { kind: 'history'; owner: string; turn?: string; conversation?: string; waitMs: number; maxTurns: number; maxBytes: number }
+  /**
+   * For operators: a turn and those that it goes on from, the nearest first, without their content and with the deleted ones. The body is a list of
+   * `ChainedTurn`, at most `maxTurns` long; `hasMore` in the head. `found`: the turn is there, or what its deletion left.
+   */
+  | { kind: 'chain'; owner: string; id: string; maxTurns: number }
   /** The body is an object: item id → item, of those that are there. */
   | { kind: 'items'; owner: string; ids: string[] }
   /** The body is the conversation's metadata. */
@@ -101,6 +106,12 @@ export type TurnsRead =
   | { kind: 'conversation-items'; owner: string; id: string; after?: string; limit: number; order: 'asc' | 'desc' }
   /** The body is the item. */
   | { kind: 'conversation-item'; owner: string; id: string; item: string };
+
+/** One turn of a chain, as operators see it. */
+export interface ChainedTurn extends Pick<TurnFacts, 'id' | 'parent' | 'conversation' | 'model' | 'status' | 'createdAt' | 'background' | 'requestId' | 'at'> {
+  /** What is left of it is its place in the chain. */
+  deleted: boolean;
+}
 
 export interface TurnsFound {
   /** false: it is not there, or not this owner's. */
