@@ -3,6 +3,7 @@
  * before other code sees it. Absent fields get their empty value, so that older senders are understood; unknown fields are dropped.
  */
 import { z } from 'zod';
+import { isCompleteRow } from './complete-row.ts';
 import type { RequestRow } from './row.ts';
 
 /** Upstreams may report any number as a count; a sum must stay within the safe integers. */
@@ -94,4 +95,9 @@ const columns = {
 } satisfies Record<keyof RequestRow, z.ZodType>;
 
 /** Values of a later version pass: the type lists what this version knows. */
-export const requestLogMessage = z.object(columns) as unknown as z.ZodType<RequestRow>;
+export const requestRowSchema = z.object(columns) as unknown as z.ZodType<RequestRow>;
+
+/** Almost every row is as this version writes it: that is looked at in a fraction of the time, and nothing is copied. */
+export const requestLogMessage: Pick<z.ZodType<RequestRow>, 'safeParse'> = {
+  safeParse: (value) => (isCompleteRow(value) ? { success: true, data: value } : requestRowSchema.safeParse(value)),
+};
