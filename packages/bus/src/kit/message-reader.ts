@@ -2,6 +2,7 @@
 import type { Shape } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { BusLogger } from './logger.ts';
+import { fitsSurely } from './shape-check.ts';
 
 /** Of one kind of message; in between they are only counted, since one faulty sender may send a million of them. */
 const logEveryMs = 10_000;
@@ -61,8 +62,9 @@ export class MessageReader {
 
 /** Throws where the value has another shape. The message names the path, and nothing of the value: it may hold anything. */
 export function checkShape(what: string, shape: Shape | undefined, value: unknown): void {
-  const result = shape?.safeParse(value);
-  if (!result || result.success) return;
+  if (!shape || fitsSurely(shape, value)) return;
+  const result = shape.safeParse(value);
+  if (result.success) return;
   const issue = result.error.issues[0];
   throw new TypeError(
     `${what}: ${issue?.code ?? 'invalid'} at ${
