@@ -3,12 +3,23 @@
  * case-insensitively in ASCII and folds U+017F to `s` and U+212A to `k`: for such a server `"MODEL"` beside `"model"` is the model's name.
  */
 
+import { backslash } from './syntax.ts';
+
 /** No field of any protocol is spelled longer, even with every character escaped. */
 const maxSpelling = 512;
 const needsDecoding = /[\\\x80-\xff]/;
 const foldable = /[A-Z\u017f\u212a]/g;
 
 const foldCharacter = (character: string): string => (character === '\u017f' ? 's' : character.toLowerCase());
+
+/** Whether these bytes are ASCII without capitals and escapes, as nearly all keys are. */
+function isLowerCase(bytes: Buffer, start: number, end: number): boolean {
+  for (let position = start; position < end; position++) {
+    const byte = bytes[position]!;
+    if (byte > 0x7f || byte === backslash || (byte >= 0x41 && byte <= 0x5a)) return false;
+  }
+  return true;
+}
 
 /** The key as a reader that folds case compares it. */
 export const foldKey = (key: string): string => key.replace(foldable, foldCharacter);
@@ -17,6 +28,7 @@ export const foldKey = (key: string): string => key.replace(foldable, foldCharac
 export function foldKeyBytes(bytes: Buffer, start: number, end: number): string | null {
   if (end - start > maxSpelling) return null;
   const plain = bytes.toString('latin1', start + 1, end - 1);
+  if (isLowerCase(bytes, start + 1, end - 1)) return plain;
   if (!needsDecoding.test(plain)) return plain.toLowerCase();
   try {
     return foldKey(JSON.parse(bytes.toString('utf8', start, end)) as string);
@@ -39,7 +51,8 @@ export class FoldedKeys {
   add(bytes: Buffer, start: number, end: number): { message: string; param: string } | null {
     const folded = foldKeyBytes(bytes, start, end);
     if (folded === null) return null;
-    const key = bytes.toString('utf8', start + 1, end - 1);
+    // Of a key in lower case without escapes the folded text is the key: the text is made once.
+    const key = isLowerCase(bytes, start + 1, end - 1) ? folded : bytes.toString('utf8', start + 1, end - 1);
     const earlier = this.#seen.get(folded);
     if (earlier !== undefined)
       return {

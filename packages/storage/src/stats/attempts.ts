@@ -40,9 +40,19 @@ export function outcomeOf({ status, error_code }: Pick<AttemptRecord, 'status' |
   return plainCode.test(error_code) ? error_code : 'broken';
 }
 
+/** Rows are asked several times on their way into the sums: their JSON is parsed once. */
+const parsed = new WeakMap<object, { text: string; attempts: readonly AttemptRecord[] }>();
+const none: readonly AttemptRecord[] = [];
+
 /** Of a row as it is stored. */
-export function attemptsOf({ attempts }: Pick<StoredRow, 'attempts'>): AttemptRecord[] {
-  return attempts === '[]' ? [] : (JSON.parse(attempts) as AttemptRecord[]);
+export function attemptsOf(row: Pick<StoredRow, 'attempts'>): readonly AttemptRecord[] {
+  const { attempts: text } = row;
+  if (text === '[]') return none;
+  const known = parsed.get(row);
+  if (known?.text === text) return known.attempts;
+  const attempts = JSON.parse(text) as AttemptRecord[];
+  parsed.set(row, { text, attempts });
+  return attempts;
 }
 
 /** Adds the attempts of a row, or subtracts them. */
@@ -50,14 +60,14 @@ export function addAttempts(sums: Map<string, AttemptSum>, row: StoredRow, sign:
   if (row.attempts === '[]') return;
   const start = startOf(row.started_at, 'hour');
   for (const attempt of attemptsOf(row)) {
-    const upstream = short(attempt.upstream);
-    const key = short(attempt.key ?? '');
-    const model = short(attempt.model ?? row.model ?? '');
+    const { upstream, key = '' } = attempt;
+    const model = attempt.model ?? row.model ?? '';
     const outcome = outcomeOf(attempt);
+    // Names are cleaned once for a sum; two that are cleaned to one are one sum in the database.
     const id = `${start}${between}${upstream}${between}${key}${between}${model}${between}${outcome}`;
     let sum = sums.get(id);
     if (!sum) {
-      sum = { start, upstream, key, model, outcome, attempts: 0, duration: 0, durations: new Map() };
+      sum = { start, upstream: short(upstream), key: short(key), model: short(model), outcome, attempts: 0, duration: 0, durations: new Map() };
       sums.set(id, sum);
     }
     const ms = Math.min(1e12, Math.max(0, Math.round(attempt.duration_ms) || 0));
@@ -107,8 +117,13 @@ export async function addAttemptSums(
 }
 
 /** Upstreams that the row's attempts touched, and that are not the one it names. */
-const othersOf = (row: StoredRow): string[] =>
-  row.attempts === '[]' ? [] : [...new Set(attemptsOf(row).map(({ upstream }) => upstream))].filter((upstream) => upstream !== row.upstream);
+function othersOf(row: StoredRow): readonly string[] {
+  const attempts = attemptsOf(row);
+  return attempts.every(({ upstream }) => upstream === row.upstream)
+    ? noNames
+    : [...new Set(attempts.map(({ upstream }) => upstream))].filter((upstream) => upstream !== row.upstream);
+}
+const noNames: readonly string[] = [];
 
 const touchedPerStatement = 1_000;
 
