@@ -15,6 +15,7 @@ import type { CurrentRequest } from './request/current.ts';
 import { RequestRecord } from './request/record.ts';
 import type { RunDeps } from './run-deps.ts';
 import { beginRun, endRun } from './spans.ts';
+import { refuseUnknownTurn } from './turns/unknown-turn.ts';
 
 type Stream = ServerStream<'translator.run'>;
 
@@ -44,6 +45,7 @@ async function run(job: Job, bytes: Uint8Array, stream: Stream, deps: RunDeps): 
   deps.running.add(sink);
   try {
     if (deps.pressure.level >= 2) refuseUnderPressure(job, deps);
+    refuseUnknownTurn({ request, body });
     if (job.operation === 'count-tokens') await countTokens({ request, record, body }, sink, deps.counting);
     else await runAttempts({ request, record, body }, sink, deps.attempts);
     finish(current);

@@ -63,8 +63,10 @@ export interface ClientTurns {
 
 /** How callers of a protocol refer to stored turns, and what of their bodies and replies is stored. Pure: nothing here reads or writes the store. */
 export interface StoredTurns {
-  /** Quoted words one of which is in every body that refers to something stored. */
+  /** Quoted words one of which is in every body that refers to something stored, unless by an item of an id alone. */
   references: readonly string[];
+  /** The top-level keys that `readWishes` reads beside the input: the edge's scan notes where they are. */
+  keys: readonly string[];
   /** Example: `{ input: 'Go on', previous_response_id: 'resp_1' }` gives `{ store: true, previous: 'resp_1', … }`. Throws GatewayError 400 naming the field. */
   readWishes(body: unknown): TurnWishes;
   /**

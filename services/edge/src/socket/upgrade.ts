@@ -76,7 +76,7 @@ export function acceptSockets(server: Server, context: EdgeContext): void {
         now: Date.now,
         maxBytes: maxRemembered,
         memory,
-        storesTurns: false,
+        storesTurns: true,
       });
       const caller = { upgrade: request, headers, match, mayStay: () => isStillAdmitted(request, headers, context) };
       if (session) new TurnSocket(accepted, caller, session, context);

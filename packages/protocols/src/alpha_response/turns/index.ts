@@ -6,10 +6,11 @@ import { listedItem } from './items.ts';
 import { list, page, readList, readResume } from './lists.ts';
 import { ResponseObserver } from './observer.ts';
 import { queued } from './response-object.ts';
-import { readWishes, references } from './wishes.ts';
+import { keys, readWishes, references } from './wishes.ts';
 
 export const turns: StoredTurns = {
   references,
+  keys,
   readWishes,
   expand,
   inputItems,

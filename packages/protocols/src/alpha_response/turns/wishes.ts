@@ -12,6 +12,9 @@ const maxReferences = 1000;
 /** Words one of which is in every body that names something stored by a field or an item of its own. */
 export const references: readonly string[] = ['"previous_response_id"', '"conversation"', '"item_reference"'];
 
+/** Top-level fields that are about the store. */
+export const keys: readonly string[] = ['store', 'previous_response_id', 'conversation', 'background'];
+
 export function readWishes(value: unknown): TurnWishes {
   const body = asObject(value);
   if (!body) throw invalid('', 'The body must be a JSON object.');
