@@ -6,8 +6,19 @@ import { scriptedModels } from '../support/callers.ts';
 import { startGateway, type TestGateway, until } from '../support/gateway.ts';
 
 const password = 'a password for the document';
-/** Needs an OpenID provider, or a message that nobody can read; held against the document where there is one (`oidc.test.ts`, `dead-letters.test.ts` of services/console/test). */
-const elsewhere = ['exchange_oidc_code', 'start_oidc', 'finish_oidc', 'delete_dead_letter'];
+/**
+ * Needs an OpenID provider, a message that nobody can read, or a stored turn; held against the document where there is one (`oidc.test.ts`,
+ * `dead-letters.test.ts`, `turns.test.ts` of services/console/test).
+ */
+const elsewhere = [
+  'exchange_oidc_code',
+  'start_oidc',
+  'finish_oidc',
+  'delete_dead_letter',
+  'read_access_key_turn',
+  'delete_access_key_turn',
+  'delete_access_key_turns',
+];
 
 let upstream: FakeUpstream;
 let gateway: TestGateway;
@@ -152,6 +163,7 @@ test('looking on and trying', async () => {
     await reply.text();
     const { id } = await gateway.row(reply.headers.get('x-request-id') ?? '');
     await call('GET', `logs/${id}`);
+    await call('GET', `logs/${id}/turns`);
     await until(async () => (await gateway.console('GET', `/logs/${id}/bodies`)).status === 200, 'its bodies');
     await call('GET', `logs/${id}/bodies`);
   }

@@ -112,6 +112,8 @@ describe.each(engines())('rows of one request in $name', (engine) => {
   test('rows of earlier versions are calls', async () => {
     const { kind: _kind, of: _of, audio_input_tokens: _in, audio_output_tokens: _out, ...old } = sampleRow();
     await storage.requests.insertRows([old as RequestRow]);
+    expect((await storage.requests.findRows(['r1', 'nobody'])).map(({ id, turn_id }) => ({ id, turn_id }))).toEqual([{ id: 'r1', turn_id: null }]);
+    expect(await storage.requests.findRows([])).toEqual([]);
     expect(await storage.requests.findRow('r1')).toMatchObject({ kind: 'call', of: null, audio_input_tokens: 0, audio_output_tokens: 0 });
   });
 });

@@ -34,6 +34,7 @@ import { sessionRoutes } from './api/session-routes.ts';
 import { signInRoutes } from './api/sign-in-routes.ts';
 import { statsRoutes } from './api/stats-routes.ts';
 import { transferRoutes } from './api/transfer-routes.ts';
+import { turnRoutes } from './api/turn-routes.ts';
 import { userRoutes } from './api/user-routes.ts';
 import { createAudit } from './audit/audit.ts';
 import type { ConsoleContext, UpstreamProtocol } from './context.ts';
@@ -113,6 +114,7 @@ export function createConsole({
     ...createRoutes(context, now),
     ...keyLookupRoutes(context, attempts),
     ...bodyRoutes(context),
+    ...turnRoutes(context),
     ...logRoutes(context, now, liveLog),
     ...createSignInRoutes(signIn, config.oidc, context),
   ].flatMap(withTextForm);

@@ -32,6 +32,8 @@ export interface RequestStats {
   prepareDay(time: number): Promise<void>;
   /** One row by its minted id. `startedAt`, when known, spares a search of all days. */
   findRow(id: string, startedAt?: number): Promise<RequestRow | null>;
+  /** Those of these minted ids that are there, in any order. */
+  findRows(ids: readonly string[]): Promise<RequestRow[]>;
   listRows(query: RequestQuery): Promise<RequestPage>;
   /** Sums, costs and latencies. `from` and `to` lie at the begin of a grain. */
   readStats(query: StatsQuery): Promise<StatsGroup[]>;
@@ -119,6 +121,14 @@ export function createRequestStats(db: Kysely<Database>, dialect: StorageDialect
         if (startedAt !== undefined) query = query.where('started_at', '=', startedAt);
         const columns = await query.executeTakeFirst();
         return columns ? decodeRow(columns) : null;
+      } catch (error) {
+        throw dialect.translateError(error);
+      }
+    },
+    async findRows(ids) {
+      if (ids.length === 0) return [];
+      try {
+        return (await db.selectFrom('request_stats').selectAll().where('id', 'in', ids).execute()).map(decodeRow);
       } catch (error) {
         throw dialect.translateError(error);
       }

@@ -89,6 +89,7 @@ export function createThreadedRequests(file: string): ThreadedRequests {
     },
     prepareDay: plain('prepareDay'),
     findRow: plain('findRow'),
+    findRows: plain('findRows'),
     listRows: plain('listRows'),
     readStats: plain('readStats'),
     readSessions: plain('readSessions'),

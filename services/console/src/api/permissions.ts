@@ -68,6 +68,10 @@ const relative: Record<string, Methods> = {
   // What callers wrote and were answered.
   'logs/bodies': { get: admin },
   'logs/{id}/bodies': { get: admin },
+  // Which turns there are; what they hold is what callers wrote.
+  'logs/{id}/turns': { get: everyone },
+  'access-keys/{name}/turns': { delete: admin },
+  'access-keys/{name}/turns/{turn}': { get: admin, delete: admin },
   // Parts of messages that nobody could read.
   'dead-letters': { get: admin },
   'dead-letters/{id}': { delete: admin },
