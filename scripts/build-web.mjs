@@ -1,6 +1,6 @@
 /** Builds the console's web application, unless the build of these very sources stands already. `buildWeb()` gives its folder. */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -56,7 +56,7 @@ async function build(wanted) {
 function fingerprint() {
   const hash = createHash('sha256').update(readFileSync(join(root, 'pnpm-lock.yaml')));
   const own = ['index.html', 'vite.config.ts', 'package.json'].map((name) => join(web, name));
-  const folders = [join(web, 'src'), join(web, 'public'), ...packagesInUse().map((name) => join(root, 'packages', name, 'src'))];
+  const folders = [join(web, 'src'), join(web, 'public'), ...packagesInUse().map((name) => join(realpathSync(join(web, 'node_modules', name)), 'src'))];
   for (const file of [...own, ...folders.flatMap(filesBelow)].sort()) hash.update(relative(root, file)).update(readFileSync(file));
   return hash.digest('hex');
 }
@@ -64,7 +64,7 @@ function fingerprint() {
 /** Packages of this repository whose code goes into the application. */
 function packagesInUse() {
   const { devDependencies } = JSON.parse(readFileSync(join(web, 'package.json'), 'utf8'));
-  return Object.keys(devDependencies).flatMap((name) => (devDependencies[name] === 'workspace:*' ? [name.slice('@model-gateway/'.length)] : []));
+  return Object.keys(devDependencies).flatMap((name) => (devDependencies[name] === 'workspace:*' ? [name] : []));
 }
 
 const filesBelow = (place) =>
