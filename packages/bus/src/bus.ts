@@ -29,6 +29,14 @@ export interface StreamHandlers<S extends OpenSubject> {
   broken(error: GatewayError): void;
 }
 
+/** Options of an opening. */
+export interface OpenOptions {
+  body?: Uint8Array;
+  deadlineMs?: number;
+  /** Only the process that serves the subject under this name gets it (`serveAs`). Any text: it never becomes a part of a subject as it is. */
+  to?: string;
+}
+
 /** The opener's end of a stream. */
 export interface StreamCall {
   readonly id: string;
@@ -114,12 +122,7 @@ export interface Bus {
   /** Small request/reply. Rejects with `service_unavailable` at once when nobody listens, `timeout` after the deadline, else the callee's GatewayError. */
   ask<S extends AskSubject>(subject: S, request: AskSubjects[S]['request'], options?: AskOptions): Promise<AskSubjects[S]['reply']>;
   /** Opens a stream. `body` travels with the request, in parcels under credit when it is large; the handler gets it whole. */
-  open<S extends OpenSubject>(
-    subject: S,
-    request: OpenSubjects[S]['request'],
-    handlers: StreamHandlers<S>,
-    options?: { body?: Uint8Array; deadlineMs?: number },
-  ): StreamCall;
+  open<S extends OpenSubject>(subject: S, request: OpenSubjects[S]['request'], handlers: StreamHandlers<S>, options?: OpenOptions): StreamCall;
   /** Fire and forget. Throws nothing; events of a non-durable subject are lost while disconnected. */
   publish<S extends Exclude<EventSubject, DurableSubject>>(subject: S, event: EventSubjects[S]): void;
   /**
@@ -129,6 +132,8 @@ export interface Bus {
   publishDurable<S extends DurableSubject>(subject: S, id: string, event: EventSubjects[S]): Promise<void>;
   /** Answers questions and streams. One of all servers of a subject gets each. */
   serve(handlers: { ask?: AskHandlers; open?: OpenServerHandlers }): Disposable;
+  /** Answers streams that are opened `to` this name, and no others. A name belongs to one process. */
+  serveAs(name: string, handlers: OpenServerHandlers): Disposable;
   /** Subscribes to events; every listener gets each one. */
   listen<S extends Exclude<EventSubject, DurableSubject>>(subject: S, onMessage: (event: EventSubjects[S]) => void): Disposable;
   /** Consumes durable events in batches; acknowledged when `handle` resolves, redelivered when it rejects. One of all listeners gets each batch. */

@@ -6,6 +6,7 @@ import { sampleJob, sampleRow } from '../../../tests/support/bus-samples.ts';
 import type { ServerStream } from '../src/index.ts';
 import { askConformance } from './conformance-ask.ts';
 import { eventConformance } from './conformance-events.ts';
+import { namedConformance } from './conformance-named.ts';
 import { openingsConformance } from './conformance-openings.ts';
 import { fastest, joined, nothingFor, openRecorded, pastWindow, pattern, type Rig, until } from './support.ts';
 
@@ -33,6 +34,7 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>, ...mor
 
     askConformance(() => rig);
     openingsConformance(() => rig);
+    namedConformance(() => rig);
     for (const suite of more) suite(() => rig);
 
     describe('open', () => {

@@ -1,7 +1,7 @@
 /** What the bus suites share: an opener that records what it receives, and polling. */
 import type { RequestRow } from '@model-gateway/contracts';
 import type { GatewayError } from '@model-gateway/contracts/errors';
-import type { Bus, BusLogger, OpenSubject, StreamCall } from '../src/index.ts';
+import type { Bus, BusLogger, OpenOptions, OpenSubject, StreamCall } from '../src/index.ts';
 import { NatsBus } from '../src/nats/nats-bus.ts';
 
 /** Two ends of a bus. */
@@ -36,7 +36,7 @@ export function openRecorded(
   bus: Bus,
   subject: OpenSubject,
   request: object,
-  options: { body?: Uint8Array; deadlineMs?: number; consume?: boolean; keep?: boolean; text?: boolean } = {},
+  options: OpenOptions & { consume?: boolean; keep?: boolean; text?: boolean } = {},
 ): Recorded {
   let end = () => {};
   const got: Recorded = {

@@ -28,6 +28,7 @@ export function withJournal(bus: Bus, options: JournalOptions): Bus {
     open: bus.open.bind(bus),
     publish: bus.publish.bind(bus),
     serve: bus.serve.bind(bus),
+    serveAs: bus.serveAs.bind(bus),
     listen: bus.listen.bind(bus),
     listenDurably: bus.listenDurably.bind(bus),
     onConnection: bus.onConnection.bind(bus),

@@ -9,6 +9,7 @@ import type {
   Disposable,
   EventItem,
   EventSubject,
+  OpenOptions,
   OpenServerHandlers,
   OpenSubject,
   ServerStream,
@@ -96,8 +97,8 @@ class MemoryBus implements Bus {
     }
   }
 
-  open<S extends OpenSubject>(subject: S, request: unknown, handlers: StreamHandlers<S>, options?: { body?: Uint8Array; deadlineMs?: number }): StreamCall {
-    const server = this.pick(subject);
+  open<S extends OpenSubject>(subject: S, request: unknown, handlers: StreamHandlers<S>, options?: OpenOptions): StreamCall {
+    const server = this.pick(options?.to === undefined ? subject : named(subject, options.to));
     const host = server?.host ?? this.orphans;
     const link = new MemoryCallerLink(host);
     const call = this.strict ? new StrictCaller(link, handlers, this.logger) : new StreamCaller(link, handlers, this.logger);
@@ -149,9 +150,18 @@ class MemoryBus implements Bus {
   }
 
   serve(handlers: { ask?: AskHandlers; open?: OpenServerHandlers }): Disposable {
+    return this.register(handlers, (subject) => subject);
+  }
+
+  serveAs(name: string, handlers: OpenServerHandlers): Disposable {
+    return this.register({ open: handlers }, (subject) => named(subject, name));
+  }
+
+  /** `placeOf`: where a subject's server is looked for. */
+  private register(handlers: { ask?: AskHandlers; open?: OpenServerHandlers }, placeOf: (subject: string) => string): Disposable {
     const inFlight = new InFlight();
     const server = { ask: { ...handlers.ask }, open: { ...handlers.open }, inFlight, host: this.hostOf(inFlight) } as Server;
-    const subjects = [...Object.keys(server.ask), ...Object.keys(server.open)];
+    const subjects = [...Object.keys(server.ask), ...Object.keys(server.open)].map(placeOf);
     for (const subject of subjects) this.servers.set(subject, [...(this.servers.get(subject) ?? []), server]);
     return {
       dispose: () => {
@@ -294,5 +304,8 @@ class MemoryBus implements Bus {
     }
   }
 }
+
+/** A subject at one process. */
+const named = (subject: string, name: string): string => `${subject} ${name}`;
 
 const isPromise = (value: unknown): value is PromiseLike<unknown> => typeof (value as PromiseLike<unknown> | null)?.then === 'function';

@@ -18,6 +18,8 @@ export interface Opening {
   readonly deadlineMs: number;
   /** Awake time of the last try. */
   openedAt: number;
+  /** The name of the one process that may serve it; null: any. */
+  readonly to: string | null;
   /** The process it was sent to; null: the queue group chose. */
   target: string | null;
   readonly tried: Set<string>;

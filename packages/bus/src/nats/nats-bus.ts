@@ -10,6 +10,7 @@ import type {
   Disposable,
   EventItem,
   EventSubject,
+  OpenOptions,
   OpenServerHandlers,
   OpenSubject,
   StreamCall,
@@ -32,7 +33,7 @@ import { Peers } from './peers.ts';
 import { RoundTrips } from './round-trips.ts';
 import { Servers } from './servers.ts';
 import { Streams } from './streams.ts';
-import { answerKey, directSubject, inboxSubscription, mintInbox, subjectOf, toAllSubject } from './subjects.ts';
+import { answerKey, directSubject, inboxSubscription, mintInbox, namedSubject, subjectOf, toAllSubject } from './subjects.ts';
 
 /** Options of the bus over NATS. */
 export interface NatsBusOptions {
@@ -127,7 +128,7 @@ export class NatsBus implements Bus {
     return this.asks.ask(subject, request, options?.deadlineMs ?? defaultAskDeadlineMs);
   }
 
-  open<S extends OpenSubject>(subject: S, request: unknown, handlers: StreamHandlers<S>, options?: { body?: Uint8Array; deadlineMs?: number }): StreamCall {
+  open<S extends OpenSubject>(subject: S, request: unknown, handlers: StreamHandlers<S>, options?: OpenOptions): StreamCall {
     return this.streams.open(subject, request, handlers, options);
   }
 
@@ -149,6 +150,24 @@ export class NatsBus implements Bus {
     for (const [name, handler] of Object.entries(handlers.open ?? {})) {
       const subject = name as OpenSubject;
       leave.push(this.answerCalls(subject, (frame) => this.streams.accept(subject, handler as never, frame, inFlight)));
+    }
+    return this.registration(async () => {
+      await Promise.all(leave.map((stop) => stop()));
+      await inFlight.ended();
+    });
+  }
+
+  serveAs(name: string, handlers: OpenServerHandlers): Disposable {
+    const inFlight = new InFlight();
+    const leave: (() => Promise<void>)[] = [];
+    for (const [key, handler] of Object.entries(handlers)) {
+      const subject = key as OpenSubject;
+      const onMessage = (data: Uint8Array) => {
+        const frame = readFrame(data);
+        if (frame) this.streams.accept(subject, handler as never, frame, inFlight);
+        else this.fencedFrames++;
+      };
+      leave.push(this.subscribeSubject(namedSubject(subjectOf(subject), name), queueGroup, onMessage));
     }
     return this.registration(async () => {
       await Promise.all(leave.map((stop) => stop()));

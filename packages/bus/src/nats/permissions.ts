@@ -36,13 +36,11 @@ export function probesOf(service: ServiceName): { subject: string; durable: bool
   ];
 }
 
-/** Inboxes of those who call it or are called by it. */
+/** Inboxes of those who call it or are called by it, of its own kind too. */
 function framesTo(service: ServiceName): string[] {
   const meet = (caller: ServiceSubjects, server: ServiceSubjects): boolean => caller.calls.some((subject) => server.serves.includes(subject));
   const own = subjectsOfService(service);
-  return owners
-    .filter((other) => other !== service && (meet(own, subjectsOfService(other)) || meet(subjectsOfService(other), own)))
-    .map((other) => `${inboxPrefix(other)}.*.f`);
+  return owners.filter((other) => meet(own, subjectsOfService(other)) || meet(subjectsOfService(other), own)).map((other) => `${inboxPrefix(other)}.*.f`);
 }
 
 /** Of JetStream's interface the few verbs about our one stream; only the service that commits events may change it or read from it. */

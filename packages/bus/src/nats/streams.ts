@@ -3,7 +3,7 @@
 import { NumberMap } from '@model-gateway/collections';
 import { frameKind, openShapes } from '@model-gateway/contracts';
 import { GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
-import type { OpenSubject, ServerStream, StreamCall, StreamHandlers } from '../bus.ts';
+import type { OpenOptions, OpenSubject, ServerStream, StreamCall, StreamHandlers } from '../bus.ts';
 import { InFlight } from '../kit/in-flight.ts';
 import { deadlineGraceMs, noDeadlineMs } from '../kit/limits.ts';
 import { soon } from '../kit/soon.ts';
@@ -17,7 +17,7 @@ import { silenceMs } from './peers.ts';
 import { callSubject } from './servers.ts';
 import type { StreamBooks, StreamHost } from './stream-host.ts';
 import { mintStreamId, streamKey } from './stream-id.ts';
-import { answerSubject, frameSubject, isInbox } from './subjects.ts';
+import { answerSubject, frameSubject, isInbox, namedSubject, subjectOf } from './subjects.ts';
 
 /** A callee that has sent nothing for this long sends its inbox. */
 const acceptMs = 200;
@@ -55,23 +55,23 @@ export class Streams {
     this.callBooks = { ended: () => this.calls.leave(), forget: ({ key }) => void this.callsByKey.delete(key) };
   }
 
-  open<S extends OpenSubject>(subject: S, request: unknown, handlers: StreamHandlers<S>, options?: { body?: Uint8Array; deadlineMs?: number }): StreamCall {
+  open<S extends OpenSubject>(subject: S, request: unknown, handlers: StreamHandlers<S>, options?: OpenOptions): StreamCall {
     const { host } = this;
     const deadlineMs = Math.min(options?.deadlineMs ?? noDeadlineMs, noDeadlineMs);
     const endsAt = options?.deadlineMs === undefined ? Number.POSITIVE_INFINITY : host.now + deadlineMs + deadlineGraceMs + tickMs;
     const json = jsonBytes(request);
     const body = options?.body ?? none;
-    const opening: Opening = { json, body, deadlineMs, openedAt: host.now, target: null, tried: new Set() };
+    const opening: Opening = { json, body, deadlineMs, openedAt: host.now, to: options?.to ?? null, target: null, tried: new Set() };
     const call = new NatsCallerLink(host, this.callBooks, { subject, id: mintStreamId(), handlers: handlers as StreamHandlers<OpenSubject>, endsAt, opening });
     this.callsByKey.set(call.key, call);
     this.calls.enter();
     if (json.length + openHead > host.cap) call.sendBody(Buffer.concat([json, body]));
     else if (json.length + body.length + openHead > host.cap) call.sendBody(body);
-    this.send(call, opening, host.servers.choose(subject));
+    this.send(call, opening, opening.to === null ? host.servers.choose(subject) : null);
     return call.caller;
   }
 
-  /** `target`: one process, or null for the queue group. */
+  /** `target`: one process, or null for the queue group, or the process that is named. */
   private send(call: NatsCallerLink, opening: Opening, target: string | null): void {
     const { host } = this;
     const { json, body } = opening;
@@ -83,10 +83,8 @@ export class Streams {
     const header = { kind: frameKind.open, flags: 0, marks, attempt: 0, number: call.number, salt: call.salt, seq: 0 };
     const left = Math.max(1, opening.deadlineMs - Math.round(host.now - call.since));
     const parts = [u32(left, json.length, body.length), inlineRequest ? json : none, inlineBody ? body : none];
-    const sent =
-      !this.refusing &&
-      !host.trips.hung &&
-      host.publish(callSubject(call.subject, target), writeFrame(header, host.inboxBytes, parts), answerSubject(host.inbox, call.key));
+    const subject = opening.to === null ? callSubject(call.subject, target) : namedSubject(subjectOf(call.subject), opening.to);
+    const sent = !this.refusing && !host.trips.hung && host.publish(subject, writeFrame(header, host.inboxBytes, parts), answerSubject(host.inbox, call.key));
     if (!sent) soon(() => call.fail(new GatewayError('service_unavailable')));
   }
 
@@ -162,7 +160,7 @@ export class Streams {
       if (call.endsAt <= now) call.expire();
       else if (call.peer) continue;
       else if (now - call.since > silenceMs) call.lost('nobody took the stream');
-      else if (call.opening && call.caller.live && now - call.opening.openedAt >= withdrawMs) this.withdraw(call, call.opening);
+      else if (call.opening?.to === null && call.caller.live && now - call.opening.openedAt >= withdrawMs) this.withdraw(call, call.opening);
     }
     for (const stream of this.servedByKey.values()) {
       if (!stream.introduced && now - stream.since >= acceptMs) stream.accept();

@@ -1,5 +1,5 @@
 /** The one place where subjects are made: a static tree, plus inboxes whose parts we mint. No caller's text ever gets in. */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 
 const root = 'gw.v1';
 const word = /^[a-z][a-z0-9-]{0,39}$/;
@@ -31,6 +31,9 @@ const lastPart = (name: string): string => name.slice(name.lastIndexOf('.') + 1)
 
 /** The process with this inbox, where it serves the subject. */
 export const directSubject = (subject: string, inbox: string): string => `${subject}.${lastPart(inbox)}`;
+
+/** The process that serves the subject under this name. A digest, because the name may have come from a caller. */
+export const namedSubject = (subject: string, name: string): string => `${subject}.${createHash('sha256').update(name).digest('base64url').slice(0, 22)}`;
 
 /** Every process that serves the subject. */
 export const toAllSubject = (subject: string): string => `${subject}.all`;
