@@ -141,6 +141,7 @@ export const sampleOpens: { [S in keyof OpenSubjects]: OpenSubjects[S] } = {
   },
   'turns.write': { request: { kind: 'finish', owner: 'k', id: 'resp_1', status: 'completed', authority: 2 }, head: { stored: true }, tail: {} },
   'turns.read': { request: { kind: 'turn', owner: 'k', id: 'resp_1' }, head: { found: true, turn: sampleTurn }, tail: {} },
+  'edge.stream': { request: { stream: 'stream_1', owner: 'k', after: 3 }, head: { status: 200, headers: {} }, tail: {} },
   'translator.turns': {
     request: {
       id: 'j',

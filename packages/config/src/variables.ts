@@ -200,6 +200,23 @@ export const variables = {
       fallback: 200,
       description: 'Streams under way at once, in all edges that share Redis; more are answered 503.',
     }),
+    resumeMs: variable(seconds(1, 3600), {
+      toml: 'streaming.resume_seconds',
+      fallback: 60_000,
+      shown: '60',
+      description:
+        "Seconds for which the events of a stream that was asked for with `x-gateway-resume: 1` are kept after its caller's connection ended; the upstream is given up then.",
+    }),
+    resumeBytes: variable(wholeNumber(256 * 1024, GiB), {
+      toml: 'streaming.resume_bytes',
+      fallback: 8 * MiB,
+      description: 'Bytes of events kept of one such stream; of a longer one the oldest are dropped.',
+    }),
+    resumeTotalBytes: variable(wholeNumber(MiB, 64 * GiB), {
+      toml: 'streaming.resume_total_bytes',
+      fallback: 256 * MiB,
+      description: 'Bytes kept of all such streams together, by process; above it the streams that were left by their callers are dropped, the longest left first.',
+    }),
     rateLimitRpm: variable(wholeNumber(0, 10_000_000), {
       env: 'RATE_LIMIT_RPM',
       fallback: null,

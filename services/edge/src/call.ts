@@ -14,6 +14,8 @@ import type { ClientRouteMatch } from './http/client-routes.ts';
 import { answerModels } from './models/models.ts';
 import { Reply } from './reply/reply.ts';
 import { RequestLogEntry } from './request-log-entry.ts';
+import { keepFor, keepingOf } from './resume/keep.ts';
+import { readPosition, takeUp } from './resume/take-up.ts';
 import { callTurns } from './turns/call-turns.ts';
 
 /** An HTTP request whose route was found, or a turn of a WebSocket in its shape. */
@@ -33,12 +35,21 @@ export async function call({ request, response, found, query, socket }: Incoming
   const admission = await admit(entering, context);
   try {
     if (admission.kind === 'refused') throw admission.error;
-    if (admission.kind === 'models') answerModels(exchange, { match: found.match, query }, admission.principal.group, admission.snapshot);
+    if (admission.kind === 'models') answerModels(exchange, { match: admission.match, query }, admission.principal.group, admission.snapshot);
+    else if (admission.kind === 'resume') takeUp(entering, { ...admission, position: readPosition(entering), gone: 'stream_gone' }, context);
     else if (admission.kind === 'turns') callTurns(entering, admission, context);
     else openTranslator(entering, admission, context);
   } catch (error) {
-    refuse(entering, error, admission.facts, context);
+    if (admission.kind === 'turns' || admission.kind === 'resume') refuseWithoutRow(exchange, error, context);
+    else refuse(entering, error, admission.facts, context);
   }
+}
+
+/** What reaches no model leaves no row, whatever becomes of it. */
+function refuseWithoutRow(exchange: ClientExchange, error: unknown, context: EdgeContext): void {
+  const refusal = toGatewayError(error);
+  if (refusal.code === 'internal') context.reporting.logger.error({ request: exchange.id, error }, 'defect in the edge');
+  exchange.writeError(refusal);
 }
 
 function refuse(entering: Entering, error: unknown, facts: RequestFacts, context: EdgeContext): void {
@@ -58,7 +69,9 @@ function noteViolation({ exchange, query }: Entering, { code }: GatewayError, { 
 
 function openTranslator({ exchange, entry, query, socket }: Entering, { facts, principal, wanted, plan, body }: Admitted, context: EdgeContext): void {
   if (exchange.left) throw new GatewayError('client_gone');
-  const reply = new Reply({ exchange, entry, facts, form: wanted.stream }, context);
+  const keeping = keepingOf(exchange, principal, context);
+  if (keeping && wanted.stream === 'sse' && exchange.request.headers['x-gateway-resume'] === '1') keepFor(exchange, keeping, context.streams);
+  const reply = new Reply({ exchange, entry, facts, form: wanted.stream, keeping }, context);
   query.delete('key');
   const deadlineMs = context.config.maxRequestMs;
   const { traceparent } = entry;
@@ -73,6 +86,7 @@ function openTranslator({ exchange, entry, query, socket }: Entering, { facts, p
         accessKey: principal.key.name,
         ...(accessKeyId !== undefined && { accessKeyId }),
         ...(socket && { socket }),
+        ...(keeping && { streamId: keeping.id }),
         keyGroup: principal.group.name,
         clientProtocol: exchange.protocol.id,
         operation: facts.operation,

@@ -26,7 +26,7 @@ type ExchangeContext = Pick<EdgeContext, 'admission' | 'reporting' | 'connection
 
 export class ClientExchange {
   readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  response: ServerResponse;
   readonly protocol: ClientProtocol;
   readonly id = mintRequestId();
   readonly startedAt = Date.now();
@@ -53,16 +53,23 @@ export class ClientExchange {
     this.clientIp = context.admission.clientAddress(request);
     const given = request.headers['z-request-id'];
     this.clientRequestId = typeof given === 'string' && plainToken.test(given) ? given : null;
-    response.on('close', () => this.#closed());
+    response.on('close', this.#closed);
   }
 
-  #closed(): void {
+  /** From now on what is written goes to this response, and the exchange lasts as long as it does; the caller's connection is of no more concern. */
+  replaceResponse(response: ServerResponse): void {
+    this.response.off('close', this.#closed);
+    this.response = response;
+    response.on('close', this.#closed);
+  }
+
+  readonly #closed = (): void => {
     if (!this.response.writableFinished) this.#left = true;
     this.#slot?.release();
     this.#body?.release();
     this.#body = undefined;
     this.#watcher?.closed();
-  }
+  };
 
   /** The caller closed the connection before the answer was complete. */
   get left(): boolean {

@@ -17,6 +17,7 @@ import type { EdgeMeters } from './meters.ts';
 import type { OpenReply, OpenSocket } from './open-connections.ts';
 import type { Plans } from './plans.ts';
 import type { RequestLogPublisher } from './request-log-publisher.ts';
+import type { KeptStreams } from './resume/kept-streams.ts';
 
 /** What decides whether a request is admitted. */
 export interface AdmissionControl {
@@ -63,4 +64,5 @@ export interface EdgeContext {
   admission: AdmissionControl;
   reporting: Reporting;
   connections: OpenConnections;
+  streams: KeptStreams;
 }

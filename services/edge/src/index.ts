@@ -24,6 +24,7 @@ import { createServiceRoutes } from './http/service-routes.ts';
 import { createMeters } from './meters.ts';
 import { Plans } from './plans.ts';
 import { RequestLogPublisher } from './request-log-publisher.ts';
+import { KeptStreams } from './resume/kept-streams.ts';
 import { acceptSockets } from './socket/upgrade.ts';
 
 /** What the edge is built from. */
@@ -64,6 +65,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     violations: new Violations({ bus, logger, mintId }),
   };
   const rows = new RequestLogPublisher(bus, logger);
+  const streams = new KeptStreams(config, logger);
   const reporting: Reporting = {
     logger,
     meters: createMeters(metrics, {
@@ -71,6 +73,8 @@ export function createEdge(deps: EdgeDeps): Edge {
       streams: () => admission.capacity.streams.used,
       bodyBytes: () => admission.bodyBudget.held,
       lostRows: () => rows.lost,
+      keptStreams: () => streams.size,
+      keptStreamBytes: () => streams.bytes,
     }),
     tracer: deps.tracer,
     rows,
@@ -83,7 +87,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     draining: false,
     pressure: deps.pressure,
   };
-  const context: EdgeContext = { bus, catalog, config, plans: new Plans(), mintId, admission, reporting, connections };
+  const context: EdgeContext = { bus, catalog, config, plans: new Plans(), mintId, admission, reporting, connections, streams };
   const health = (): Health => {
     const reasons = [...(bus.connected ? [] : ['bus']), ...(catalog.ready ? [] : ['catalog']), ...(connections.draining ? ['draining'] : [])];
     const notes = [...(state.status().degraded ? ['limits-by-share'] : []), ...(deps.pressure.level >= 2 ? ['overloaded'] : [])];
@@ -103,6 +107,7 @@ export function createEdge(deps: EdgeDeps): Edge {
       await Promise.all([catalog.start(), state.start()]);
       registrations.push(
         serveGather(bus, state.holder, { 'edge-limits': limitsPart }),
+        streams.serve(bus),
         bus.listen('router.outcome', ({ outcomes }) => context.plans.onOutcomes(outcomes)),
       );
       port = await listen(server, { host: config.host, port: config.port, setting: 'PORT' });
@@ -116,7 +121,8 @@ export function createEdge(deps: EdgeDeps): Edge {
     },
     async stop() {
       connections.draining = true;
-      await closeServer(server, connections, config.drainMs);
+      await closeServer(server, connections, { drainMs: config.drainMs, finished: () => streams.finished() });
+      streams.close();
       admission.violations.close();
       await reporting.bodies.flushed(1000);
       await Promise.all(registrations.map((protocol) => protocol.dispose()));
@@ -131,8 +137,13 @@ export function createEdge(deps: EdgeDeps): Edge {
  * The lame duck is over (`drain` came first, and replies have said `Connection: close` since): no new connections, and what is under way may
  * end. What does not end in time is closed in its own terms.
  */
-async function closeServer(server: GatewayServer, { replies, sockets, discardLimits }: OpenConnections, drainMs: number): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+async function closeServer(
+  server: GatewayServer,
+  { replies, sockets, discardLimits }: OpenConnections,
+  { drainMs, finished }: { drainMs: number; finished: () => Promise<void> },
+): Promise<void> {
+  // Also what has no connection of its own: it has the same time to end.
+  const closed = Promise.all([new Promise<void>((resolve) => server.close(() => resolve())), finished()]);
   server.closeIdleConnections();
   sockets.forEach((socket) => socket.drain());
   // A request that is on its way in still gets its answer, and who was refused may read it.

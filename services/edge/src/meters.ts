@@ -7,9 +7,19 @@ export interface EdgeMeters {
   finished(row: RequestRow): void;
 }
 
+/** What the edge holds just now. */
+export interface EdgeGauges {
+  requests(): number;
+  streams(): number;
+  bodyBytes(): number;
+  lostRows(): number;
+  keptStreams(): number;
+  keptStreamBytes(): number;
+}
+
 const secondsBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 
-export function createMeters(metrics: Metrics, gauges: { requests(): number; streams(): number; bodyBytes(): number; lostRows(): number }): EdgeMeters {
+export function createMeters(metrics: Metrics, gauges: EdgeGauges): EdgeMeters {
   const requests = metrics.counter('gateway_requests_total', 'Finished requests by client protocol, status and error code.');
   const seconds = metrics.histogram('gateway_request_seconds', 'Duration of finished requests in seconds.', secondsBuckets);
   const firstByte = metrics.histogram('gateway_first_content_seconds', 'Time to the first content in seconds.', secondsBuckets);
@@ -17,6 +27,8 @@ export function createMeters(metrics: Metrics, gauges: { requests(): number; str
   metrics.gauge('gateway_streams_active', 'Streams under way.', gauges.streams);
   metrics.gauge('gateway_request_body_bytes', 'Bytes of request bodies held.', gauges.bodyBytes);
   metrics.gauge('gateway_rows_lost', 'Rows that could not be published to statistics.', gauges.lostRows);
+  metrics.gauge('gateway_kept_streams', 'Streams whose events are kept for their callers.', gauges.keptStreams);
+  metrics.gauge('gateway_kept_stream_bytes', 'Bytes of events that are kept for callers.', gauges.keptStreamBytes);
   /** The series of each protocol's usual ending, looked up once. */
   const usual = new Map<
     string,

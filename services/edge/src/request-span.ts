@@ -5,8 +5,8 @@ import { endServed, type Span, type Tracer } from '@model-gateway/telemetry';
 import type { Principal } from './admission/credentials.ts';
 import type { ClientRouteMatch } from './http/client-routes.ts';
 
-/** Lists and calls on stored turns reach no model: they leave no row either. */
-const untraced: ReadonlySet<string> = new Set(['list-models', 'get-model', 'turns']);
+/** Lists, calls on stored turns and the rest of a stream reach no model: they leave no row either. */
+const untraced: ReadonlySet<string> = new Set(['list-models', 'get-model', 'turns', 'resume']);
 
 /** A request, as its span describes it. */
 interface TracedRequest {

@@ -31,8 +31,8 @@ const gatherReplies = ['gather.here', 'gather.answer'] as const;
 
 export const serviceSubjects = {
   edge: {
-    calls: ['router.plan', 'translator.run', 'translator.turns', 'turns.write', 'stats.spent', 'stats.keep-bodies', 'console.http', ...redactedSnapshotCalls],
-    serves: [],
+    calls: ['router.plan', 'translator.run', 'translator.turns', 'turns.write', 'edge.stream', 'stats.spent', 'stats.keep-bodies', 'console.http', ...redactedSnapshotCalls],
+    serves: ['edge.stream'],
     publishes: ['stats.request', 'audit.violation', ...gatherEvents],
     listens: ['router.outcome', 'catalog.changed-redacted', 'gather.ask', ...gatherReplies],
     commits: [],
@@ -75,7 +75,7 @@ export const serviceSubjects = {
 } as const satisfies Record<string, ServiceSubjects>;
 
 /** Subjects that their services do without, so that they also start where the server's configuration is that of the version before the subject. */
-export const dispensableSubjects = ['catalog.scripts'] as const satisfies readonly CallSubject[];
+export const dispensableSubjects = ['catalog.scripts', 'edge.stream'] as const satisfies readonly CallSubject[];
 
 export type ServiceName = keyof typeof serviceSubjects;
 

@@ -116,6 +116,17 @@ export const openShapes = {
     head: z.looseObject({ status: z.int().min(100).max(599), headers: part.textByName }),
     tail: z.looseObject({ resume: z.looseObject({ stream: part.text, after: z.int().min(-1) }).optional() }),
   },
+  'edge.stream': {
+    request: z.looseObject({
+      stream: part.id,
+      owner: part.id,
+      after: part.whole.optional(),
+      number: z.int().min(-1).optional(),
+      look: z.literal(true).optional(),
+    }),
+    head: z.looseObject({ status: z.int().min(100).max(599), headers: part.textByName }),
+    tail: part.anything,
+  },
   'console.http': { request: z.looseObject({ remoteAddress: part.text }), head: part.anything, tail: part.anything },
 } as const satisfies { [S in keyof OpenSubjects]: { request: Shape; head: Shape; tail: Shape } };
 

@@ -7,7 +7,7 @@ import type { CatalogDelta, CatalogRows } from '../snapshot.ts';
 import type { BodiesToKeep } from './bodies.ts';
 import type { GatherTopic } from './gather.ts';
 import type { ScriptOutcome, ScriptRun } from './script.ts';
-import type { TurnFinished, TurnsCall, TurnsCallTail, TurnsFound, TurnsRead, TurnsWrite, TurnsWritten } from './turns.ts';
+import type { StreamTakeUp, TurnFinished, TurnsCall, TurnsCallTail, TurnsFound, TurnsRead, TurnsWrite, TurnsWritten } from './turns.ts';
 
 /** Whose spending: an access key or a group, by name, in one currency. */
 export interface SpendOwner {
@@ -45,6 +45,8 @@ export interface OpenSubjects {
   'turns.read': { request: TurnsRead; head: TurnsFound; tail: Record<string, never> };
   /** A caller's call on stored turns or conversations, which reaches no model; some are answered by the upstream that keeps the turn. */
   'translator.turns': { request: TurnsCall; head: ReplyHead; tail: TurnsCallTail };
+  /** The events of a reply that an edge keeps, from a position on. Opened to the edge whose name is in the stream's id. */
+  'edge.stream': { request: StreamTakeUp; head: ReplyHead; tail: Record<string, never> };
   /** One HTTP/1.1 exchange with the console's own server, in both directions. */
   'console.http': { request: { remoteAddress: string }; head: Record<string, never>; tail: Record<string, never> };
 }

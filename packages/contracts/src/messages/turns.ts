@@ -167,6 +167,19 @@ export type TurnsAction =
   | 'get-conversation-item'
   | 'delete-conversation-item';
 
+/** A reader goes on with a stream that an edge keeps. */
+export interface StreamTakeUp {
+  stream: string;
+  /** The id of the access key, or what stands for one. */
+  owner: string;
+  /** How many events it has; absent: none, unless `number` is there. */
+  after?: number;
+  /** Instead: the number that the protocol itself gave the last event that it has; -1: none. */
+  number?: number;
+  /** Only the head is wanted; a present reader goes on. */
+  look?: true;
+}
+
 /** How a call on stored turns ended. */
 export interface TurnsCallTail {
   /**

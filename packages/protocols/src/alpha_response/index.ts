@@ -7,6 +7,7 @@ import { plainToolName } from '../kit/tool-names.ts';
 import { bodyLayout } from './body-layout.ts';
 import { deltaFields } from './delta-fields.ts';
 import { credential, listModels, readModelList, request } from './endpoint.ts';
+import { eventNumber } from './event-number.ts';
 import { readError, refuseInStream, writeError } from './errors.ts';
 import { modelsTagHeader } from './models-tag.ts';
 import { normalize, normalizedKeys } from './normalize.ts';
@@ -43,6 +44,7 @@ const client: ClientAdapter = {
   writeModel,
   modelsTagHeader,
   createTerminator,
+  eventNumber,
   keepAlive: (form) => (form === 'sse' ? ':keep-alive\n\n' : null),
   contentType: (form) => (form === 'sse' ? 'text/event-stream; charset=utf-8' : 'application/json'),
 };

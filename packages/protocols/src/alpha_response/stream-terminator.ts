@@ -2,7 +2,7 @@
  * Ends a stream that broke, from the bytes the caller has seen. The terminal event must repeat the whole reply, so unlike other closers this one
  * parses events and keeps the items.
  */
-import { noUsage, type Usage } from '@model-gateway/contracts';
+import { noUsage, type TurnStatus, type Usage } from '@model-gateway/contracts';
 import type { GatewayWarning, StreamTerminator, TerminatorContext } from '../contract/index.ts';
 import { asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import { type SeenItem, SeenItems } from './seen-items.ts';
@@ -32,6 +32,8 @@ export class ResponseTerminator implements StreamTerminator {
   #sequence = 0;
   #ended = false;
   #called = false;
+  /** `close` ended the reply. */
+  #closed = false;
 
   constructor(context: TerminatorContext) {
     this.#context = context;
@@ -83,6 +85,12 @@ export class ResponseTerminator implements StreamTerminator {
     }
   }
 
+  closed(failed?: { code: string; message: string }): { status: TurnStatus; response: unknown } | null {
+    if (!this.#closed) return null;
+    if (!failed) return { status: 'incomplete', response: this.#response };
+    return { status: 'failed', response: { ...this.#response, status: 'failed', error: failed, incomplete_details: null } };
+  }
+
   #newResponse(id?: string): JsonObject {
     const { mintId, model, createdAt, turn } = this.#context;
     return { ...newResponse(id ?? turn?.id ?? mintId('resp_'), model, createdAt), ...(turn && { ...turnFields(turn), ...(id !== undefined && { id }) }) };
@@ -102,6 +110,7 @@ export class ResponseTerminator implements StreamTerminator {
     };
     text += this.#print('response.incomplete', { response, _gateway_warning: { reason, detail, last_finish_reason: null, timestamp } });
     this.#response = response;
+    this.#closed = true;
     return text;
   }
 

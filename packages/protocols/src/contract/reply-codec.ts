@@ -52,6 +52,8 @@ export interface ClientReplyCodec {
   frameRecord?(json: string, index: number, form: StreamForm): string;
   /** What follows the last record of a stream that ended properly; at least one record was framed before. Absent: nothing. */
   frameEnd?(form: StreamForm): string;
+  /** The number that the protocol itself gives an event of a stream, by which callers name the last one that they have. `event`: its text on the wire. */
+  eventNumber?(event: string): number | undefined;
   /** Extra headers of every reply (`request-id` of beta). */
   replyHeaders?(requestId: string): Record<string, string>;
 }

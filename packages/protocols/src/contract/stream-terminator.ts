@@ -1,5 +1,5 @@
 /** How a stream ends when the upstream breaks. */
-import type { Operation, StreamForm, Usage } from '@model-gateway/contracts';
+import type { Operation, StreamForm, TurnStatus, Usage } from '@model-gateway/contracts';
 import type { ReplyTurn } from './turns.ts';
 
 /** Notice from the gateway inside a reply, such as why it ended early. */
@@ -37,6 +37,11 @@ export interface StreamTerminator {
   passes?(length: number): boolean;
   /** Text to append, '' when the stream had already ended properly. `timestamp`, `reason`, `detail` are the warning's. */
   close(warning: Omit<GatewayWarning, 'last_finish_reason'>, usage?: Usage): string;
+  /**
+   * The reply as `close` ended it, to be stored; `failed`: as that of a request that was run in the background, which has failed then. null: it had ended
+   * before. Absent: replies of this protocol are not stored.
+   */
+  closed?(failed?: { code: string; message: string }): { status: TurnStatus; response: unknown } | null;
   /** The protocol's own end was seen. */
   readonly ended: boolean;
   /**

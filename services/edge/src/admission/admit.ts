@@ -41,7 +41,9 @@ export interface Admitted {
 export type Admission =
   | Admitted
   /** A question about models, which the edge answers by itself. */
-  | { readonly kind: 'models'; readonly facts: RequestFacts; readonly principal: Principal; readonly snapshot: Snapshot }
+  | { readonly kind: 'models'; readonly facts: RequestFacts; readonly principal: Principal; readonly snapshot: Snapshot; readonly match: RouteMatch }
+  /** The rest of a stream that an edge keeps. */
+  | { readonly kind: 'resume'; readonly facts: RequestFacts; readonly principal: Principal; readonly stream: string }
   /** A call on stored turns, which names no model. `body`: of those that have one. */
   | { readonly kind: 'turns'; readonly facts: RequestFacts; readonly principal: Principal; readonly asked: TurnsRoute; readonly body: HeldBody | undefined }
   | { readonly kind: 'refused'; readonly facts: RequestFacts; readonly error: unknown };
@@ -66,7 +68,8 @@ export async function admit({ exchange, entry, found, query }: Entering, context
     const limitingKey = rateLimits.admitKey(principal);
     if (limitingKey) await limitingKey;
     if (!headersAllowed(principal.group.header_acl, request.headers as Headers)) throw new GatewayError('header_denied');
-    if (match.operation === 'list-models' || match.operation === 'get-model') return { kind: 'models', facts, principal, snapshot };
+    if (match.operation === 'list-models' || match.operation === 'get-model') return { kind: 'models', facts, principal, snapshot, match };
+    if (match.operation === 'resume') return { kind: 'resume', facts, principal, stream: match.id };
     if (match.operation === 'turns') return { kind: 'turns', facts, principal, ...(await readTurnsCall(exchange, match, context)) };
     const { operation } = match;
     const tagHeader = protocol.client.modelsTagHeader?.(request.headers as Headers);

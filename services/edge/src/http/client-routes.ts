@@ -6,8 +6,15 @@ export type ClientProtocol = Protocol & { client: ClientAdapter };
 /** The client protocol and route that a path belongs to. */
 export interface ClientRouteMatch {
   protocol: ClientProtocol;
-  route: ClientRoute;
-  match: RouteMatch;
+  route: Pick<ClientRoute, 'path' | 'socket'>;
+  match: RouteMatch | StreamMatch;
+}
+
+/** The gateway's own path, of all protocols: the rest of a stream. */
+export interface StreamMatch {
+  operation: 'resume';
+  /** As the caller gave it. */
+  id: string;
 }
 
 export type Headers = Readonly<Record<string, string | undefined>>;
@@ -28,6 +35,7 @@ const prefixes = entries.filter(({ route }) => route.path.endsWith('/')).sort((a
 export function findClientRoute(asked: string, path: string, query: URLSearchParams, headers: Headers): ClientRouteResult {
   // What can be read can be asked about; the server itself leaves the body out.
   const method = asked === 'HEAD' ? 'GET' : asked;
+  if (path.startsWith(streamRoute.path)) return findStream(method, path.slice(streamRoute.path.length), query, headers);
   let methods: Set<string> | undefined;
   let other: ClientProtocol | undefined;
   const candidates = exact.get(path) ?? [];
@@ -46,6 +54,20 @@ export function findClientRoute(asked: string, path: string, query: URLSearchPar
   }
   return other ? { protocol: other, methods: [...(methods ?? [])] } : { protocol: protocolOfPrefix(path) };
 }
+
+const streamRoute = { path: '/v1/streams/' };
+
+/** Errors have the shape in which the same caller would get the list of models. */
+function findStream(method: string, id: string, query: URLSearchParams, headers: Headers): ClientRouteResult {
+  const list = findClientRoute('GET', googleHeaders.some((name) => headers[name] !== undefined) ? '/v1beta/models' : '/v1/models', query, headers);
+  const { protocol } = 'found' in list ? list.found : list;
+  if (id === '' || id.includes('/')) return { protocol };
+  if (method !== 'GET') return { protocol, methods: ['GET', 'HEAD'] };
+  return { found: { protocol, route: streamRoute, match: { operation: 'resume', id } } };
+}
+
+/** Of Google's SDKs, whose paths have a version of their own. */
+const googleHeaders = ['x-goog-api-key', 'x-gamma-api-key', 'x-goog-api-client'];
 
 /** The protocol in whose shape an unknown path is refused: the one whose own path the asked one begins with, else whose first segment it shares. */
 export function protocolOfPrefix(path: string): ClientProtocol {

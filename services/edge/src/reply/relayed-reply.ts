@@ -9,7 +9,7 @@ import type { OpenReply } from '../open-connections.ts';
 import { ReplyBody } from './reply-body.ts';
 
 /** Subjects whose replies are relayed. */
-export type RelayedSubject = Extract<OpenSubject, 'translator.turns'>;
+export type RelayedSubject = Extract<OpenSubject, 'translator.turns' | 'edge.stream'>;
 type Tail<S extends RelayedSubject> = Parameters<StreamHandlers<S>['tail']>[0];
 
 /** Idle checks per keep-alive interval. */
@@ -57,7 +57,10 @@ export class RelayedReply<S extends RelayedSubject> implements StreamHandlers<S>
     const keepAlive = headers['content-type']?.startsWith('text/event-stream')
       ? this.#exchange.protocol.client.keepAlive('sse', this.#exchange.request.headers as Headers)
       : null;
-    if (keepAlive !== null && !this.#finished) this.#timer = setInterval(() => this.#look(keepAlive), this.#context.config.keepAliveMs / looks);
+    if (keepAlive === null) return;
+    // The first event may be long in coming.
+    this.#exchange.response.flushHeaders();
+    if (!this.#finished) this.#timer = setInterval(() => this.#look(keepAlive), this.#context.config.keepAliveMs / looks);
   }
 
   data(bytes: Uint8Array, flags: number): void {

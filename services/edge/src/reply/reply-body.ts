@@ -9,8 +9,8 @@ import { asBuffer } from '@model-gateway/json-bytes';
 const maxCopied = 32 * 1024;
 const lastChunk = '0\r\n\r\n';
 
-/** A reply that is no HTTP connection's own breaks off in a way of its own. */
-type Breakable = ServerResponse & { breakOff?(): void };
+/** A reply that is no HTTP connection's own breaks off, and keeps the line alive, in a way of its own. */
+type Breakable = ServerResponse & { breakOff?(): void; keepAlive?(text: string): void };
 
 export class ReplyBody {
   readonly #response: Breakable;
@@ -47,6 +47,13 @@ export class ReplyBody {
   /** The same of bytes as text, one character each, which the socket takes as they are; not empty. */
   writeText(text: string): boolean {
     return this.#response.write(this.#chunked ? `${text.length.toString(16)}\r\n${text}\r\n` : text, 'latin1');
+  }
+
+  /** Between events; a stream that is kept does not count it. */
+  keepAlive(text: string): void {
+    const response = this.#response;
+    if (response.keepAlive) response.keepAlive(text);
+    else this.write(text);
   }
 
   /**

@@ -9,6 +9,8 @@ import type { EdgeContext } from '../context.ts';
 import type { Headers } from '../http/client-routes.ts';
 import type { OpenReply } from '../open-connections.ts';
 import type { RequestLogEntry } from '../request-log-entry.ts';
+import { type Keeping, keepInBackground } from '../resume/keep.ts';
+import { writeTurnEnd } from '../turns/write-turn-end.ts';
 import { endingOf } from './on-break.ts';
 import { ReplyBody } from './reply-body.ts';
 
@@ -25,20 +27,26 @@ export interface RepliedRequest {
   entry: RequestLogEntry;
   facts: RequestFacts;
   form: StreamForm;
+  /** Absent: the reply cannot be kept for another connection. */
+  keeping?: Keeping | undefined;
 }
 
 /** What a reply uses of the edge. */
-type ReplyContext = Pick<EdgeContext, 'catalog' | 'config' | 'mintId' | 'reporting' | 'connections'>;
+type ReplyContext = Pick<EdgeContext, 'bus' | 'catalog' | 'config' | 'mintId' | 'reporting' | 'connections' | 'streams'>;
 
 export class Reply implements StreamHandlers<'translator.run'>, OpenReply {
   index = -1;
   readonly #exchange: ClientExchange;
   readonly #entry: RequestLogEntry;
   readonly #facts: RequestFacts;
-  readonly #form: StreamForm;
+  readonly #keeping: Keeping | undefined;
   readonly #context: ReplyContext;
-  readonly #body: ReplyBody;
-  readonly #terminator: StreamTerminator | null;
+  #form: StreamForm;
+  #body: ReplyBody;
+  #terminator: StreamTerminator | null;
+  /** The stored turn that the reply is. */
+  #turn: ReplyHead['turn'];
+  #background = false;
   readonly #keepAlive: string | null;
   #call: StreamCall | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -53,26 +61,23 @@ export class Reply implements StreamHandlers<'translator.run'>, OpenReply {
   /** How a broken stream was ended. */
   #ended: BrokenEnding | null = null;
 
-  constructor({ exchange, entry, facts, form }: RepliedRequest, context: ReplyContext) {
+  constructor({ exchange, entry, facts, form, keeping }: RepliedRequest, context: ReplyContext) {
+    this.#keeping = keeping;
     this.#exchange = exchange;
     this.#entry = entry;
     this.#facts = facts;
     this.#form = form;
     this.#context = context;
     this.#body = new ReplyBody(exchange.response);
-    const { client } = exchange.protocol;
-    this.#keepAlive = client.keepAlive(form, exchange.request.headers as Headers);
-    this.#terminator =
-      form === 'whole'
-        ? null
-        : client.createTerminator({
-            requestId: exchange.id,
-            model: facts.requestedModel ?? '',
-            createdAt: Math.floor(exchange.startedAt / 1000),
-            streamForm: form,
-            operation: facts.operation,
-            mintId: context.mintId,
-          });
+    this.#keepAlive = exchange.protocol.client.keepAlive(form, exchange.request.headers as Headers);
+    this.#terminator = form === 'whole' ? null : this.#createTerminator(form);
+  }
+
+  #createTerminator(streamForm: StreamForm): StreamTerminator {
+    const { id: requestId, startedAt, protocol } = this.#exchange;
+    const { requestedModel, operation } = this.#facts;
+    const createdAt = Math.floor(startedAt / 1000);
+    return protocol.client.createTerminator({ requestId, model: requestedModel ?? '', createdAt, streamForm, operation, mintId: this.#context.mintId });
   }
 
   start(call: StreamCall): void {
@@ -85,7 +90,30 @@ export class Reply implements StreamHandlers<'translator.run'>, OpenReply {
   }
 
   head(head: ReplyHead): void {
-    this.#commit(head.status, head.headers);
+    this.#turn = head.turn;
+    if (head.background) this.#runInBackground(head, head.background);
+    else this.#commit(head.status, head.headers);
+  }
+
+  /** The request goes on without its caller, who has the whole answer now, or reads the events that follow as others may. */
+  #runInBackground({ status, headers }: ReplyHead, { answer }: NonNullable<ReplyHead['background']>): void {
+    const { client } = this.#exchange.protocol;
+    if (!this.#keeping) throw new Error('a reply that cannot be kept is not run in the background');
+    this.#background = true;
+    if (answer !== undefined) this.#answerInFull(status, { ...headers, 'content-type': client.contentType('whole'), 'x-gateway-stream': this.#keeping.id }, answer);
+    keepInBackground(this.#exchange, this.#keeping, this.#context.streams, answer === undefined ? this.#body : null);
+    this.#body = new ReplyBody(this.#exchange.response);
+    this.#form = 'sse';
+    this.#terminator ??= this.#createTerminator('sse');
+    this.#commit(200, { ...headers, 'content-type': client.contentType('sse'), 'cache-control': 'no-cache' });
+  }
+
+  #answerInFull(status: number, headers: Record<string, string>, answer: string): void {
+    const bytes = Buffer.from(answer, 'utf8');
+    this.#exchange.responseBytes = bytes.length;
+    this.#exchange.capture?.add(bytes);
+    this.#body.head(status, this.#exchange.headersWith(headers));
+    this.#body.end(bytes);
   }
 
   /** The usual way of a reply that is no stream: all of it at once, in one write. */
@@ -150,11 +178,23 @@ export class Reply implements StreamHandlers<'translator.run'>, OpenReply {
   broken(error: GatewayError): void {
     // Finished: it was the telling of its row that failed.
     if (!this.#finished) {
+      const ended = this.#terminator?.ended;
       if (!this.#served) this.#end(error, null);
       this.#finish();
+      if (!ended) this.#finishTurn(error);
     }
     const row = this.#entry.row(this.#facts, this.#exchange.response.statusCode, error.code);
     this.#entry.publish({ ...row, ending: this.#ended }, this.#facts);
+  }
+
+  /** The translator cannot write the end of its turn any more, or not as the caller saw it. */
+  #finishTurn(error: GatewayError): void {
+    const owner = this.#keeping?.owner;
+    if (!this.#turn || owner === undefined) return;
+    // Of a connection that was broken off the end was not even made.
+    if (this.#ended === 'break' && this.#terminator) this.#ending(this.#terminator, error);
+    const closed = this.#terminator?.closed?.(this.#background ? { code: 'server_error', message: error.message } : undefined);
+    if (closed) writeTurnEnd(this.#context, { owner, id: this.#turn.id, ...closed });
   }
 
   /** Ends the stream by force, as drain does when its time is up. */
@@ -214,7 +254,7 @@ export class Reply implements StreamHandlers<'translator.run'>, OpenReply {
     const { response } = this.#exchange;
     if (this.#finished || response.destroyed || this.#keepAlive === null) return;
     if (!response.headersSent) this.#commit(200, { 'content-type': this.#exchange.protocol.client.contentType(this.#form), 'cache-control': 'no-cache' });
-    if (this.#betweenEvents && !response.writableNeedDrain) this.#body.write(this.#keepAlive);
+    if (this.#betweenEvents && !response.writableNeedDrain) this.#body.keepAlive(this.#keepAlive);
   }
 
   #commit(status: number, headers: Record<string, string>): void {
