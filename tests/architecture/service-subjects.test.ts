@@ -20,7 +20,8 @@ const through = {
 
 const said: Record<keyof ServiceSubjects, RegExp> = {
   calls: /\.(?:ask|open)\(\s*'([a-z-]+\.[a-z-]+)'/g,
-  serves: /^\s*(?:ask: \{ |open: \{ )?'([a-z-]+\.[a-z-]+)': (?:async )?[({\w]|serve\(\{ (?:ask|open): \{ '([a-z-]+\.[a-z-]+)':/gm,
+  serves:
+    /^\s*(?:ask: \{ |open: \{ )?'([a-z-]+\.[a-z-]+)': (?:async )?[({\w]|serve\(\{ (?:ask|open): \{ '([a-z-]+\.[a-z-]+)':|serveAs\([\w.#]+, \{ '([a-z-]+\.[a-z-]+)':/gm,
   publishes: /\.(?:publish|publishDurable)\(\s*'([a-z-]+\.[a-z-]+)'/g,
   listens: /\.listen\(\s*'([a-z-]+\.[a-z-]+)'/g,
   commits: /\.listenDurably\(\s*'([a-z-]+\.[a-z-]+)'/g,
@@ -28,7 +29,7 @@ const said: Record<keyof ServiceSubjects, RegExp> = {
 const subjects = new Set(Object.values(serviceSubjects).flatMap((one: ServiceSubjects) => Object.values(one).flat() as string[]));
 /** `serves` finds keys of any object: only subjects count. Of the other verbs every text is one. */
 const found = (verb: keyof ServiceSubjects, text: string): string[] => {
-  const all = [...new Set([...text.matchAll(said[verb])].map(([, one, other]) => one ?? (other as string)))];
+  const all = [...new Set([...text.matchAll(said[verb])].map(([, ...names]) => names.find((name) => name !== undefined) ?? ''))];
   return verb === 'serves' ? all.filter((subject) => subjects.has(subject)) : all;
 };
 

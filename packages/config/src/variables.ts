@@ -215,7 +215,8 @@ export const variables = {
     resumeTotalBytes: variable(wholeNumber(MiB, 64 * GiB), {
       toml: 'streaming.resume_total_bytes',
       fallback: 256 * MiB,
-      description: 'Bytes kept of all such streams together, by process; above it the streams that were left by their callers are dropped, the longest left first.',
+      description:
+        'Bytes kept of all such streams together, by process; above it the streams that were left by their callers are dropped, the longest left first.',
     }),
     rateLimitRpm: variable(wholeNumber(0, 10_000_000), {
       env: 'RATE_LIMIT_RPM',

@@ -17,7 +17,9 @@ export const references: Readonly<Record<string, { path: string; body: object; e
     path: '/v1/chat/completions',
     body: { model: 'm', stream: true, messages: [] },
     events: [
-      ...words.map((content) => data({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta: { content }, finish_reason: null }] })),
+      ...words.map((content) =>
+        data({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta: { content }, finish_reason: null }] }),
+      ),
       data({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }),
       data('[DONE]'),
     ],
@@ -40,7 +42,10 @@ export const references: Readonly<Record<string, { path: string; body: object; e
     path: '/v1/messages',
     body: { model: 'm', stream: true, max_tokens: 9, messages: [] },
     events: [
-      sse('message_start', { type: 'message_start', message: { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], usage: { input_tokens: 1, output_tokens: 1 } } }),
+      sse('message_start', {
+        type: 'message_start',
+        message: { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], usage: { input_tokens: 1, output_tokens: 1 } },
+      }),
       sse('content_block_start', { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
       sse('ping', { type: 'ping' }),
       ...words.map((text) => sse('content_block_delta', { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } })),
@@ -52,9 +57,10 @@ export const references: Readonly<Record<string, { path: string; body: object; e
   'generate-content': {
     path: '/v1beta/models/m:streamGenerateContent?alt=sse',
     body: { contents: [] },
-    events: words.map((text, at) =>
-      // As Google writes it.
-      `data: ${JSON.stringify({ candidates: [{ index: 0, content: { role: 'model', parts: [{ text }] }, ...(at === words.length - 1 && { finishReason: 'STOP' }) }] })}\r\n\r\n`,
+    events: words.map(
+      (text, at) =>
+        // As Google writes it.
+        `data: ${JSON.stringify({ candidates: [{ index: 0, content: { role: 'model', parts: [{ text }] }, ...(at === words.length - 1 && { finishReason: 'STOP' }) }] })}\r\n\r\n`,
     ),
   },
 };
@@ -77,7 +83,11 @@ export interface Reading {
 }
 
 /** `paused`: nothing is read. */
-export function read(url: string, caller: Caller, { method = 'GET', headers = {}, body, paused = false }: { method?: string; headers?: Record<string, string>; body?: object; paused?: boolean } = {}): Reading {
+export function read(
+  url: string,
+  caller: Caller,
+  { method = 'GET', headers = {}, body, paused = false }: { method?: string; headers?: Record<string, string>; body?: object; paused?: boolean } = {},
+): Reading {
   const parts: Buffer[] = [];
   let settle: (how: 'whole' | 'broken') => void = () => undefined;
   const ended = new Promise<'whole' | 'broken'>((resolve) => {

@@ -31,7 +31,17 @@ const gatherReplies = ['gather.here', 'gather.answer'] as const;
 
 export const serviceSubjects = {
   edge: {
-    calls: ['router.plan', 'translator.run', 'translator.turns', 'turns.write', 'edge.stream', 'stats.spent', 'stats.keep-bodies', 'console.http', ...redactedSnapshotCalls],
+    calls: [
+      'router.plan',
+      'translator.run',
+      'translator.turns',
+      'turns.write',
+      'edge.stream',
+      'stats.spent',
+      'stats.keep-bodies',
+      'console.http',
+      ...redactedSnapshotCalls,
+    ],
     serves: ['edge.stream'],
     publishes: ['stats.request', 'audit.violation', ...gatherEvents],
     listens: ['router.outcome', 'catalog.changed-redacted', 'gather.ask', ...gatherReplies],

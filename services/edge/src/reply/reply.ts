@@ -100,7 +100,8 @@ export class Reply implements StreamHandlers<'translator.run'>, OpenReply {
     const { client } = this.#exchange.protocol;
     if (!this.#keeping) throw new Error('a reply that cannot be kept is not run in the background');
     this.#background = true;
-    if (answer !== undefined) this.#answerInFull(status, { ...headers, 'content-type': client.contentType('whole'), 'x-gateway-stream': this.#keeping.id }, answer);
+    if (answer !== undefined)
+      this.#answerInFull(status, { ...headers, 'content-type': client.contentType('whole'), 'x-gateway-stream': this.#keeping.id }, answer);
     keepInBackground(this.#exchange, this.#keeping, this.#context.streams, answer === undefined ? this.#body : null);
     this.#body = new ReplyBody(this.#exchange.response);
     this.#form = 'sse';

@@ -42,7 +42,14 @@ describe('events', () => {
 
   test('the middle of one is not between events', () => {
     const cutter = new EventCutter();
-    for (const [piece, between] of [['da', false], ['ta: 1\n', false], ['\n', true], [':', false], ['\n', false], ['\n', true]] as const) {
+    for (const [piece, between] of [
+      ['da', false],
+      ['ta: 1\n', false],
+      ['\n', true],
+      [':', false],
+      ['\n', false],
+      ['\n', true],
+    ] as const) {
       cutter.push(Buffer.from(piece));
       expect(cutter.between).toBe(between);
     }

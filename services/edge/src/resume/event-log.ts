@@ -58,7 +58,7 @@ export class EventLog {
   append(bytes: Uint8Array): void {
     for (const offset of this.#cutter.push(bytes)) {
       // The second half of a line end that came in two pieces.
-      if (offset === 1 && bytes[0] === 0x0a && this.#ends.at(-1) === this.#end ) this.#ends[this.#ends.length - 1] = this.#end + 1;
+      if (offset === 1 && bytes[0] === 0x0a && this.#ends.at(-1) === this.#end) this.#ends[this.#ends.length - 1] = this.#end + 1;
       else this.#ends.push(this.#end + offset);
     }
     for (let at = 0; at < bytes.length; ) at += this.#fill(bytes.subarray(at));

@@ -125,7 +125,7 @@ export class KeptStream extends EventEmitter implements ReadStream {
   writeHead(status: number, list: string[]): this {
     this.statusCode = status;
     this.headersSent = true;
-    this.#isStream = status === 200 && /^text\/event-stream/i.test(valueOf(list, 'content-type') ?? '');
+    this.#isStream = status === 200 && /^text\/event-stream/i.test(headerOf(list, 'content-type') ?? '');
     this.#list = this.#isStream ? [...list, 'x-gateway-stream', this.id] : list;
     this.#reader?.head(status, this.#list);
     return this;
@@ -191,7 +191,8 @@ export class KeptStream extends EventEmitter implements ReadStream {
     if (this.headersSent) reader.head(this.statusCode, this.#list);
     this.#flow();
     this.#release();
-    if (this.writableFinished) this.#watchProgress(reader, offset);
+    // It may have everything by now, and be gone.
+    if (this.writableFinished && this.#reader === reader) this.#watchProgress(reader, this.#position);
   }
 
   pump(): void {
@@ -343,7 +344,7 @@ export class KeptStream extends EventEmitter implements ReadStream {
   }
 }
 
-function valueOf(list: readonly string[], name: string): string | undefined {
+function headerOf(list: readonly string[], name: string): string | undefined {
   for (let at = 0; at < list.length; at += 2) if (list[at]!.toLowerCase() === name) return list[at + 1];
   return undefined;
 }

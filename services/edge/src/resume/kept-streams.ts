@@ -70,7 +70,9 @@ export class KeptStreams implements KeptStreamHost {
 
   /** Serves the streams to all edges, this one too. */
   serve(bus: Bus): Disposable {
-    const serving = bus.serveAs(this.process, { 'edge.stream': (request, _body, call) => this.#takeUp(request, call) });
+    const serving = bus.serveAs(this.process, {
+      'edge.stream': (request, _body, call) => this.#takeUp(request, call),
+    });
     const checks = setInterval(() => this.#checkAccess(), accessCheckMs).unref();
     return {
       async dispose() {

@@ -20,7 +20,10 @@ export function readPosition({ exchange, query }: Pick<Entering, 'exchange' | 'q
   const given = [exchange.request.headers['last-event-id'], ...query.getAll('after')].filter((value) => value !== undefined);
   for (const value of given) {
     if (typeof value !== 'string' || !wholeNumber.test(value))
-      throw new GatewayError('invalid_request', { message: 'The position in a stream is the number of events that were received: a whole number.', param: 'after' });
+      throw new GatewayError('invalid_request', {
+        message: 'The position in a stream is the number of events that were received: a whole number.',
+        param: 'after',
+      });
   }
   return { after: Number(given[0] ?? 0) };
 }
