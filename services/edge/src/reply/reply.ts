@@ -3,6 +3,7 @@ import type { StreamCall, StreamHandlers } from '@model-gateway/bus';
 import { type BrokenEnding, frameFlag, type ReplyHead, type ReplyTail, type StreamForm, type Usage } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { StreamTerminator } from '@model-gateway/protocols';
+import { ownerOf } from '../admission/owner.ts';
 import type { RequestFacts } from '../admission/request-facts.ts';
 import type { ClientExchange } from '../client-exchange.ts';
 import type { EdgeContext } from '../context.ts';
@@ -190,8 +191,9 @@ export class Reply implements StreamHandlers<'translator.run'>, OpenReply {
 
   /** The translator cannot write the end of its turn any more, or not as the caller saw it. */
   #finishTurn(error: GatewayError): void {
-    const owner = this.#keeping?.owner;
-    if (!this.#turn || owner === undefined) return;
+    const { principal } = this.#facts;
+    const owner = principal && ownerOf(principal);
+    if (!this.#turn || owner == null) return;
     // Of a connection that was broken off the end was not even made.
     if (this.#ended === 'break' && this.#terminator) this.#ending(this.#terminator, error);
     const closed = this.#terminator?.closed?.(this.#background ? { code: 'server_error', message: error.message } : undefined);
