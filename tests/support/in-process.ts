@@ -27,6 +27,7 @@ import { compose, noPressure, type Pressure } from '@model-gateway/service-runti
 import { createLogger, createMetrics, createRedactor, type LogLevel } from '@model-gateway/telemetry';
 import { createTranslator } from '@model-gateway/translator';
 import { createOutbound, type Outbound } from '@model-gateway/upstream-client';
+import type { MemoryTurns } from './memory-turns.ts';
 
 export interface InProcessOptions {
   upstreams: UpstreamInput[];
@@ -51,6 +52,8 @@ export interface InProcessOptions {
   strict?: boolean;
   /** Address of a NATS server that carries the bus; absent: the memory bus. */
   natsUrl?: string;
+  /** Keeps turns; absent: the gateway stores none. */
+  turns?: MemoryTurns;
 }
 
 export interface InProcessGateway {
@@ -83,6 +86,7 @@ export async function startInProcess(options: InProcessOptions): Promise<InProce
   const bus = options.natsUrl
     ? await connectNatsBus({ url: options.natsUrl, name: 'in-process', logger, drainMs: 1000 })
     : createMemoryBus({ logger, strict: options.strict ?? true });
+  options.turns?.serve(bus);
   const rows: RequestRow[] = [];
   const hearing = bus.listenDurably('stats.request', async (batch) => void rows.push(...batch.map(({ event }) => event)), { maxWaitMs: 5 });
   const config = loadConfig({ env: { PORT: '0', HOST: '127.0.0.1', CONFIG_FILE: '/dev/null' } });
@@ -116,6 +120,7 @@ export async function startInProcess(options: InProcessOptions): Promise<InProce
           retryBudget: options.retryBudget ?? { share: 1, floor: 100 },
           drains: options.drains ?? { max: 100, ms: 30_000 },
           maxHops: 5,
+          ...(options.turns && { turns: { enabled: true, maxHistoryBytes: 1024 * 1024 } }),
         },
         pressure: options.pressure?.translator ?? noPressure,
       }),
@@ -139,6 +144,7 @@ export async function startInProcess(options: InProcessOptions): Promise<InProce
     async stop() {
       await service.stop();
       await hearing.dispose();
+      await options.turns?.stop();
       await bus.drain();
     },
   };
@@ -173,6 +179,7 @@ function snapshotOf(options: InProcessOptions, keyring: Keyring, key: string): S
   const models: Model[] = options.models.map((input) => modelSchema.parse(input));
   const group: KeyGroup = { name: 'group', models: ['*'], header_acl: [], strict_translation: false, enabled: true, description: '', ...options.group };
   const accessKey: AccessKeyRecord = { name: 'caller', group: 'group', enabled: true, expires_at: null, hash: hashAccessKey(key) };
+  if (options.turns) Object.assign(accessKey, { id: 'caller-id' });
   return buildSnapshot({
     revision: 1,
     upstreams,

@@ -7,5 +7,7 @@ export const sealedAs = {
   upstreamHeader: (upstreamId: string, name: string): string => `upstreams/${upstreamId}/custom_headers/${name}`,
   /** `requestId`: of the row, or of the request that an orphan ran for. */
   attemptMessage: (requestId: string): string => `request_stats/${requestId}/attempts`,
+  /** Content of a stored turn or of a conversation; `owner`: the id of the access key. */
+  turn: (owner: string, id: string): string => `turns/${owner}/${id}`,
   accessKey: (accessKeyId: string): string => `access_keys/${accessKeyId}/key`,
 } as const;

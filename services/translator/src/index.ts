@@ -24,6 +24,9 @@ import { RefusedSignatures } from './prepare/refused-signatures.ts';
 import { PromptSizes } from './prompt-sizes.ts';
 import { serveRun } from './run.ts';
 import type { RunDeps } from './run-deps.ts';
+import { serveTurnsCall } from './turns/answer-call.ts';
+import type { TurnDeps } from './turns/deps.ts';
+import { RunningTurns } from './turns/running-turns.ts';
 
 /** What the translator is built from. */
 export interface TranslatorDeps {
@@ -54,6 +57,8 @@ export interface TranslatorConfig {
   drains: DrainOptions;
   /** How often rules and scripts may reroute one request to another model. */
   maxHops: number;
+  /** Stored turns; absent: the gateway stores none. `maxHistoryBytes`: a longer history is refused. */
+  turns?: { enabled: boolean; maxHistoryBytes: number };
 }
 
 const mebibyte = 1024 * 1024;
@@ -88,6 +93,17 @@ function composeDeps(deps: TranslatorDeps): Composed {
     logger,
     drains: new Drains(config.drains),
   };
+  const holder = mintId('translator_');
+  const turns: TurnDeps = {
+    bus,
+    logger,
+    keyring,
+    mintId,
+    holder,
+    running: new RunningTurns(bus, holder),
+    enabled: config.turns?.enabled ?? false,
+    maxHistoryBytes: config.turns?.maxHistoryBytes ?? 0,
+  };
   const balance = { limiter, retries: new RetryBudget(config.retryBudget), outcomes: createOutcomePublisher(bus) };
   const runs: RunDeps = {
     bus,
@@ -98,6 +114,7 @@ function composeDeps(deps: TranslatorDeps): Composed {
     pressure: deps.pressure,
     attempts: { balance, reroute, prepare, send },
     counting: { counter, reroute, prepare, send },
+    turns,
   };
   return { runs, limiter, counter };
 }
@@ -113,7 +130,13 @@ export function createTranslator(deps: TranslatorDeps): Service {
     async start() {
       await Promise.all([deps.catalog.start(), deps.state.start()]);
       answering = serveGather(deps.bus, deps.state.holder, { 'translator-limits': () => limitsPart(limiter, deps.state) });
-      registrations = deps.bus.serve({ open: { 'translator.run': (job, body, stream) => serveRun(job, body, stream, runs) } });
+      if (runs.turns.enabled) runs.turns.running.start();
+      registrations = deps.bus.serve({
+        open: {
+          'translator.run': (job, body, stream) => serveRun(job, body, stream, runs),
+          'translator.turns': (call, body, stream) => serveTurnsCall(call, body, stream, runs.turns),
+        },
+      });
     },
     drain() {
       leavingAt = performance.now();
@@ -128,6 +151,7 @@ export function createTranslator(deps: TranslatorDeps): Service {
       // Replies whose callers left may still be read for their bill, within the same time.
       await deps.outbound.close(Math.max(0, leavingAt + leaveMs - performance.now()));
       clearTimeout(late);
+      await runs.turns.running.stop();
       limiter.close();
       await answering?.dispose();
       await counter.close();

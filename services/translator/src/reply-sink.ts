@@ -1,7 +1,7 @@
 /** The translator's end of the reply on the bus: head at the commit, bytes, and the cancel of a caller who left. */
 import type { ServerStream } from '@model-gateway/bus';
 import { frameFlag } from '@model-gateway/contracts';
-import type { GatewayError } from '@model-gateway/contracts/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import type { OpenReply } from './open-reply.ts';
 import type { PumpSink } from './pump.ts';
 import { receiptHeaders } from './receipt.ts';
@@ -17,6 +17,9 @@ export class ReplySink implements PumpSink, OpenReply {
   readonly #record: RequestRecord;
   #committed = false;
   #wholeBody: Uint8Array | undefined;
+  #headSent = false;
+  /** The end of a reply that waits until its turn is stored. */
+  #held: Uint8Array[] | undefined;
 
   constructor(stream: ServerStream<'translator.run'>, request: RequestContext, record: RequestRecord) {
     this.#stream = stream;
@@ -44,18 +47,47 @@ export class ReplySink implements PumpSink, OpenReply {
   commit(): void {
     if (this.#committed || this.#cancellation.reason !== null) return;
     this.#committed = true;
-    const { client, job } = this.#request;
+    const { client, job, turn } = this.#request;
+    turn?.begin();
+    if (this.#headSent) return;
+    this.#headSent = true;
     this.#stream.head({
       status: 200,
+      ...(turn && { turn: { id: turn.id } }),
       headers: { 'content-type': client.contentType(job.streamForm), 'cache-control': 'no-cache', ...receiptHeaders(this.#request, this.#record) },
     });
+  }
+
+  /** The caller is answered now; what follows is for the edge to keep. Other attempts may still follow. */
+  runInBackground(): void {
+    const { turn, background } = this.#request;
+    if (!turn) return;
+    turn.onCancel(() => this.interrupt(new GatewayError('client_gone', { message: 'The response was cancelled.' })));
+    this.#headSent = true;
+    const answer = background === 'queued' ? { answer: JSON.stringify(turn.queued) } : {};
+    this.#stream.head({ status: 200, headers: {}, turn: { id: turn.id }, background: answer });
   }
 
   send(bytes: Uint8Array | string, words = false): boolean {
     // A caller who left is read on for (drain) but no longer written to.
     if (this.#cancellation.reason !== null) return true;
     this.#record.addResponseBytes(bytes.length);
+    const { turn } = this.#request;
+    if (turn && (this.#held || turn.sees(bytes, words))) return this.#hold(bytes);
     return this.#stream.data(bytes, words ? frameFlag.messageEnd | frameFlag.words : frameFlag.messageEnd);
+  }
+
+  #hold(bytes: Uint8Array | string): boolean {
+    this.#held ??= [];
+    this.#held.push(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
+    return true;
+  }
+
+  /** The turn is stored, or cannot be: what was held leaves. */
+  release(): void {
+    const held = this.#held;
+    this.#held = undefined;
+    if (held && this.#cancellation.reason === null) this.#stream.data(Buffer.concat(held), frameFlag.messageEnd);
   }
 
   onWritable(callback: () => void): void {
@@ -65,6 +97,7 @@ export class ReplySink implements PumpSink, OpenReply {
   whole(body: string | Uint8Array): void {
     this.#wholeBody = typeof body === 'string' ? Buffer.from(body, 'utf8') : body;
     this.#record.setResponseBytes(this.#wholeBody.length);
+    this.#request.turn?.seesWhole(this.#wholeBody);
     this.#committed = true;
   }
 }

@@ -6,6 +6,7 @@ import type { Logger, Redactor, Tracer } from '@model-gateway/telemetry';
 import type { AttemptDeps } from './attempt/deps.ts';
 import type { CountDeps } from './count-tokens/deps.ts';
 import type { OpenReply } from './open-reply.ts';
+import type { TurnDeps } from './turns/deps.ts';
 
 /** What runs of requests use; each part of the translator is given its own group. */
 export interface RunDeps {
@@ -20,4 +21,5 @@ export interface RunDeps {
   readonly pressure: Pressure;
   readonly attempts: AttemptDeps;
   readonly counting: CountDeps;
+  readonly turns: TurnDeps;
 }

@@ -15,6 +15,8 @@ import type { CurrentRequest } from './request/current.ts';
 import { RequestRecord } from './request/record.ts';
 import type { RunDeps } from './run-deps.ts';
 import { beginRun, endRun } from './spans.ts';
+import { asStream, isRunHere } from './turns/background.ts';
+import { breakOffTurn, completeTurn, openTurns } from './turns/open-turns.ts';
 import { refuseUnknownTurn } from './turns/unknown-turn.ts';
 
 type Stream = ServerStream<'translator.run'>;
@@ -39,29 +41,38 @@ interface Run {
 
 /** Every way out leaves a tail with its row, or the row alone when the caller has left. */
 async function run(job: Job, bytes: Uint8Array, stream: Stream, deps: RunDeps): Promise<void> {
-  const { request, record, body } = openRequest(job, bytes, deps);
+  const background = isRunHere(job, bytes, deps);
+  const opened = openRequest(job, bytes, background instanceof Promise ? await background : background, deps);
+  const { request, record } = opened;
   const sink = new ReplySink(stream, request, record);
-  const current: Run = { request, record, sink, stream, deps };
+  const run: Run = { request, record, sink, stream, deps };
   deps.running.add(sink);
   try {
     if (deps.pressure.level >= 2) refuseUnderPressure(job, deps);
-    refuseUnknownTurn({ request, body });
-    if (job.operation === 'count-tokens') await countTokens({ request, record, body }, sink, deps.counting);
-    else await runAttempts({ request, record, body }, sink, deps.attempts);
-    finish(current);
+    const opening = openTurns(opened, deps.turns);
+    const current: CurrentRequest = { request, record, body: opening instanceof Promise ? await opening : opening };
+    refuseUnknownTurn(current);
+    if (request.background) sink.runInBackground();
+    if (job.operation === 'count-tokens') await countTokens(current, sink, deps.counting);
+    else await runAttempts(current, sink, deps.attempts);
+    if (request.turn) await completeTurn(request, record);
+    finish(run);
   } catch (error) {
-    fail(current, error);
+    if (request.turn) await breakOffTurn(request, record, toGatewayError(error));
+    fail(run, error);
   } finally {
     deps.running.remove(sink);
   }
 }
 
-function openRequest(job: Job, bytes: Uint8Array, { tracer }: RunDeps): CurrentRequest {
-  const client = findClient(job);
+function openRequest(sent: Job, bytes: Uint8Array, background: boolean, { tracer }: RunDeps): CurrentRequest {
+  const client = findClient(sent);
+  const job = background ? asStream(sent) : sent;
   const body = RequestBody.ofJob({ job, client }, bytes);
   const request: RequestContext = {
     job,
     client,
+    background: background ? (sent.stream ? 'stream' : 'queued') : undefined,
     cancellation: new Cancellation(),
     clock: new RequestClock(job.queueMs),
     cache: new RequestCache(),
@@ -80,6 +91,7 @@ function finish(run: Run): void {
   const { request, record, sink, stream, deps } = run;
   const { job, client, cancellation } = request;
   if (cancellation.reason !== null) return publishOwnRow(run, true);
+  sink.release();
   // Counting uses no tokens.
   const tail = { row: rowOf(run, 200, null, job.operation !== 'count-tokens'), ...traceOf(run) };
   const body = sink.wholeBody;
@@ -104,6 +116,7 @@ function fail(run: Run, cause: unknown): void {
   else if (error.cause)
     deps.logger.info({ request: job.id, ...traceFields(span), upstream: record.upstream, code: error.code, error: error.cause }, 'request failed');
   if (cancellation.reason !== null) return publishOwnRow(run, false);
+  sink.release();
   const row = rowOf(run, sink.committed ? 200 : error.status, error.code, false);
   keepUntilSettled(stream, row, deps);
   // What the ending of a stream tells its caller are the figures of the row.

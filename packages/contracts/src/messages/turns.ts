@@ -47,10 +47,16 @@ export interface TurnFacts {
 
 /** Bodies are JSON in UTF-8, sealed by the store before they rest. */
 export type TurnsWrite =
-  /** Before the first event of a stream, or before a background run is answered. The body is the list of the turn's own input items, each with an id. */
+  /**
+   * Before the first event of a stream, or before a background run is answered. The body is `{"input":[…],"response":{…}}`: the turn's own input items, each
+   * with an id, and the response object as it begins; both are absent for a turn that the upstream keeps.
+   */
   | { kind: 'begin'; turn: TurnFacts }
-  /** The body is the response object as its caller saw it last. `authority`: of two endings the higher stands (translator 2, edge 1, the store itself 0). */
-  | { kind: 'finish'; owner: string; id: string; status: TurnStatus; authority: 0 | 1 | 2 }
+  /**
+   * The body is the response object as its caller saw it last. `authority`: of two endings the higher stands (translator 2, edge 1, the store itself 0).
+   * `conversation`: the turn's, null for none; who does not know leaves it out.
+   */
+  | { kind: 'finish'; owner: string; id: string; status: TurnStatus; authority: 0 | 1 | 2; conversation?: string | null }
   /** `begin` and `finish` at once, for replies that are not streamed: the body is `{"input":[…],"response":{…}}`. Replaces nothing that is final. */
   | { kind: 'put'; turn: TurnFacts; authority: 1 | 2 }
   /** Leaves a tombstone with the parent link. */
@@ -88,7 +94,8 @@ export type TurnsRead =
   /** The body is the list of the turn's own input items, in order. */
   | { kind: 'input-items'; owner: string; id: string }
   /**
-   * The items of a chain of turns, or of a conversation, the oldest first: of each turn its input, then its output; deleted turns are passed over. The body
+   * The items of a chain of turns, or of a conversation, the oldest first: of each turn its input, then its output; deleted turns are passed over, and one
+   * that an upstream keeps stands as `{"type":"upstream_turn","id":…,"at":{…}}`. The body
    * is the list. A turn still in progress is waited for up to `waitMs`, then refused with `response_in_progress`; more than `maxTurns` or `maxBytes` with
    * `context_length_exceeded`.
    */

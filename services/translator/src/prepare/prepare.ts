@@ -65,6 +65,7 @@ function targetOf({ request, route, body, prepare: deps }: PrepareContext, { sea
       value,
       parse: () => body.parse(),
       ...(passes && { clientHeaders: job.headers }),
+      ...(body.state && { state: body.state }),
     },
     signatures,
     signaturesRefused,

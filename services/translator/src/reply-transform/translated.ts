@@ -48,6 +48,7 @@ export class TranslatedTransform implements ReplyTransform {
       mintId,
       sealSignature: target.signatures.seal,
       echo,
+      ...(current.request.turn && { turn: current.request.turn.reply }),
       // Only some client protocols report it, once.
       get inputEstimate() {
         return promptSizes.estimate(kind, conversation, bodyLength);

@@ -22,6 +22,7 @@ export class VerbatimTransform implements ReplyTransform {
       mintId,
       sealSignature: target.signatures.seal,
       requestValue: (key) => body.topLevel(key),
+      ...(request.turn && { turn: request.turn.reply }),
     });
   }
 

@@ -2,7 +2,7 @@
 import type { Job } from '@model-gateway/contracts';
 import { GatewayError, isGatewayError } from '@model-gateway/contracts/errors';
 import { type KnownPlaces, type Need, type Projected, type Projection, RepeatedKey } from '@model-gateway/json-bytes';
-import { type ClientAdapter, questionsOf, type ReadRequest } from '@model-gateway/protocols';
+import { type ClientAdapter, questionsOf, type ReadRequest, type StateHolder } from '@model-gateway/protocols';
 import { promptTokens, usualBytesPerToken } from '../prompt-sizes.ts';
 
 /** Bytes of a body that is too short to hold a file worth the look. */
@@ -22,6 +22,8 @@ export interface FoundPlaces extends KnownPlaces {
 export interface BodySource {
   readonly job: Job;
   readonly client: ClientAdapter;
+  /** Who holds what the body names. */
+  readonly state?: StateHolder;
 }
 
 /** The edge's scan judges the structure of a body, and not the text inside its strings. */
@@ -69,6 +71,17 @@ export class RequestBody {
     return bytes === this.bytes ? this : new RequestBody(this.#source, bytes, undefined);
   }
 
+  /** The same body, of which this one holds the turns and items that it names. */
+  heldBy(state: StateHolder): RequestBody {
+    const held = new RequestBody({ ...this.#source, state }, this.bytes, this.places);
+    held.#parsed = this.#parsed;
+    return held;
+  }
+
+  get state(): StateHolder | undefined {
+    return this.#source.state;
+  }
+
   /** The body as JSON. */
   parse(): unknown {
     this.#parsed ??= { value: parseJson(this.bytes.toString('utf8')) };
@@ -109,13 +122,14 @@ export class RequestBody {
   }
 
   #read(): ReadRequest {
-    const { job, client } = this.#source;
+    const { job, client, state } = this.#source;
     return client.readRequest(this.parse(), {
       path: job.path,
       operation: job.operation,
       model: job.requestedModel,
       streamForm: job.streamForm,
       headers: job.headers,
+      ...(state && { state }),
     });
   }
 

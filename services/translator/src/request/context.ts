@@ -5,6 +5,7 @@ import { type ClientAdapter, findProtocol } from '@model-gateway/protocols';
 import type { Span } from '@model-gateway/telemetry';
 import type { FetchedFile } from '../media/fetch-url.ts';
 import { LastRun } from '../scripts/last-run.ts';
+import type { RunningTurn } from '../turns/running-turn.ts';
 import type { Cancellation } from './cancellation.ts';
 
 /** What stays the same while one request runs. */
@@ -19,6 +20,10 @@ export interface RequestContext {
   readonly cache: RequestCache;
   /** The span of this run; undefined where the request is not traced. */
   readonly span: Span | undefined;
+  /** The gateway runs it without its caller, who gets `queued` at once; `stream`: is the first reader of its events instead. */
+  readonly background: 'queued' | 'stream' | undefined;
+  /** The stored turn that the reply is, set before the attempts begin; absent: none. */
+  turn?: RunningTurn;
 }
 
 export function findClient({ clientProtocol }: Job): ClientAdapter {

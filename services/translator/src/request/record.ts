@@ -25,6 +25,10 @@ export class RequestRecord {
   #stepsBefore = 0;
   #routes: readonly string[];
   #carriedLosses: readonly Loss[] | undefined;
+  /** What is lost whichever attempt answers. */
+  #lasting: readonly Loss[] = [];
+  #late: Loss | null = null;
+  #turnId: string | null = null;
   #body: RequestBody;
   #model: string;
   #route: Route | null = null;
@@ -101,7 +105,7 @@ export class RequestRecord {
     this.#firstByteMs = null;
     this.#firstContentMs = null;
     // What reading the request loses is declared by the attempts that translate it: one that passes the body as it is loses none of it.
-    const kept = this.#carriedLosses ?? [];
+    const kept = this.#carriedLosses ?? this.#lasting;
     if (this.#losses.length === kept.length) return;
     this.#losses.length = 0;
     this.lose(kept);
@@ -134,6 +138,22 @@ export class RequestRecord {
     }
   }
 
+  /** Lost before the first attempt, and by every one of them. */
+  loseAlways(losses: readonly Loss[]): void {
+    this.#lasting = losses;
+    this.lose(losses);
+  }
+
+  /** Known when the reply is over: the row tells of it. */
+  loseAtEnd(loss: Loss): void {
+    this.#late = loss;
+  }
+
+  /** The reply is this stored turn. */
+  setTurn(id: string): void {
+    this.#turnId = id;
+  }
+
   markFirstByte(): void {
     this.#firstByteMs ??= this.#request.clock.elapsedMs();
   }
@@ -161,6 +181,7 @@ export class RequestRecord {
   /** The finished row. `complete`: the upstream said how it ended, so its usage is final. */
   row(status: number, errorCode: string | null, complete: boolean): RequestRow {
     const { job, clock } = this.#request;
+    if (this.#late) this.lose([this.#late]);
     const usage = this.settle(complete);
     const rerouted = this.#routes.length > 1;
     return newRequestRow({
@@ -198,6 +219,7 @@ export class RequestRecord {
       client_ip: job.clientIp,
       user_agent: job.headers['user-agent'] ?? null,
       session_id: job.sessionId ?? null,
+      turn_id: this.#turnId,
       losses: this.#losses,
       pipeline: this.#pipeline,
       routes: rerouted ? [...this.#routes.slice(0, -1), this.#model] : noRoutes,

@@ -1,0 +1,47 @@
+/** Answers callers' calls on stored turns and conversations. They reach no model. */
+import type { ServerStream } from '@model-gateway/bus';
+import type { ProtocolId, TurnsCall } from '@model-gateway/contracts';
+import { GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
+import { findProtocol } from '@model-gateway/protocols';
+import type { CallAnswer } from './call-context.ts';
+import { conversationCalls } from './conversation-calls.ts';
+import type { TurnDeps } from './deps.ts';
+import { turnCalls } from './turn-calls.ts';
+
+type Stream = ServerStream<'translator.turns'>;
+
+const answers = { ...turnCalls, ...conversationCalls };
+
+/** Serves one call from the bus. */
+export function serveTurnsCall(call: TurnsCall, body: Uint8Array, stream: Stream, deps: TurnDeps): void {
+  answer(call, body, deps).then(
+    (answered) => send(answered, stream),
+    (cause: unknown) => {
+      const error = toGatewayError(cause);
+      if (error.code === 'internal') deps.logger.error({ call: call.id, error: error.cause ?? error }, 'defect in a call on stored turns');
+      stream.fail(error);
+    },
+  );
+}
+
+async function answer(call: TurnsCall, body: Uint8Array, deps: TurnDeps): Promise<CallAnswer> {
+  const turns = findProtocol(call.clientProtocol as ProtocolId)?.client?.turns;
+  const serves = Object.hasOwn(answers, call.action) ? answers[call.action] : undefined;
+  if (!turns || !serves) throw new GatewayError('not_found');
+  return serves({ call, turns, deps, readBody: () => readJson(body) });
+}
+
+function readJson(body: Uint8Array): unknown {
+  if (body.length === 0) return undefined;
+  try {
+    return JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'));
+  } catch (cause) {
+    throw new GatewayError('invalid_json', { cause });
+  }
+}
+
+function send(answered: CallAnswer, stream: Stream): void {
+  if ('resume' in answered) return stream.tail({ resume: answered.resume });
+  const bytes = Buffer.from(JSON.stringify(answered.json), 'utf8');
+  stream.whole({ status: 200, headers: { 'content-type': 'application/json', 'content-length': String(bytes.length) } }, bytes, {});
+}

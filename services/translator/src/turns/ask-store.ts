@@ -1,0 +1,62 @@
+/** Questions to the store of turns, which the stats service keeps. */
+import type { Bus, StreamHandlers } from '@model-gateway/bus';
+import type { OpenSubjects, TurnsFound, TurnsRead, TurnsWrite, TurnsWritten } from '@model-gateway/contracts';
+import { GatewayError } from '@model-gateway/contracts/errors';
+
+type StoreSubject = 'turns.read' | 'turns.write';
+
+/** Longer than a turn in progress is waited for. */
+const readMs = 15_000;
+const writeMs = 10_000;
+/** Seconds after which a caller may ask again. */
+const retryAfter = 5;
+
+export const storeAway = (cause?: unknown): GatewayError => new GatewayError('storage_unavailable', { retryAfter, cause });
+
+/** What the store refuses is for the caller; whatever else goes wrong means that it is away. */
+const errorOf = (error: GatewayError): GatewayError => (error.status < 500 ? error : storeAway(error));
+
+function open<S extends StoreSubject>(bus: Bus, subject: S, request: OpenSubjects[S]['request'], body: Uint8Array | undefined, deadlineMs: number) {
+  return new Promise<{ head: OpenSubjects[S]['head']; bytes: Buffer }>((resolve, reject) => {
+    const parts: Uint8Array[] = [];
+    let head: OpenSubjects[S]['head'] | undefined;
+    const handlers: StreamHandlers<S> = {
+      head(given) {
+        head = given;
+      },
+      data(bytes) {
+        parts.push(bytes);
+        call.consumed(bytes.byteLength);
+      },
+      tail() {
+        call.acknowledge();
+        if (head) resolve({ head, bytes: Buffer.concat(parts) });
+        else reject(storeAway());
+      },
+      whole(given, bytes) {
+        call.acknowledge();
+        resolve({ head: given, bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) });
+      },
+      broken: (error) => reject(errorOf(error)),
+    };
+    const call = bus.open(subject, request, handlers, { ...(body && { body }), deadlineMs });
+  });
+}
+
+/** Resolves when the change is committed, or refused. Rejects with `storage_unavailable` where the store is away. `content` is printed as JSON. */
+export async function writeTurn(bus: Bus, request: TurnsWrite, content?: unknown): Promise<TurnsWritten> {
+  const body = content === undefined ? undefined : Buffer.from(JSON.stringify(content), 'utf8');
+  return (await open(bus, 'turns.write', request, body, writeMs)).head;
+}
+
+/** What the store has; `content` is undefined where it has none. */
+export interface StoreAnswer {
+  found: TurnsFound;
+  content: unknown;
+}
+
+/** Rejects with `storage_unavailable` where the store is away, else with what it refuses. */
+export async function readTurns(bus: Bus, request: TurnsRead): Promise<StoreAnswer> {
+  const { head, bytes } = await open(bus, 'turns.read', request, undefined, readMs);
+  return { found: head, content: bytes.length === 0 ? undefined : (JSON.parse(bytes.toString('utf8')) as unknown) };
+}

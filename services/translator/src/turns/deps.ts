@@ -1,0 +1,21 @@
+/** What stored turns use. */
+import type { Bus } from '@model-gateway/bus';
+import type { Keyring } from '@model-gateway/secrets';
+import type { Logger } from '@model-gateway/telemetry';
+import type { RunningTurns } from './running-turns.ts';
+
+/** What stored turns use. */
+export interface TurnDeps {
+  readonly bus: Bus;
+  readonly logger: Logger;
+  /** Seals endings that wait in the outbox. */
+  readonly keyring: Keyring;
+  mintId(prefix: string): string;
+  /** Under this name the process reports that it works on turns. */
+  readonly holder: string;
+  readonly running: RunningTurns;
+  /** Whether the gateway stores turns. */
+  readonly enabled: boolean;
+  /** A longer history is refused. */
+  readonly maxHistoryBytes: number;
+}

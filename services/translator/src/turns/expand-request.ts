@@ -1,0 +1,84 @@
+/** Puts what a request names of the store into its body: then it goes on as if its caller had sent it all. */
+import type { Loss, TurnAtUpstream } from '@model-gateway/contracts';
+import { GatewayError } from '@model-gateway/contracts/errors';
+import type { StoredTurns, TurnWishes } from '@model-gateway/protocols';
+import type { RequestBody } from '../request/body.ts';
+import type { CurrentRequest } from '../request/current.ts';
+import { readTurns } from './ask-store.ts';
+import type { TurnDeps } from './deps.ts';
+import { unknownPrevious } from './losses.ts';
+import { mayBeStored } from './turn-ids.ts';
+
+/** A turn still in progress is waited for this long. */
+const waitMs = 5_000;
+/** A longer chain is refused, never cut. */
+const maxTurns = 1_000;
+
+/** What the store gave. */
+export interface Expansion {
+  body: RequestBody;
+  losses: readonly Loss[];
+  /** The turn that the request goes on from; null: none, or one that is not there. */
+  parent: string | null;
+  items: ReadonlyMap<string, unknown>;
+  /** The turn that the request goes on from is kept by this upstream. */
+  at?: TurnAtUpstream;
+}
+
+interface Chain {
+  history: readonly unknown[];
+  found: boolean;
+  at?: TurnAtUpstream;
+}
+
+const noItems: ReadonlyMap<string, unknown> = new Map();
+
+const namesAnything = ({ previous, conversation, references }: TurnWishes): boolean =>
+  previous !== undefined || conversation !== undefined || references.length > 0;
+
+/**
+ * Throws 404 for conversations and items that are not there, `previous_response_not_found` where the request came over a WebSocket, and
+ * `storage_unavailable`.
+ */
+export async function expandRequest({ request, body }: Pick<CurrentRequest, 'request' | 'body'>, wishes: TurnWishes, deps: TurnDeps): Promise<Expansion> {
+  const { job, client } = request;
+  if (!client.turns || !namesAnything(wishes)) return { body, losses: [], parent: null, items: noItems };
+  const owner = job.accessKeyId;
+  const [chain, items] = owner === undefined ? [nothing, noItems] : await Promise.all([readChain(owner, wishes, deps), readItems(owner, wishes, deps)]);
+  if (!chain.found && wishes.conversation !== undefined) throw noConversation(wishes.conversation);
+  const unknown = !chain.found && wishes.previous !== undefined;
+  if (unknown && job.socket) throw new GatewayError('previous_response_not_found', { param: 'previous_response_id' });
+  return {
+    body: expanded(body, client.turns, chain.history, items),
+    losses: unknown ? [unknownPrevious] : [],
+    parent: unknown ? null : (wishes.previous ?? null),
+    items,
+    ...(chain.at && { at: chain.at }),
+  };
+}
+
+function expanded(body: RequestBody, turns: StoredTurns, history: readonly unknown[], items: ReadonlyMap<string, unknown>): RequestBody {
+  return body.withBody(Buffer.from(JSON.stringify(turns.expand(body.parse(), history, items)), 'utf8'));
+}
+
+const nothing: Chain = { history: [], found: false };
+
+async function readChain(owner: string, { previous, conversation }: TurnWishes, { bus, maxHistoryBytes }: TurnDeps): Promise<Chain> {
+  const id = previous ?? conversation;
+  if (id === undefined || !mayBeStored(id)) return nothing;
+  const named = previous === undefined ? { conversation: id } : { turn: id };
+  const { found, content } = await readTurns(bus, { kind: 'history', owner, ...named, waitMs, maxTurns, maxBytes: maxHistoryBytes });
+  if (!found.found) return nothing;
+  return { history: Array.isArray(content) ? content : [], found: true, ...(found.at && { at: found.at }) };
+}
+
+async function readItems(owner: string, { references }: TurnWishes, { bus }: TurnDeps): Promise<ReadonlyMap<string, unknown>> {
+  const ids = references.filter(mayBeStored);
+  if (ids.length === 0) return noItems;
+  const { content } = await readTurns(bus, { kind: 'items', owner, ids });
+  return typeof content === 'object' && content !== null ? new Map(Object.entries(content)) : noItems;
+}
+
+const maxNamed = 128;
+export const noConversation = (id: string): GatewayError =>
+  new GatewayError('not_found', { param: 'conversation', message: `Conversation with id '${id.slice(0, maxNamed)}' not found.` });

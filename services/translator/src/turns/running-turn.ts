@@ -1,0 +1,123 @@
+/** The stored turn of one reply: it sees what the caller is sent, and writes it to the store. */
+import type { TurnFacts, TurnStatus, Usage } from '@model-gateway/contracts';
+import type { GatewayError } from '@model-gateway/contracts/errors';
+import type { ReplyTurn, TurnObserver } from '@model-gateway/protocols';
+import type { Cancellable, RunningTurns } from './running-turns.ts';
+import type { TurnWriter } from './turn-writer.ts';
+
+/** What a turn is made of. */
+export interface TurnParts {
+  facts: TurnFacts;
+  /** What the reply says of the turn. */
+  reply: ReplyTurn;
+  observer: TurnObserver;
+  /** The response object as it begins. */
+  begun: unknown;
+  writer: TurnWriter;
+  running: RunningTurns;
+}
+
+export class RunningTurn implements Cancellable {
+  readonly #parts: TurnParts;
+  #delivered = false;
+  #cancel: (() => void) | undefined;
+  #cancelled = false;
+  #over = false;
+
+  constructor(parts: TurnParts) {
+    this.#parts = parts;
+    parts.running.add(this);
+  }
+
+  get id(): string {
+    return this.#parts.facts.id;
+  }
+
+  get reply(): ReplyTurn {
+    return this.#parts.reply;
+  }
+
+  /** It runs without a caller. */
+  get background(): boolean {
+    return this.#parts.facts.background;
+  }
+
+  /** What its caller is answered while it runs without one. */
+  get queued(): unknown {
+    return this.#parts.begun;
+  }
+
+  get isCancelled(): boolean {
+    return this.#cancelled;
+  }
+
+  cancel(): void {
+    this.#cancelled = true;
+    this.#cancel?.();
+  }
+
+  onCancel(callback: () => void): void {
+    this.#cancel = callback;
+    if (this.#cancelled) callback();
+  }
+
+  /** The first event leaves: the store is told, and not waited for. */
+  begin(): void {
+    if (this.#delivered) return;
+    this.#delivered = true;
+    void this.#parts.writer.begin(this.#parts.begun);
+  }
+
+  /** Whole events leave. true: the reply's end is among them, which is held until the turn is stored. */
+  sees(events: Uint8Array | string, onlyWords: boolean): boolean {
+    const { observer } = this.#parts;
+    // The text's characters are bytes.
+    observer.written(typeof events === 'string' ? Buffer.from(events, 'latin1') : events, onlyWords);
+    return !onlyWords && observer.ended() !== null;
+  }
+
+  seesWhole(body: Uint8Array): void {
+    this.#delivered = true;
+    this.#parts.observer.whole(JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')));
+  }
+
+  /** The reply came to its end. Resolves with whether it is stored, or lies in the outbox. */
+  complete(): Promise<boolean> {
+    const ended = this.#parts.observer.ended();
+    return ended ? this.#finish(ended.status, ended.response) : this.breakOff('incomplete');
+  }
+
+  /**
+   * The reply broke off, or its caller left. A turn of which nobody has seen anything is taken back, unless its caller was told of it before.
+   * `usage`: what the stream's end tells the caller.
+   */
+  breakOff(status: 'incomplete' | 'failed', error?: GatewayError, usage?: Usage): Promise<boolean> {
+    const { observer, facts } = this.#parts;
+    const ended = observer.ended();
+    // The caller had asked for the end to be there, whether or not it could be handed over.
+    if (ended) return this.#finish(ended.status, ended.response);
+    if (this.#cancelled) return this.#finish('cancelled', observer.broken('cancelled', undefined, usage));
+    if (facts.background)
+      return this.#finish('failed', observer.broken('failed', { code: 'server_error', message: error?.message ?? 'The run broke off.' }, usage));
+    if (this.#delivered) return this.#finish(status, observer.broken(status, undefined, usage));
+    return this.discard().then(() => false);
+  }
+
+  /** Nobody was told of it. */
+  discard(): Promise<void> {
+    const { observer, writer } = this.#parts;
+    this.#leave();
+    return writer.discard(observer.broken('failed'));
+  }
+
+  #finish(status: TurnStatus, response: unknown): Promise<boolean> {
+    this.#leave();
+    return this.#parts.writer.finish(status, response);
+  }
+
+  #leave(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#parts.running.remove(this);
+  }
+}

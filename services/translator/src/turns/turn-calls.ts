@@ -1,0 +1,72 @@
+/** Calls on one stored turn. */
+import type { TurnFacts } from '@model-gateway/contracts';
+import { GatewayError } from '@model-gateway/contracts/errors';
+import { readTurns, writeTurn } from './ask-store.ts';
+import type { AnswerCall, CallContext } from './call-context.ts';
+import { storedIds } from './turn-ids.ts';
+
+/** What is repeated of an id to its caller. */
+const maxNamed = 128;
+
+interface FoundTurn {
+  turn: TurnFacts;
+  response: unknown;
+}
+
+/** The same whether it never was there, was deleted, is another key's, or could not be an id. */
+const noTurn = ({ call }: CallContext): GatewayError =>
+  new GatewayError('not_found', { message: `Response with id '${(call.target ?? '').slice(0, maxNamed)}' not found.` });
+
+async function find(context: CallContext): Promise<FoundTurn> {
+  const { call, turns, deps } = context;
+  for (const id of storedIds(call.target ?? '', turns.idPrefix)) {
+    const { found, content } = await readTurns(deps.bus, { kind: 'turn', owner: call.owner, id });
+    if (found.found && found.turn) return { turn: found.turn, response: content };
+  }
+  throw noTurn(context);
+}
+
+const get: AnswerCall = async (context) => {
+  const { call, turns } = context;
+  const { stream, after } = turns.calls.readResume(call.query);
+  const { turn, response } = await find(context);
+  if (stream) {
+    if (turn.stream === undefined) throw new GatewayError('stream_expired');
+    return { resume: { stream: turn.stream, after: after ?? -1 } };
+  }
+  // A turn whose beginning is all that is known of it, written by an earlier version.
+  if (response === undefined || response === null) throw noTurn(context);
+  return { json: response };
+};
+
+const remove: AnswerCall = async (context) => {
+  const { call, turns, deps } = context;
+  const { turn } = await find(context);
+  const named = { owner: call.owner, id: turn.id };
+  // A run that nobody can ask for any more is for nobody.
+  if (turn.background) await writeTurn(deps.bus, { kind: 'cancel', ...named });
+  const { stored } = await writeTurn(deps.bus, { kind: 'delete', ...named });
+  if (!stored) throw noTurn(context);
+  return { json: turns.calls.deleted(turn.id) };
+};
+
+const cancel: AnswerCall = async (context) => {
+  const { call, deps } = context;
+  const { turn } = await find(context);
+  if (!turn.background)
+    throw new GatewayError('invalid_request', { message: 'Only a response that was created with `background` set to true can be cancelled.' });
+  const { stored, reason } = await writeTurn(deps.bus, { kind: 'cancel', owner: call.owner, id: turn.id });
+  if (!stored && reason === 'missing') throw noTurn(context);
+  return { json: (await find(context)).response };
+};
+
+const inputItems: AnswerCall = async (context) => {
+  const { call, turns, deps } = context;
+  const wishes = turns.calls.readList(call.query);
+  const { turn } = await find(context);
+  const { found, content } = await readTurns(deps.bus, { kind: 'input-items', owner: call.owner, id: turn.id });
+  if (!found.found) throw noTurn(context);
+  return { json: turns.calls.page(Array.isArray(content) ? content : [], wishes) };
+};
+
+export const turnCalls = { get, delete: remove, cancel, 'input-items': inputItems } as const satisfies Record<string, AnswerCall>;
