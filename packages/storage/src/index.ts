@@ -26,9 +26,10 @@ export type { CatalogHistory, Commit, CommitAuthor, CommitPage } from './history
 export { type OpenOptions, openStorage, type Storage, type StorageLogger, type StorageTarget } from './open-storage.ts';
 export { type RequestFilters, type RequestPage, type RequestQuery, searchedColumns } from './requests/list-rows.ts';
 export type { RequestStats } from './requests/request-stats.ts';
-export { type Dimension, dimensions, type Grain, grainMs, startOf } from './stats/dimensions.ts';
+export { type AttemptDimension, attemptDimensions, type Dimension, dimensions } from './stats/dimension-names.ts';
+export { type Grain, grainMs, startOf } from './stats/dimensions.ts';
 export type { Keep } from './stats/prune.ts';
-export { type AttemptDimension, type AttemptGroup, type AttemptQuery, attemptDimensions } from './stats/read-attempts.ts';
+export type { AttemptGroup, AttemptQuery } from './stats/read-attempts.ts';
 export type { SessionQuery, SessionSums } from './stats/read-sessions.ts';
 export type { Latencies, StatsFilters, StatsGroup, StatsOrder, StatsQuery } from './stats/read-stats.ts';
 export { type GuardOptions, guardStorage, type StorageGuard } from './storage-guard.ts';

@@ -2,9 +2,8 @@
 import { cleanText } from '../requests/clean-text.ts';
 import type { StoredRow } from '../requests/row-codec.ts';
 import { type Measures, measureNames } from '../schema.ts';
+import { type Dimension, dimensions } from './dimension-names.ts';
 
-export const dimensions = ['access_key', 'key_group', 'model', 'upstream', 'client_protocol', 'upstream_protocol', 'error'] as const;
-export type Dimension = (typeof dimensions)[number];
 export type Scope = 'all' | Dimension | 'full';
 export const scopes: readonly Scope[] = ['all', ...dimensions, 'full'];
 

@@ -3,12 +3,10 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import type { Database } from '../schema.ts';
 import { wentWell } from './attempts.ts';
+import { type AttemptDimension, attemptDimensions } from './dimension-names.ts';
 import { type Grain, grains } from './dimensions.ts';
 import { type Histogram, quantile, readCounts } from './histogram.ts';
 import type { Latencies } from './read-stats.ts';
-
-export const attemptDimensions = ['upstream', 'key', 'model', 'outcome'] as const;
-export type AttemptDimension = (typeof attemptDimensions)[number];
 
 /** A query over attempts: range, filters and grouping. */
 export interface AttemptQuery {

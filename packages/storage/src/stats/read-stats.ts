@@ -2,7 +2,8 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import { type Database, type Measures, measureNames } from '../schema.ts';
-import { type Dimension, dimensions, type Grain, grains, noMeasures, type Scope } from './dimensions.ts';
+import { type Dimension, dimensions } from './dimension-names.ts';
+import { type Grain, grains, noMeasures, type Scope } from './dimensions.ts';
 import { type Histogram, quantile, readCounts } from './histogram.ts';
 
 /** A time range and its grain. */

@@ -1,7 +1,8 @@
 /** Ids of series: looked up once, cached, created where there is none. */
 import type { Kysely } from 'kysely';
 import type { Database, SeriesColumns } from '../schema.ts';
-import { dimensions, type Scope, type Values } from './dimensions.ts';
+import { dimensions } from './dimension-names.ts';
+import type { Scope, Values } from './dimensions.ts';
 
 /** One combination of dimension values, and the text it is cached by. */
 export interface SeriesKey {

@@ -8,19 +8,12 @@ import type { ConsoleContext } from '../context.ts';
 import { Problem } from '../problem.ts';
 import { fingerprintOfValue, keysOfValue } from '../resources/upstream-keys.ts';
 import { readInput } from '../validation/read-input.ts';
-import { maybeText, text } from './answers/common.ts';
+import { lookupAnswer } from './answers/key-lookup.ts';
 import { base, type Route } from './route.ts';
 
 /** The value goes in the body, never into an address: addresses are logged. */
 const lookupBody = z.strictObject({ key: z.string().min(1).max(16_384).describe('The whole value; it is neither stored nor logged') });
 
-const lookupAnswer = z.strictObject({
-  access_key: z.strictObject({ name: text, group: text, enabled: z.boolean(), expires_at: maybeText, last_used_at: z.iso.datetime().nullable() }).nullable(),
-  /** One value may be the key of several upstreams. */
-  upstream_keys: z.array(
-    z.strictObject({ upstream: text, upstream_enabled: z.boolean(), id: text, position: z.int().min(1), label: maybeText, fingerprint: text }),
-  ),
-});
 type Found = z.output<typeof lookupAnswer>;
 
 const minuteMs = 60_000;

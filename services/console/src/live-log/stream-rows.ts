@@ -2,7 +2,7 @@
 import type { RequestRow } from '@model-gateway/contracts';
 import type { RequestFilters } from '@model-gateway/storage';
 import type { Response } from 'express';
-import { showRow } from '../api/answers/request-row.ts';
+import { showRow } from '../statistics/show-row.ts';
 import type { LiveLog } from './live-log.ts';
 import { createRowFilter } from './row-filter.ts';
 

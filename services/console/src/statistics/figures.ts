@@ -1,38 +1,8 @@
 /** What the sums say, as the API and its tables have it. */
 import { printMoney } from '@model-gateway/contracts';
 import type { Latencies, SessionSums, StatsGroup } from '@model-gateway/storage';
+import type { Figures, TimedFigures } from '../api/answers/statistics.ts';
 import { type Cell, csvLine } from './csv.ts';
-
-/** Counts, tokens and costs of a group of requests. */
-export interface Figures {
-  requests: number;
-  /** Without callers who left. */
-  errors: number;
-  /** Between 0 and 1; null of no request. */
-  error_rate: number | null;
-  /** Requests whose upstream reported no usage, or only part of it. */
-  estimated_requests: number;
-  /** With tokens and without a price. */
-  unpriced_requests: number;
-  input_tokens: number;
-  output_tokens: number;
-  cache_read_tokens: number;
-  cache_write_tokens: number;
-  reasoning_tokens: number;
-  /** Beside those of text. */
-  audio_input_tokens: number;
-  audio_output_tokens: number;
-  total_tokens: number;
-  /** Money by currency: as a decimal string, and in millionths. */
-  cost: { currency: string; cost: string; cost_micros: number }[];
-}
-
-/** Figures with the latencies of the same requests. */
-export interface TimedFigures extends Figures {
-  /** Milliseconds; quantiles are mostly a few per cent off, and at most 19 %. */
-  duration_ms: Latencies & { average: number | null };
-  first_content_ms: Latencies;
-}
 
 function figuresOf({ measures, cost }: Pick<StatsGroup, 'measures' | 'cost'>): Figures {
   const { requests, errors, estimated, unpriced, input, output, cache_read, cache_write, reasoning, audio_input, audio_output } = measures;

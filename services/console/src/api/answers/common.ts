@@ -15,6 +15,9 @@ export const anything = z.json();
 /** A JSON object of any shape. */
 export const anyObject = z.record(z.string(), anything);
 
+/** What a translation could not keep. */
+export const loss = z.strictObject({ field: text, action: z.enum(['dropped', 'downgraded', 'emulated', 'renamed']), detail: text });
+
 /** What every stored thing shows beside its own fields. */
 export const stored = { id: text, etag: text, created_at: instant, updated_at: instant };
 

@@ -1,8 +1,7 @@
 /** One finished request, as logs show it. */
-import { printMaybeMoney, protocolIds, type RequestRow, rowKinds, sealedAs } from '@model-gateway/contracts';
-import { type Keyring, SealError } from '@model-gateway/secrets';
+import { protocolIds, type RequestRow, rowKinds } from '@model-gateway/contracts';
 import { z } from 'zod';
-import { count, epochMs, maybeCount, maybeText, micros, money, text } from './common.ts';
+import { count, epochMs, loss, maybeCount, maybeText, micros, money, text } from './common.ts';
 
 const protocol = z.enum(protocolIds).nullable();
 
@@ -54,7 +53,7 @@ const columns = {
   client_ip: maybeText,
   user_agent: maybeText,
   session_id: maybeText,
-  losses: z.array(z.strictObject({ field: text, action: z.enum(['dropped', 'downgraded', 'emulated', 'renamed']), detail: text })),
+  losses: z.array(loss),
   pipeline: z.array(text),
   routes: z.array(text),
   /** How a stream that broke after its first bytes was ended. */
@@ -71,31 +70,6 @@ const columns = {
 
 /** A row with its cost as people read it. */
 export type ShownRow = RequestRow & { cost: string | null };
-/** The upstream's words are left out: they are sealed, and shown with one request alone. */
-export const showRow = <T extends RequestRow>(row: T): T & ShownRow => ({
-  ...row,
-  attempts: row.attempts.some(({ message }) => message !== undefined) ? row.attempts.map(({ message: _sealed, ...attempt }) => attempt) : row.attempts,
-  cost: printMaybeMoney(row.cost_micros),
-});
-
-/** One request with the upstream's words; those that do not open any more (their master key is gone) are left out. */
-export function showDetails(row: RequestRow, keyring: Keyring): ShownRow {
-  const place = sealedAs.attemptMessage(row.of ?? row.id);
-  const opened = row.attempts.map(({ message, ...attempt }) => {
-    const words = message === undefined ? undefined : openWords(message, place, keyring);
-    return { ...attempt, ...(words !== undefined && { message: words }) };
-  });
-  return { ...showRow(row), attempts: opened };
-}
-
-function openWords(sealed: string, place: string, keyring: Keyring): string | undefined {
-  try {
-    return keyring.open(sealed, place);
-  } catch (error) {
-    if (error instanceof SealError) return undefined;
-    throw error;
-  }
-}
 
 export const requestRow: z.ZodType<ShownRow> = z.strictObject(columns);
 /** One that was asked for by its id. */

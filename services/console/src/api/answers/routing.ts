@@ -1,7 +1,7 @@
 /** Answers about where requests go, what a try at them gave, and what is left of limits. */
 import { type Explanation, protocolIds, rateLimitSchema } from '@model-gateway/contracts';
 import { z } from 'zod';
-import { anything, count, maybeText, micros, money, processes, text } from './common.ts';
+import { anything, count, loss, maybeText, micros, money, processes, text } from './common.ts';
 
 const protocol = z.enum(protocolIds);
 const number = z.number();
@@ -104,7 +104,7 @@ export const modelTest = z.strictObject({
     client_protocol: text,
     upstream_protocol: maybeText,
     upstream_body: anything,
-    losses: z.array(z.strictObject({ field: text, action: text, detail: text })),
+    losses: z.array(loss),
   }),
 });
 
@@ -114,7 +114,8 @@ export const scriptTest = z.strictObject({ result_body: anything, execution_time
 export const scriptTypes = z.strictObject({ types: text });
 export const ruleTest = z.strictObject({
   body: anything,
-  applied: z.array(z.strictObject({ index: z.int(), mode: text, changes: anything })),
+  /** `changes`: how many values the rule changed. */
+  applied: z.array(z.strictObject({ index: z.int(), mode: text, changes: count })),
   switch: z.strictObject({ index: z.int(), use_model: text }).nullable(),
 });
 

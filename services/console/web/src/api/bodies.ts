@@ -1,8 +1,8 @@
 /** Stored bodies of requests: which there are, and those of one request, whose reading is recorded. */
+import type { LogDetails } from '@model-gateway/console/answers';
 import type { BodyEntry, RequestBodies } from '@model-gateway/contracts';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { call, path } from './client.ts';
-import type { LogRow } from './stats.ts';
 
 /** Asked for only when somebody wants to read: each look is recorded, so that what was read once is not read again by another part of the page. */
 const bodiesOf = (id: string) => ({
@@ -21,7 +21,7 @@ export function useReadBodies(): (id: string) => Promise<RequestBodies> {
 
 const requestOf = (id: string) => ({
   queryKey: ['logs', 'one', id],
-  queryFn: ({ signal }: { signal: AbortSignal }) => call<LogRow & { has_bodies: boolean }>(path('logs', id), { signal }),
+  queryFn: ({ signal }: { signal: AbortSignal }) => call<LogDetails>(path('logs', id), { signal }),
   retry: false as const,
 });
 

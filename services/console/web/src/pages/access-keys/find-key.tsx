@@ -1,5 +1,6 @@
 /** Whose a key is that turned up somewhere: found by its whole value, which is sent in a body and kept nowhere. */
 import { Anchor, Badge, Button, Group, Modal, PasswordInput, Stack, Text } from '@mantine/core';
+import type { FoundKey } from '@model-gateway/console/answers';
 import { IconKeyOff } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -10,11 +11,6 @@ import { useOverlayOpen } from '../../components/dialogs.tsx';
 import { EnabledBadge } from '../../components/enabled-badge.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { formatTime } from '../../components/format.ts';
-
-interface Found {
-  access_key: { name: string; group: string; enabled: boolean; expires_at: string | null; last_used_at: string | null } | null;
-  upstream_keys: { upstream: string; upstream_enabled: boolean; id: string; position: number; label: string | null; fingerprint: string }[];
-}
 
 export function FindKey() {
   const { t } = useTranslation('access-keys');
@@ -33,7 +29,7 @@ function FindDialog({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation('access-keys');
   const [value, setValue] = useState('');
   const isCovered = useOverlayOpen();
-  const search = useMutation({ mutationFn: (key: string) => call<Found>('access-keys/lookup', { method: 'POST', body: { key } }) });
+  const search = useMutation({ mutationFn: (key: string) => call<FoundKey>('access-keys/lookup', { method: 'POST', body: { key } }) });
   const onSubmit = (event: FormEvent) => {
     event.preventDefault();
     if (value.trim() !== '') search.mutate(value.trim());
@@ -63,7 +59,7 @@ function FindDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-function Result({ found: { access_key, upstream_keys }, onLeave }: { found: Found; onLeave: () => void }) {
+function Result({ found: { access_key, upstream_keys }, onLeave }: { found: FoundKey; onLeave: () => void }) {
   const { t } = useTranslation('access-keys');
   if (access_key === null && upstream_keys.length === 0) return <Text role="status">{t('foundNothing')}</Text>;
   return (

@@ -1,5 +1,5 @@
 /** One call from the playground: through the console's test, which shows the translation, or as a client with an access key. */
-import type { Loss } from '@model-gateway/contracts';
+import type { ModelTest } from '@model-gateway/console/answers';
 import type { PlaygroundDialect, PlaygroundPiece, PlaygroundRequest } from '@model-gateway/protocols/playground';
 import { createParser } from 'eventsource-parser';
 import { ApiProblem } from '../../api/problem.ts';
@@ -15,7 +15,7 @@ export interface CallRecord {
   firstMs: number | null;
   totalMs: number | null;
   /** Of a test alone: what the upstream was sent. */
-  translation: { client_protocol: string; upstream_protocol: string | null; upstream_body: unknown; losses: Loss[] } | null;
+  translation: ModelTest['translation'] | null;
   /** Of a client's call: the header that sums up its translation. */
   translationHeader: string | null;
 }
@@ -29,14 +29,6 @@ export interface CallOptions {
   signal: AbortSignal;
   onPieces: (pieces: PlaygroundPiece[]) => void;
   onRecord: (change: Partial<CallRecord>) => void;
-}
-
-interface TestResult {
-  request_id: string;
-  status: number;
-  latency_ms: number;
-  response?: unknown;
-  translation: NonNullable<CallRecord['translation']>;
 }
 
 export const emptyRecord: CallRecord = {
@@ -66,7 +58,7 @@ export async function runCall(options: CallOptions): Promise<void> {
 
 async function callAsTest({ dialect, request, signal, onPieces, onRecord }: CallOptions, began: number): Promise<void> {
   const reader = createReplyReader(dialect, request.stream, { onPieces, onRecord }, began);
-  let result: TestResult | null = null;
+  let result: ModelTest | null = null;
   const response = await streamCall('models/test', {
     body: { model: request.model, client_protocol: dialect.id, stream: request.stream, body: dialect.body(request) },
     signal,
@@ -74,12 +66,12 @@ async function callAsTest({ dialect, request, signal, onPieces, onRecord }: Call
   const events = createParser({
     onEvent({ event, data }) {
       if (event === 'data') reader.push(JSON.parse(data) as string);
-      if (event === 'result') result = JSON.parse(data) as TestResult;
+      if (event === 'result') result = JSON.parse(data) as ModelTest;
     },
   });
   await readText(response, (text) => events.feed(text));
   if (result === null) throw new ApiProblem(0, 'cut', 'The answer ended before its result.');
-  const { status, request_id, translation, response: reply }: TestResult = result;
+  const { status, request_id, translation, response: reply }: ModelTest = result;
   onRecord({ status, requestId: request_id, translation });
   if (status >= 400) reader.refuse(JSON.stringify(reply));
   else reader.finish();

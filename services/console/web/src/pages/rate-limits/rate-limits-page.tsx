@@ -1,5 +1,6 @@
 /** How much of each limit is in use, read again every two seconds. */
 import { Alert, Badge, Card, Group, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
+import type { LimitStatus } from '@model-gateway/console/answers';
 import { IconGauge } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
@@ -10,9 +11,12 @@ import { FaultNotice } from '../../components/fault-notice.tsx';
 import { formatMoney } from '../../components/format.ts';
 import { Meter } from '../../components/meter.tsx';
 import { Page } from '../../components/page.tsx';
-import type { Budget, Counter, Gate, LimitStatus } from './limit-status.ts';
 
 const refreshMs = 2000;
+
+type Counter = LimitStatus['keys'][number];
+type Gate = LimitStatus['models'][number];
+type Budget = LimitStatus['budgets'][number];
 
 export function RateLimitsPage() {
   const { t } = useTranslation('rate-limits');

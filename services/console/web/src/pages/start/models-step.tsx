@@ -1,5 +1,6 @@
 /** Which of the provider's models callers may use: the provider is asked, which also tells whether address and key are right. */
 import { Alert, Button, Checkbox, Group, Loader, ScrollArea, Stack, Text, TextInput } from '@mantine/core';
+import type { FetchedModels } from '@model-gateway/console/answers';
 import { IconCircleCheck } from '@tabler/icons-react';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -17,7 +18,7 @@ export function ModelsStep({ upstream, onDone }: { upstream: string; onDone: (mo
   const [typed, setTyped] = useState('');
   const found = useQuery({
     queryKey: ['fetch-models', upstream],
-    queryFn: ({ signal }) => call<{ models: string[] }>(path('upstreams', upstream, 'fetch-models'), { method: 'POST', signal }),
+    queryFn: ({ signal }) => call<FetchedModels>(path('upstreams', upstream, 'fetch-models'), { method: 'POST', signal }),
     enabled: upstream !== '',
     retry: false,
     refetchOnWindowFocus: false,

@@ -125,7 +125,7 @@ function TopTable({ items, by, caption, onOpen }: { items: readonly TopItem[]; b
         </Table.Thead>
         <Table.Tbody>
           {items.map((item) => (
-            <Table.Tr key={`${item.value ?? ''} ${item.access_key ?? ''}`}>
+            <Table.Tr key={`${item.value ?? ''} ${'access_key' in item ? item.access_key : ''}`}>
               <Table.Td style={{ overflowWrap: 'anywhere' }}>
                 <UnstyledButton fz="inherit" c="var(--mantine-color-anchor)" onClick={() => onOpen(item)}>
                   {item.value ?? t([`noneOf.${by}`, 'none'])}
@@ -139,9 +139,9 @@ function TopTable({ items, by, caption, onOpen }: { items: readonly TopItem[]; b
               </Table.Td>
               <Table.Td className="numeric">{formatCompact(item.total_tokens)}</Table.Td>
               <Table.Td className="numeric">{item.cost.map(({ cost_micros, currency }) => formatMoney(cost_micros, currency)).join(' + ') || '–'}</Table.Td>
-              <Table.Td className="numeric">{formatDuration(item.duration_ms?.average ?? null)}</Table.Td>
-              <Table.Td className="numeric">{formatDuration(item.duration_ms?.p95 ?? null)}</Table.Td>
-              <Table.Td className="numeric">{formatDuration(item.first_content_ms?.p50 ?? null)}</Table.Td>
+              <Table.Td className="numeric">{formatDuration('duration_ms' in item ? item.duration_ms.average : null)}</Table.Td>
+              <Table.Td className="numeric">{formatDuration('duration_ms' in item ? item.duration_ms.p95 : null)}</Table.Td>
+              <Table.Td className="numeric">{formatDuration('first_content_ms' in item ? item.first_content_ms.p50 : null)}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>

@@ -1,10 +1,11 @@
 /** Each tried rule with what it did. */
+
 import { Badge, Group, Stack, Text } from '@mantine/core';
+import type { RuleTest } from '@model-gateway/console/answers';
 import type { BodyRuleInput } from '@model-gateway/contracts';
 import { useTranslation } from 'react-i18next';
-import type { RuleTrialResult } from './use-rule-test.ts';
 
-export function RuleOutcomes({ rules, applied }: { rules: readonly BodyRuleInput[]; applied: RuleTrialResult['applied'] }) {
+export function RuleOutcomes({ rules, applied }: { rules: readonly BodyRuleInput[]; applied: RuleTest['applied'] }) {
   const { t } = useTranslation('studio');
   const changes = new Map(applied.map(({ index, changes }) => [index, changes]));
   return (

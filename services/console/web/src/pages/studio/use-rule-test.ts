@@ -1,4 +1,5 @@
 /** The trial of body rules. */
+import type { RuleTest } from '@model-gateway/console/answers';
 import type { BodyRuleInput } from '@model-gateway/contracts';
 import { useMutation } from '@tanstack/react-query';
 import { call } from '../../api/client.ts';
@@ -12,14 +13,4 @@ export interface RuleTrial {
   context: Record<string, unknown>;
 }
 
-/** The body after the rules, and which of them applied. */
-export interface RuleTrialResult {
-  body: unknown;
-  /** Rules that changed something, by their place from 0. */
-  applied: { index: number; mode: string; changes: number }[];
-  /** Where a rule would send the request. */
-  switch: { index: number; use_model: string } | null;
-}
-
-export const useRuleTest = () =>
-  useMutation<RuleTrialResult, ApiProblem, RuleTrial>({ mutationFn: (trial) => call('rules/test', { method: 'POST', body: trial }) });
+export const useRuleTest = () => useMutation<RuleTest, ApiProblem, RuleTrial>({ mutationFn: (trial) => call('rules/test', { method: 'POST', body: trial }) });

@@ -1,4 +1,5 @@
 /** The trial of a script. */
+import type { ScriptTest } from '@model-gateway/console/answers';
 import type { ScriptSlot } from '@model-gateway/contracts';
 import { useMutation } from '@tanstack/react-query';
 import { call } from '../../api/client.ts';
@@ -12,14 +13,5 @@ export interface ScriptTrial {
   context: Record<string, unknown>;
 }
 
-/** What a script made of the body, and what running it took. */
-export interface ScriptTrialResult {
-  result_body: unknown;
-  execution_time_ms: number;
-  operations: number;
-  /** Where the script would send the request. */
-  use_model?: string;
-}
-
 export const useScriptTest = () =>
-  useMutation<ScriptTrialResult, ApiProblem, ScriptTrial>({ mutationFn: (trial) => call('scripts/test', { method: 'POST', body: trial }) });
+  useMutation<ScriptTest, ApiProblem, ScriptTrial>({ mutationFn: (trial) => call('scripts/test', { method: 'POST', body: trial }) });

@@ -1,6 +1,7 @@
 /** Asks the upstream which models it has, and makes models of those that are chosen. */
 import { Button, Checkbox, Group, ScrollArea, Stack, Text, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
+import type { FetchedModels } from '@model-gateway/console/answers';
 import { IconListSearch, IconPlus } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -10,18 +11,11 @@ import { call, path } from '../../api/client.ts';
 import { useCatalogNames } from '../../api/use-catalog.ts';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 
-interface Found {
-  models: string[];
-  parsed_count: number;
-  raw_count: number;
-  source: string;
-}
-
 const shown = 300;
 
 export function FetchModels({ upstream }: { upstream: string }) {
   const { t } = useTranslation('upstreams');
-  const ask = useMutation({ mutationFn: () => call<Found>(path('upstreams', upstream, 'fetch-models'), { method: 'POST' }) });
+  const ask = useMutation({ mutationFn: () => call<FetchedModels>(path('upstreams', upstream, 'fetch-models'), { method: 'POST' }) });
   return (
     <Stack gap="xs">
       <Group>
@@ -35,7 +29,7 @@ export function FetchModels({ upstream }: { upstream: string }) {
   );
 }
 
-function Choice({ upstream, found }: { upstream: string; found: Found }) {
+function Choice({ upstream, found }: { upstream: string; found: FetchedModels }) {
   const { t } = useTranslation('upstreams');
   const taken = new Set((useCatalogNames().data ?? []).flatMap(({ name, aliases }) => [name, ...aliases]));
   const [filter, setFilter] = useState('');
