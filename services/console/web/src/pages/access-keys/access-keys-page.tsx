@@ -1,11 +1,13 @@
 /** Access keys of callers. A key's value is shown once when it is created; later it can be copied by users with that right. */
 import { Badge, Button, Group, PasswordInput, Switch, TagsInput, Text, Textarea, TextInput } from '@mantine/core';
-import { IconKey, IconRefresh } from '@tabler/icons-react';
+import { notifications } from '@mantine/notifications';
+import { IconKey, IconMessagesOff, IconRefresh } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { revealKey } from '../../api/access-key-value.ts';
 import { call, path } from '../../api/client.ts';
+import { useDeleteTurns } from '../../api/turns.ts';
 import { ask } from '../../components/ask.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
 import type { Column } from '../../components/data-table.tsx';
@@ -185,6 +187,7 @@ function KeyDrawer({ name, onClose, onShow }: { name: string | null; onClose: ()
       actions={(stored) => (
         <>
           <RotateButton name={stored.name} onRotated={onShow} />
+          <DeleteTurnsButton name={stored.name} />
           <RequestsLink name={stored.name} />
         </>
       )}
@@ -265,6 +268,26 @@ function RotateButton({ name, onRotated }: { name: string; onRotated: (key: Acce
   return (
     <Button variant="subtle" leftSection={<IconRefresh size={16} aria-hidden />} loading={rotate.isPending} onClick={onAsk}>
       {t('rotate')}
+    </Button>
+  );
+}
+
+function DeleteTurnsButton({ name }: { name: string }) {
+  const { t } = useTranslation('access-keys');
+  const { t: common } = useTranslation();
+  const remove = useDeleteTurns();
+  const onAsk = () =>
+    ask({
+      title: t('deleteTurnsTitle', { name }),
+      children: <Text size="sm">{t('deleteTurnsHint')}</Text>,
+      labels: { confirm: common('actions.delete'), cancel: common('actions.cancel') },
+      confirmProps: { color: 'red' },
+      onConfirm: () =>
+        remove.mutate(name, { onSuccess: () => void notifications.show({ message: t('turnsDeleted', { name }), color: 'green' }), onError: describeFault }),
+    });
+  return (
+    <Button variant="subtle" color="red" leftSection={<IconMessagesOff size={16} aria-hidden />} loading={remove.isPending} onClick={onAsk}>
+      {t('deleteTurns')}
     </Button>
   );
 }

@@ -11,6 +11,7 @@ import { formatBytes, formatDuration, formatMoney, formatNumber, formatTime } fr
 import { LossRows } from '../../components/loss-rows.tsx';
 import { Replay } from './replay.tsx';
 import { RequestBodiesSection } from './request-bodies.tsx';
+import { TurnChainSection } from './turn-chain.tsx';
 
 /** `known`: rows that the page has already; another is asked for. null: nothing is open. */
 export function RequestDrawer({ id, known, onClose }: { id: string | null; known: readonly LogRow[]; onClose: () => void }) {
@@ -92,6 +93,7 @@ function Details({ row }: { row: LogRow }) {
       {(went || row.pipeline.length + row.routes.length > 0) && <Way row={row} />}
       <Usage row={row} />
       {(went || row.losses.length > 0) && <Receipt row={row} />}
+      {row.turn_id && <TurnChainSection requestId={row.id} />}
       <RequestBodiesSection
         id={row.id}
         bodies={bodies.data}
