@@ -12,7 +12,7 @@ export function useConfirmDelete() {
       title: t('confirmDelete.title', { name }),
       children: <Text size="sm">{hint ?? t('confirmDelete.hint')}</Text>,
       labels: { confirm: t('actions.delete'), cancel: t('actions.cancel') },
-      confirmProps: { color: 'red' },
+      confirmProps: { color: 'red.9' },
       onConfirm: () => {
         remove().then(() => notifications.show({ message: t('removed', { name }), color: 'green' }), describeFault);
       },

@@ -67,7 +67,7 @@ export function EditDrawer<V extends Record<string, unknown>>({
       title: t('unsaved.title'),
       children: <Text size="sm">{t('unsaved.hint')}</Text>,
       labels: { confirm: t('unsaved.discard'), cancel: t('unsaved.stay') },
-      confirmProps: { color: 'red' },
+      confirmProps: { color: 'red.9' },
       onConfirm: onClose,
     });
   };

@@ -281,7 +281,7 @@ function DeleteTurnsButton({ name }: { name: string }) {
       title: t('deleteTurnsTitle', { name }),
       children: <Text size="sm">{t('deleteTurnsHint')}</Text>,
       labels: { confirm: common('actions.delete'), cancel: common('actions.cancel') },
-      confirmProps: { color: 'red' },
+      confirmProps: { color: 'red.9' },
       onConfirm: () =>
         remove.mutate(name, { onSuccess: () => void notifications.show({ message: t('turnsDeleted', { name }), color: 'green' }), onError: describeFault }),
     });

@@ -87,7 +87,7 @@ function EndAll() {
       title: t('endAll'),
       children: t('endAllHint'),
       labels: { confirm: t('endAll'), cancel: common('actions.cancel') },
-      confirmProps: { color: 'red' },
+      confirmProps: { color: 'red.9' },
       onConfirm: () => end.mutate(),
     });
   return (

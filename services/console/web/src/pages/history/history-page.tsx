@@ -172,7 +172,7 @@ function useRollback(revision: number, onDone: () => void): { busy: boolean; sta
         </Stack>
       ),
       labels: { confirm: t('rollBackConfirm'), cancel: t('common:actions.cancel') },
-      confirmProps: { color: 'red', disabled: preview.total_changes === 0 },
+      confirmProps: { color: 'red.9', disabled: preview.total_changes === 0 },
       onConfirm: () => void commit().catch(fail),
     });
   };

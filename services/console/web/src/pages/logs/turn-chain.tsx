@@ -29,20 +29,20 @@ export function TurnChainSection({ requestId }: { requestId: string }) {
           {t('turns.none')}
         </Text>
       )}
-      {chain.data && chain.data.items.length > 0 && <Chain chain={chain.data} />}
+      {chain.data && chain.data.items.length > 0 && <Chain chain={chain.data} requestId={requestId} />}
     </section>
   );
 }
 
-function Chain({ chain: { items, has_more, access_key, readable } }: { chain: TurnChain }) {
+function Chain({ chain: { items, has_more, access_key, readable }, requestId }: { chain: TurnChain; requestId: string }) {
   const { t } = useTranslation('logs');
   const isAdmin = useIsAdmin();
   const content = useTurnContent();
   const accessKey = isAdmin ? access_key : null;
   return (
     <Stack gap="xs">
-      <Table.ScrollContainer minWidth={620}>
-        <Table aria-label={t('turns.title')}>
+      <Table.ScrollContainer minWidth={560}>
+        <Table aria-label={t('turns.title')} horizontalSpacing={5} fz="sm">
           <Table.Thead>
             <Table.Tr>
               {(['id', 'time', 'model', 'status'] as const).map((name) => (
@@ -55,7 +55,13 @@ function Chain({ chain: { items, has_more, access_key, readable } }: { chain: Tu
           </Table.Thead>
           <Table.Tbody>
             {items.map((turn) => (
-              <Row key={turn.id} turn={turn} accessKey={accessKey} onShow={readable ? (owned) => content.mutate(owned) : null} />
+              <Row
+                key={turn.id}
+                turn={turn}
+                isOpen={turn.request_id === requestId}
+                accessKey={accessKey}
+                onShow={readable ? (owned) => content.mutate(owned) : null}
+              />
             ))}
           </Table.Tbody>
         </Table>
@@ -78,6 +84,8 @@ function Chain({ chain: { items, has_more, access_key, readable } }: { chain: Tu
 
 interface RowProps {
   turn: Turn;
+  /** It is the turn of the request whose page this is. */
+  isOpen: boolean;
   /** null: the viewer changes nothing. */
   accessKey: string | null;
   /** null: what turns hold is not shown. */
@@ -86,13 +94,13 @@ interface RowProps {
 
 const colors: Partial<Record<Turn['status'], string>> = { completed: 'green', failed: 'red', incomplete: 'orange' };
 
-function Row({ turn, accessKey, onShow }: RowProps) {
+function Row({ turn, isOpen, accessKey, onShow }: RowProps) {
   const { t } = useTranslation('logs');
   const { request } = turn;
   return (
     <Table.Tr>
       <Table.Td className="mono" style={{ overflowWrap: 'anywhere' }}>
-        {request === null ? (
+        {request === null || isOpen ? (
           turn.id
         ) : (
           <Anchor
@@ -138,11 +146,11 @@ function Actions({ turn, onShow }: { turn: { accessKey: string; id: string }; on
       title: t('turns.deleteTitle', { id: turn.id }),
       children: <Text size="sm">{t('turns.deleteHint')}</Text>,
       labels: { confirm: common('actions.delete'), cancel: common('actions.cancel') },
-      confirmProps: { color: 'red' },
+      confirmProps: { color: 'red.9' },
       onConfirm: () => remove.mutate(turn, { onError: describeFault }),
     });
   return (
-    <Group gap={4} wrap="nowrap" justify="flex-end">
+    <Stack gap={2} align="flex-end">
       {onShow && (
         <Button size="compact-xs" variant="light" aria-label={t('turns.showOf', { id: turn.id })} onClick={() => onShow(turn)}>
           {t('turns.show')}
@@ -151,6 +159,6 @@ function Actions({ turn, onShow }: { turn: { accessKey: string; id: string }; on
       <ActionIcon variant="subtle" color="red" aria-label={t('turns.delete', { id: turn.id })} loading={remove.isPending} onClick={onAsk}>
         <IconTrash size={16} aria-hidden />
       </ActionIcon>
-    </Group>
+    </Stack>
   );
 }
