@@ -36,7 +36,13 @@ function index<T extends object>(
 
 /** Keys are many and flat: compared by hand, an order of magnitude faster. */
 const sameKey = (a: AccessKeyRecord, b: AccessKeyRecord): boolean =>
-  a.hash === b.hash && a.name === b.name && a.group === b.group && a.enabled === b.enabled && a.expires_at === b.expires_at && sameLimits(a, b);
+  a.hash === b.hash &&
+  a.id === b.id &&
+  a.name === b.name &&
+  a.group === b.group &&
+  a.enabled === b.enabled &&
+  a.expires_at === b.expires_at &&
+  sameLimits(a, b);
 
 /** Most keys have none. */
 const sameLimits = (a: AccessKeyRecord, b: AccessKeyRecord): boolean =>

@@ -16,6 +16,7 @@ import { createLastUsed, type LastUsed } from './requests/last-used.ts';
 import { createRequestStats, type RequestStats } from './requests/request-stats.ts';
 import type { Database } from './schema.ts';
 import { createThreadedRequests } from './thread/threaded-requests.ts';
+import { createTurns, type TurnsRepository } from './turns/turns.ts';
 
 /** `file` may be `:memory:`. */
 export type StorageTarget = { mode: 'sqlite'; file: string } | { mode: 'postgresql'; url: string };
@@ -42,6 +43,8 @@ export interface Storage {
   readonly requests: RequestStats;
   /** Request and response bodies, for key groups that store them. */
   readonly bodies: StoredBodies;
+  /** Stored turns and conversations of callers. */
+  readonly turns: TurnsRepository;
   readonly audit: AuditLogs;
   /** Durable messages that failed validation. */
   readonly deadLetters: DeadLetters;
@@ -67,6 +70,7 @@ export function openStorage(target: StorageTarget, { logger, now = Date.now, his
     mode: target.mode,
     catalog: createCatalogStore(db, dialect, { now, historyRevisions }),
     bodies: createStoredBodies(db, dialect, now, threaded?.bodies),
+    turns: createTurns(db, dialect, now),
     audit: createAuditLogs(db, dialect),
     deadLetters: createDeadLetters(db, dialect),
     history: createHistory(db, dialect),

@@ -104,6 +104,64 @@ export interface ConsoleStateColumns {
 
 export type RequestColumns = Record<keyof RequestRow, unknown> & { id: string; started_at: number; authority: number };
 
+/** `input` and `response` are sealed; null in a deleted turn, which stays for its parent link. */
+export interface TurnColumns {
+  owner: string;
+  id: string;
+  parent: string | null;
+  conversation: string | null;
+  model: string;
+  status: string;
+  authority: number;
+  background: unknown;
+  holder: string;
+  request_id: string;
+  stream: string | null;
+  at_model: string | null;
+  at_upstream: string | null;
+  at_account: string | null;
+  created_at: number;
+  touched_at: number;
+  expires_at: number;
+  deleted: unknown;
+  bytes: number;
+  input: string | null;
+  response: string | null;
+}
+
+/** Which turn an item is in. */
+export interface TurnItemColumns {
+  owner: string;
+  item: string;
+  turn: string;
+}
+
+/** The content that one owner's turns hold together. */
+export interface TurnBytesColumns {
+  owner: string;
+  bytes: number;
+}
+
+/** `metadata` is sealed. */
+export interface ConversationColumns {
+  owner: string;
+  id: string;
+  created_at: number;
+  expires_at: number;
+  metadata: string;
+  next_position: number;
+}
+
+/** `content` is sealed. */
+export interface ConversationItemColumns {
+  owner: string;
+  conversation: string;
+  position: number;
+  item: string;
+  bytes: number;
+  content: string;
+}
+
 export type BodyColumns = Omit<BodyEntry, 'stream'> & {
   stream: unknown;
   request: string;
@@ -232,6 +290,11 @@ export interface Database {
   catalog_revision: RevisionColumns;
   request_stats: RequestColumns;
   request_bodies: BodyColumns;
+  turns: TurnColumns;
+  turn_items: TurnItemColumns;
+  turn_bytes: TurnBytesColumns;
+  conversations: ConversationColumns;
+  conversation_items: ConversationItemColumns;
   spend_days: SpendColumns;
   audit_logs: AuditColumns;
   dead_letters: DeadLetter;

@@ -33,6 +33,8 @@ export interface AccessKeyRecord {
   expires_at: number | null;
   /** Lower-case hex SHA-256 of the key. */
   hash: string;
+  /** The same through every rotation of the key; absent in snapshots of earlier versions. */
+  id?: string;
   /** Absent: `inherit`. */
   rate_limit?: KeyRateLimit | 'inherit';
   budget?: Budget | null;

@@ -10,12 +10,13 @@ export const modelRow = ({ document, createdAt }: Row<ModelDocument>): Model => 
 export const balancerRow = ({ document, createdAt }: Row<LoadBalancerDocument>): LoadBalancer => ({ ...document, created_at: createdAt });
 export const pricingRow = ({ document }: Row<PricingDocument>): Pricing => document;
 export const groupRow = ({ document }: Row<KeyGroupDocument>): KeyGroup => document;
-export const keyRow = ({ document: { name, group, enabled, expires_at, hash, rate_limit, budget } }: Row<AccessKeyDocument>): AccessKeyRecord => ({
+export const keyRow = ({ id, document: { name, group, enabled, expires_at, hash, rate_limit, budget } }: Row<AccessKeyDocument>): AccessKeyRecord => ({
   name,
   group,
   enabled,
   expires_at: expires_at === null ? null : Date.parse(expires_at),
   hash,
+  id,
   // Empty fields are left out: a catalog holds tens of thousands of keys.
   ...(rate_limit !== undefined && rate_limit !== 'inherit' && { rate_limit }),
   ...(budget && { budget }),

@@ -18,6 +18,7 @@ import { deadLetterTable } from './0013-dead-letters.ts';
 import { rowEnding } from './0014-row-ending.ts';
 import { rowKindColumns } from './0015-row-kinds.ts';
 import { attemptTables } from './0016-attempts.ts';
+import { turnTables } from './0017-turns.ts';
 import { rowTurn } from './0018-row-turn.ts';
 
 const migrations: Record<string, (types: StorageDialect['types'], dialect: StorageDialect) => Migration> = {
@@ -38,6 +39,7 @@ const migrations: Record<string, (types: StorageDialect['types'], dialect: Stora
   '0014-row-ending': rowEnding,
   '0015-row-kinds': rowKindColumns,
   '0016-attempts': (_types, dialect) => attemptTables(dialect),
+  '0017-turns': turnTables,
   '0018-row-turn': rowTurn,
 };
 

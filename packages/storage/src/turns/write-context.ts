@@ -1,0 +1,11 @@
+/** What changes of stored turns are made with. */
+import type { Kysely } from 'kysely';
+import type { StorageDialect } from '../dialects/dialect.ts';
+import type { Database } from '../schema.ts';
+
+/** What a change needs of the store. */
+export interface WriteContext {
+  db: Kysely<Database>;
+  dialect: StorageDialect;
+  now: number;
+}
