@@ -11,7 +11,17 @@ import { findWebRoot } from './web-root.ts';
 
 export const serviceFactories = {
   stats: ({ bus, storage, logger, redactor, metrics, priceOf, catalog, keyring, config }: Parts): Service =>
-    createStats({ bus, storage: storage(), logger, metrics, priceOf, catalog: catalog(), secrets: { keyring: keyring(), redactor }, keep: config.stats }),
+    createStats({
+      bus,
+      storage: storage(),
+      logger,
+      metrics,
+      priceOf,
+      catalog: catalog(),
+      secrets: { keyring: keyring(), redactor },
+      keep: config.stats,
+      turns: config.turns,
+    }),
   console: (parts: Parts): Service =>
     createConsole({
       bus: parts.bus,

@@ -14,6 +14,7 @@ export type ProcessConfig = Config['process'];
 export type TelemetryConfig = Config['telemetry'];
 export type StorageConfig = Config['storage'];
 export type StatsConfig = Config['stats'];
+export type TurnsConfig = Config['turns'];
 export type EdgeConfig = Config['edge'];
 export type RouterConfig = Config['router'];
 export type ScriptRunnerConfig = Config['scriptRunner'];

@@ -171,6 +171,23 @@ export const variables = {
       description: 'Days for which records of the audit log are kept; 0 = for ever.',
     }),
   },
+  turns: {
+    enabled: variable(flag, {
+      toml: 'turns.enabled',
+      fallback: true,
+      description: 'Whether the gateway keeps the turns of Responses and conversations itself. `false`: upstreams that keep them are asked.',
+    }),
+    retentionDays: variable(wholeNumber(1, 36_500), {
+      toml: 'turns.retention_days',
+      fallback: 30,
+      description: 'Days for which stored turns and conversations are kept.',
+    }),
+    maxBytesPerKey: variable(wholeNumber(0, Number.MAX_SAFE_INTEGER), {
+      toml: 'turns.max_bytes_per_key',
+      fallback: 1024 * 1024 * 1024,
+      description: 'Bytes that the stored turns of one access key may hold; beyond them requests are answered and not stored.',
+    }),
+  },
   edge: {
     port: variable(wholeNumber(0, 65535), { env: 'PORT', fallback: 7890, description: 'Public port of the gateway; 0 asks for any free one.' }),
     host: variable(hostAddress, {

@@ -37,4 +37,5 @@ export * from './row.ts';
 export * from './sealing.ts';
 export * from './snapshot.ts';
 export * from './stored-bodies.ts';
+export * from './turn-finished-message.ts';
 export * from './usage.ts';

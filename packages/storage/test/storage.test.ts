@@ -48,7 +48,9 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     expect(Object.keys(rows.upstreams[0]?.custom_headers ?? {})).toEqual(['x-zeta', 'x-alpha']);
     expect(rows.models).toEqual([{ ...sampleModel({ aliases: ['quick'] }), created_at: expect.any(Number) }]);
     expect(rows.key_groups).toEqual([sampleGroup()]);
-    expect(rows.access_keys).toEqual([{ name: 'ada', group: 'team', enabled: true, expires_at: Date.parse('2030-01-01T00:00:00Z'), hash: 'a'.repeat(64) }]);
+    expect(rows.access_keys).toEqual([
+      { name: 'ada', group: 'team', enabled: true, expires_at: Date.parse('2030-01-01T00:00:00Z'), hash: 'a'.repeat(64), id: 'a1' },
+    ]);
   });
 
   test('a part that fails is undone, and the transaction goes on', async () => {

@@ -1,7 +1,7 @@
 /** Stores one row per finished request: consumes durable messages and commits them in batches. */
 import type { Bus, Disposable } from '@model-gateway/bus';
 import type { CatalogWatcher } from '@model-gateway/catalog';
-import type { StatsConfig } from '@model-gateway/config';
+import type { StatsConfig, TurnsConfig } from '@model-gateway/config';
 import type { Snapshot } from '@model-gateway/contracts';
 import type { PriceOf } from '@model-gateway/model-catalog';
 import type { Keyring } from '@model-gateway/secrets';
@@ -15,6 +15,7 @@ import { createBudgetWatch } from './budgets/watch-budgets.ts';
 import { createSetAside } from './dead-letters/set-aside.ts';
 import { createLiveLogFeed, type LiveLogFeed } from './live-log/live-log-feed.ts';
 import { keepRows, type RowKeeper } from './rows/keep-rows.ts';
+import { keepTurns } from './turns/keep-turns.ts';
 import { createUpkeep } from './upkeep.ts';
 
 /** What the stats service is built from. */
@@ -30,19 +31,22 @@ export interface StatsDeps {
   /** What bodies are searched for before they are stored. Absent: none are taken. */
   secrets?: { keyring: Keyring; redactor: Redactor };
   keep: StatsConfig;
+  /** Absent, or switched off, or without `secrets`: no turns are kept. */
+  turns?: TurnsConfig;
   /** Milliseconds since the epoch. */
   now?: () => number;
 }
 
 /** Stopping leaves the storage open: who opened it closes it. */
-export function createStats({ bus, storage, logger, priceOf, catalog, metrics, secrets, keep, now = Date.now }: StatsDeps): Service {
+export function createStats({ bus, storage, logger, priceOf, catalog, metrics, secrets, keep, turns: turnsConfig, now = Date.now }: StatsDeps): Service {
   const guard = guardStorage({ storage, logger });
-  const upkeep = createUpkeep({ storage, logger, keep, now });
+  const upkeep = createUpkeep({ storage, logger, keep, snapshot: () => catalog?.current() ?? null, now });
   const budgets = createBudgetWatch({ requests: storage.requests, snapshot: () => catalog?.current() ?? null, logger, metrics, now });
   let rows: RowKeeper | undefined;
   let answers: Disposable | undefined;
   let audit: Disposable | undefined;
   let bodies: Disposable | undefined;
+  let turns: Disposable | undefined;
   let feed: LiveLogFeed | undefined;
   let stopping = false;
   /** Messages may arrive before the first snapshot: dead letters are then searched only for well-known forms of credentials. */
@@ -73,6 +77,7 @@ export function createStats({ bus, storage, logger, priceOf, catalog, metrics, s
         if (stopping) return;
         audit = keepAudit({ bus, storage, logger, setAside, now });
         if (secrets) bodies = keepBodies({ bus, storage, logger, ...secrets, snapshot: snapshotSince });
+        if (secrets && turnsConfig?.enabled) turns = keepTurns({ bus, storage, keyring: secrets.keyring, logger, config: turnsConfig, setAside, now });
         upkeep.start();
         budgets.start();
         feed = createLiveLogFeed(bus);
@@ -85,7 +90,7 @@ export function createStats({ bus, storage, logger, priceOf, catalog, metrics, s
       guard.stop();
       upkeep.stop();
       budgets.stop();
-      await Promise.all([rows?.dispose(), answers?.dispose(), audit?.dispose(), bodies?.dispose(), feed?.dispose()]);
+      await Promise.all([rows?.dispose(), answers?.dispose(), audit?.dispose(), bodies?.dispose(), turns?.dispose(), feed?.dispose()]);
       await catalog?.stop();
     },
     health() {

@@ -1,7 +1,9 @@
 /** Creates partitions for the days ahead, and drops rows and audit records that are too old: at the start and once an hour. */
 import type { StatsConfig } from '@model-gateway/config';
+import type { Snapshot } from '@model-gateway/contracts';
 import type { Keep, Storage } from '@model-gateway/storage';
 import type { Logger } from '@model-gateway/telemetry';
+import { forgetOrphans } from './turns/forget-orphans.ts';
 
 /** The hourly maintenance of log tables. */
 export interface Upkeep {
@@ -13,6 +15,8 @@ interface UpkeepDeps {
   storage: Storage;
   logger: Logger;
   keep: StatsConfig;
+  /** The present configuration; null: there is none yet. */
+  snapshot: () => Snapshot | null;
   now: () => number;
   everyMs?: number;
 }
@@ -25,7 +29,7 @@ const minutesKeptMs = 36 * 3_600_000;
 /** Messages that were set aside are looked at soon or never. */
 const lettersKeptMs = 30 * dayMs;
 
-export function createUpkeep({ storage, logger, keep, now, everyMs = 3_600_000 }: UpkeepDeps): Upkeep {
+export function createUpkeep({ storage, logger, keep, snapshot, now, everyMs = 3_600_000 }: UpkeepDeps): Upkeep {
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
   const run = async (): Promise<void> => {
@@ -37,6 +41,11 @@ export function createUpkeep({ storage, logger, keep, now, everyMs = 3_600_000 }
       if (gone.rows > 0 || gone.partitions > 0) logger.info(gone, 'old rows of requests were forgotten');
       const letters = await storage.deadLetters.prune(now() - lettersKeptMs, () => stopped);
       if (letters > 0) logger.info({ letters }, 'old messages that were set aside were forgotten');
+      const turns = await storage.turns.prune(() => stopped);
+      if (turns > 0) logger.info({ turns }, 'expired turns were forgotten');
+      const present = snapshot();
+      const orphans = present ? await forgetOrphans(storage.turns, present, () => stopped) : 0;
+      if (orphans > 0) logger.info({ turns: orphans }, 'turns of deleted access keys were forgotten');
       const records = keep.auditDays === 0 ? 0 : await storage.audit.prune(now() - keep.auditDays * dayMs, () => stopped);
       if (records > 0) logger.info({ records }, 'old records of the audit log were forgotten');
     } catch (error) {

@@ -1,7 +1,7 @@
 /** Conversations: lists of items that requests add to, each with the position it was added at. */
 import type { TurnsWritten } from '@model-gateway/contracts';
 import { sql } from 'kysely';
-import { addBytes, hasRoom } from './owner-bytes.ts';
+import { addBytes, fitsOwner } from './owner-bytes.ts';
 import type { StoredItem, TurnChange } from './stored-turn.ts';
 import type { WriteContext } from './write-context.ts';
 
@@ -14,7 +14,7 @@ export async function createConversation(change: Changed<'create-conversation'>,
   const { owner, id, createdAt, expiresAt, metadata, items, maxBytes } = change;
   const { db, dialect } = context;
   const bytes = sizeOf(items);
-  if (!(await hasRoom(db, owner, bytes, maxBytes))) return { stored: false, reason: 'full' };
+  if (!(await fitsOwner(db, owner, bytes, maxBytes))) return { stored: false, reason: 'full' };
   await db
     .insertInto('conversations')
     .values({ owner, id, created_at: createdAt, expires_at: expiresAt, metadata, next_position: items.length })
@@ -51,7 +51,7 @@ export async function deleteConversation({ owner, id }: Changed<'delete-conversa
 export async function appendItems({ owner, id, items, expiresAt, maxBytes }: Changed<'add-conversation-items'>, context: WriteContext): Promise<TurnsWritten> {
   const { db, dialect } = context;
   const bytes = sizeOf(items);
-  if (!(await hasRoom(db, owner, bytes, maxBytes))) return { stored: false, reason: 'full' };
+  if (!(await fitsOwner(db, owner, bytes, maxBytes))) return { stored: false, reason: 'full' };
   // The row is updated first, so that two writers take different positions.
   const found = await db
     .updateTable('conversations')

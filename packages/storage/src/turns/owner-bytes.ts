@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import type { Database } from '../schema.ts';
 
-export async function hasRoom(db: Kysely<Database>, owner: string, bytes: number, maxBytes: number): Promise<boolean> {
+export async function fitsOwner(db: Kysely<Database>, owner: string, bytes: number, maxBytes: number): Promise<boolean> {
   if (!Number.isFinite(maxBytes)) return true;
   const held = await db.selectFrom('turn_bytes').select('bytes').where('owner', '=', owner).executeTakeFirst();
   return Number(held?.bytes ?? 0) + bytes <= maxBytes;

@@ -4,7 +4,7 @@ import { type Kysely, type Selectable, sql } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import type { Database, TurnColumns } from '../schema.ts';
 import { pruneTurns } from './prune-turns.ts';
-import type { ItemPage, StoredConversation, StoredItem, StoredTurn, TurnChange } from './stored-turn.ts';
+import type { Content, ItemPage, StoredConversation, StoredItem, StoredTurn, TurnChange } from './stored-turn.ts';
 import { applyChange } from './write-turns.ts';
 
 /** One turn of a chain as the first look at it shows it. */
@@ -25,7 +25,9 @@ export interface TurnsRepository {
   load(owner: string, ids: readonly string[]): Promise<StoredTurn[]>;
   /** Which turns hold these items. */
   turnsOfItems(owner: string, items: readonly string[]): Promise<Map<string, string>>;
-  /** Turns that are not final, of all owners. */
+  /** Another text for the same ending. */
+  replaceResponse(owner: string, id: string, response: Content): Promise<void>;
+  /** Turns that are not final, of all owners; those that an upstream keeps are none of them. */
   open(): Promise<StoredTurn[]>;
   /** The facts of the turn of a request, or of one with this id, and of its ancestors, of whichever owner: for operators. The oldest first. */
   chainOf(by: { requestId?: string; id?: string }, maxTurns: number): Promise<StoredTurn[]>;
@@ -78,9 +80,19 @@ export function createTurns(db: Kysely<Database>, dialect: StorageDialect, now: 
           .execute();
         return new Map(rows.map(({ item, turn }) => [item, turn]));
       }),
+    replaceResponse: (owner, id, { sealed }) =>
+      translate(async () => {
+        await db.updateTable('turns').set({ response: sealed }).where('owner', '=', owner).where('id', '=', id).execute();
+      }),
     open: () =>
       translate(async () => {
-        const rows = await db.selectFrom('turns').selectAll().where('status', 'in', ['queued', 'in_progress']).limit(maxOpen).execute();
+        const rows = await db
+          .selectFrom('turns')
+          .selectAll()
+          .where('status', 'in', ['queued', 'in_progress'])
+          .where('at_upstream', 'is', null)
+          .limit(maxOpen)
+          .execute();
         return rows.filter(({ deleted }) => !deleted).map(decode);
       }),
     chainOf: (by, maxTurns) => translate(() => readChainOf(db, by, maxTurns)),
@@ -122,17 +134,16 @@ const maxOpen = 10_000;
 
 async function readChain(db: Kysely<Database>, owner: string, id: string, maxTurns: number): Promise<ChainLink[]> {
   // The depth bounds a chain that was made to lead back to itself.
-  const { rows } = await sql<{ id: string; bytes: number; status: TurnStatus; depth: number; deleted: unknown }>`
+  const { rows } = await sql<{ id: string; bytes: number; status: TurnStatus; kept_upstream: string | null }>`
     with recursive chain(id, parent, depth) as (
       select id, parent, 0 from turns where owner = ${owner} and id = ${id}
       union all
       select turns.id, turns.parent, chain.depth + 1 from turns join chain on turns.id = chain.parent where turns.owner = ${owner} and chain.depth < ${maxTurns}
     )
-    select turns.id as id, turns.bytes as bytes, turns.status as status, turns.deleted as deleted, chain.depth as depth
+    select turns.id as id, turns.bytes as bytes, turns.status as status, turns.at_upstream as kept_upstream
     from chain join turns on turns.owner = ${owner} and turns.id = chain.id order by chain.depth desc`.execute(db);
-  // A deleted turn can be gone on from only by those that went on from it before.
-  if (rows.length === 0) return [];
-  return rows.map(({ id: turn, bytes, status }) => ({ id: turn, bytes: Number(bytes), status }));
+  // What an upstream works on is waited for there.
+  return rows.map(({ id: turn, bytes, status, kept_upstream }) => ({ id: turn, bytes: Number(bytes), status: kept_upstream === null ? status : 'completed' }));
 }
 
 /** Ids of one statement. */

@@ -3,7 +3,7 @@ import type { TurnFacts, TurnStatus, TurnsWritten } from '@model-gateway/contrac
 import { sql } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import { appendItems, createConversation, deleteConversation, deleteConversationItem, updateConversation } from './conversations.ts';
-import { addBytes, hasRoom } from './owner-bytes.ts';
+import { addBytes, fitsOwner } from './owner-bytes.ts';
 import type { TurnChange } from './stored-turn.ts';
 import type { WriteContext } from './write-context.ts';
 
@@ -45,7 +45,7 @@ async function begin({ turn, input, response, expiresAt, maxBytes }: Changed<'be
     if (await isLocked(turn, context)) return { stored: false, reason: 'locked' };
   }
   const bytes = input.bytes + (response?.bytes ?? 0);
-  if (!(await hasRoom(db, owner, bytes, maxBytes))) return { stored: false, reason: 'full' };
+  if (!(await fitsOwner(db, owner, bytes, maxBytes))) return { stored: false, reason: 'full' };
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('turns')
     .values({
