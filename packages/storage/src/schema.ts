@@ -125,6 +125,8 @@ export interface TurnColumns {
   expires_at: number;
   deleted: unknown;
   bytes: number;
+  /** The response's part of `bytes`. */
+  response_bytes: number;
   input: string | null;
   response: string | null;
 }

@@ -12,6 +12,8 @@ export interface Engine {
   open(now?: () => number): Promise<Storage>;
   /** The last one again, as another process would open it while the first is dead. Absent where nothing waits in a process. */
   reopen?(): Promise<Storage>;
+  /** The last one as another process has it open at the same time. Absent where one process alone has it. */
+  another?(): Promise<Storage>;
   stop(): Promise<void>;
 }
 
@@ -31,12 +33,17 @@ function sqliteEngine(): Engine {
 
 function postgresEngine(): Engine {
   let server: TestPostgres;
+  let url = '';
   return {
     name: 'postgresql',
     start: async () => {
       server = await openTestPostgres();
     },
-    open: async (now = Date.now) => migrated(openStorage({ mode: 'postgresql', url: await server.createDatabase() }, { logger: silent, now })),
+    open: async (now = Date.now) => {
+      url = await server.createDatabase();
+      return migrated(openStorage({ mode: 'postgresql', url }, { logger: silent, now }));
+    },
+    another: () => migrated(openStorage({ mode: 'postgresql', url }, { logger: silent })),
     stop: () => server.stop(),
   };
 }

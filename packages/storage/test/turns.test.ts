@@ -47,7 +47,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
 
   test('a turn is begun, finished, and read by its owner alone', async () => {
     expect(await write(begin(facts('a')))).toEqual([{ stored: true, status: 'in_progress' }]);
-    expect(await storage.turns.open()).toMatchObject([{ id: 'a', status: 'in_progress', input: 'in-a', response: null }]);
+    expect(await storage.turns.open()).toMatchObject([{ id: 'a', status: 'in_progress', input: null, response: null }]);
     expect(await write(finish('a'))).toEqual([{ stored: true, status: 'completed' }]);
     expect(await storage.turns.find('ada', 'a')).toMatchObject({ ...facts('a'), status: 'completed', input: 'in-a', response: 'out-a', touchedAt: start });
     expect(await storage.turns.find('bob', 'a')).toBeUndefined();
@@ -58,7 +58,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
   test('begin and finish in one batch; a second delivery changes nothing', async () => {
     await write(begin(facts('a')), finish('a'));
     expect(await write(begin(facts('a')), finish('a', { response: content('other') }))).toEqual([
-      { stored: true, status: 'in_progress' },
+      { stored: false, reason: 'ended', status: 'completed' },
       { stored: false, reason: 'ended', status: 'completed' },
     ]);
     expect(await storage.turns.find('ada', 'a')).toMatchObject({ response: 'out-a' });

@@ -1,18 +1,14 @@
 /** The repository of stored turns and conversations. Everything is asked by owner: what belongs to another does not exist. */
-import type { TurnFacts, TurnStatus, TurnsWritten } from '@model-gateway/contracts';
-import { type Kysely, type Selectable, sql } from 'kysely';
+import type { TurnsWritten } from '@model-gateway/contracts';
+import { type Kysely, sql } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';
-import type { Database, TurnColumns } from '../schema.ts';
+import type { Database } from '../schema.ts';
+import { isStorableId, itemKey } from './ids.ts';
+import { OwnerBytes } from './owner-bytes.ts';
 import { pruneTurns } from './prune-turns.ts';
+import { type ChainLink, decodeTurn, findTurnsOfItems, loadTurns, readChain, readChainOf, readOpen } from './read-turns.ts';
 import type { Content, ItemPage, StoredConversation, StoredItem, StoredTurn, TurnChange } from './stored-turn.ts';
-import { applyChange } from './write-turns.ts';
-
-/** One turn of a chain as the first look at it shows it. */
-export interface ChainLink {
-  id: string;
-  bytes: number;
-  status: TurnStatus;
-}
+import { applyChange, ownerOfChange } from './write-turns.ts';
 
 export interface TurnsRepository {
   /** All in one transaction, in order; what became of each. */
@@ -27,7 +23,7 @@ export interface TurnsRepository {
   turnsOfItems(owner: string, items: readonly string[]): Promise<Map<string, string>>;
   /** Another text for the same ending. */
   replaceResponse(owner: string, id: string, response: Content): Promise<void>;
-  /** Turns that are not final, of all owners; those that an upstream keeps are none of them. */
+  /** Turns that are not final, of all owners, without their content; those that an upstream keeps are none of them. */
   open(): Promise<StoredTurn[]>;
   /** The facts of the turn of a request, or of one with this id, and of its ancestors, of whichever owner: for operators. The oldest first. */
   chainOf(by: { requestId?: string; id?: string }, maxTurns: number): Promise<StoredTurn[]>;
@@ -57,59 +53,44 @@ export function createTurns(db: Kysely<Database>, dialect: StorageDialect, now: 
     write: (changes) =>
       translate(() =>
         db.transaction().execute(async (transaction) => {
+          const bytes = await OwnerBytes.lock(transaction, changes.map(ownerOfChange));
           const written: TurnsWritten[] = [];
-          for (const change of changes) written.push(await applyChange(change, { db: transaction, dialect, now: now() }));
+          for (const change of changes) written.push(await applyChange(change, { db: transaction, dialect, now: now(), bytes }));
+          await bytes.save();
           return written;
         }),
       ),
     find: (owner, id) =>
       translate(async () => {
+        if (!isStorableId(id)) return undefined;
         const columns = await db.selectFrom('turns').selectAll().where('owner', '=', owner).where('id', '=', id).executeTakeFirst();
-        return columns && !columns.deleted ? decode(columns) : undefined;
+        return columns && !columns.deleted ? decodeTurn(columns) : undefined;
       }),
     chain: (owner, id, maxTurns) => translate(() => readChain(db, owner, id, maxTurns)),
     load: (owner, ids) => translate(() => loadTurns(db, owner, ids)),
-    turnsOfItems: (owner, items) =>
-      translate(async () => {
-        if (items.length === 0) return new Map();
-        const rows = await db
-          .selectFrom('turn_items')
-          .select(['item', 'turn'])
-          .where('owner', '=', owner)
-          .where('item', 'in', [...items])
-          .execute();
-        return new Map(rows.map(({ item, turn }) => [item, turn]));
-      }),
+    turnsOfItems: (owner, items) => translate(() => findTurnsOfItems(db, owner, items)),
     replaceResponse: (owner, id, { sealed }) =>
       translate(async () => {
         await db.updateTable('turns').set({ response: sealed }).where('owner', '=', owner).where('id', '=', id).execute();
       }),
-    open: () =>
-      translate(async () => {
-        const rows = await db
-          .selectFrom('turns')
-          .selectAll()
-          .where('status', 'in', ['queued', 'in_progress'])
-          .where('at_upstream', 'is', null)
-          .limit(maxOpen)
-          .execute();
-        return rows.filter(({ deleted }) => !deleted).map(decode);
-      }),
+    open: () => translate(() => readOpen(db)),
     chainOf: (by, maxTurns) => translate(() => readChainOf(db, by, maxTurns)),
     conversation: (owner, id) =>
       translate(async () => {
+        if (!isStorableId(id)) return undefined;
         const row = await db.selectFrom('conversations').select(['created_at', 'metadata']).where('owner', '=', owner).where('id', '=', id).executeTakeFirst();
         return row && { createdAt: Number(row.created_at), metadata: row.metadata };
       }),
     items: (owner, id, page) => translate(() => readItems(db, owner, id, page)),
     item: (owner, id, item) =>
       translate(async () => {
+        if (!isStorableId(id)) return undefined;
         const row = await db
           .selectFrom('conversation_items')
           .select(['item', 'content', 'bytes'])
           .where('owner', '=', owner)
           .where('conversation', '=', id)
-          .where('item', '=', item)
+          .where('item', '=', itemKey(item))
           .executeTakeFirst();
         return row && { id: row.item, sealed: row.content, bytes: Number(row.bytes) };
       }),
@@ -119,69 +100,14 @@ export function createTurns(db: Kysely<Database>, dialect: StorageDialect, now: 
         const held = await db.selectFrom('turn_bytes').select('bytes').where('owner', '=', owner).executeTakeFirst();
         return { turns: Number(counted?.turns ?? 0), bytes: Number(held?.bytes ?? 0) };
       }),
-    forgetOwner: (owner, stopped) => translate(() => pruneTurns(db, dialect, { owner }, stopped)),
+    forgetOwner: (owner, stopped) => translate(() => pruneTurns(db, { owner }, stopped)),
     owners: () =>
       translate(async () => {
         const rows = await db.selectFrom('turn_bytes').select('owner').execute();
         return rows.map(({ owner }) => owner);
       }),
-    prune: (stopped) => translate(() => pruneTurns(db, dialect, { before: now() }, stopped)),
+    prune: (stopped) => translate(() => pruneTurns(db, { before: now() }, stopped)),
   };
-}
-
-/** More than all translators together run at once. */
-const maxOpen = 10_000;
-
-async function readChain(db: Kysely<Database>, owner: string, id: string, maxTurns: number): Promise<ChainLink[]> {
-  // The depth bounds a chain that was made to lead back to itself.
-  const { rows } = await sql<{ id: string; bytes: number; status: TurnStatus; kept_upstream: string | null }>`
-    with recursive chain(id, parent, depth) as (
-      select id, parent, 0 from turns where owner = ${owner} and id = ${id}
-      union all
-      select turns.id, turns.parent, chain.depth + 1 from turns join chain on turns.id = chain.parent where turns.owner = ${owner} and chain.depth < ${maxTurns}
-    )
-    select turns.id as id, turns.bytes as bytes, turns.status as status, turns.at_upstream as kept_upstream
-    from chain join turns on turns.owner = ${owner} and turns.id = chain.id order by chain.depth desc`.execute(db);
-  // What an upstream works on is waited for there.
-  return rows.map(({ id: turn, bytes, status, kept_upstream }) => ({ id: turn, bytes: Number(bytes), status: kept_upstream === null ? status : 'completed' }));
-}
-
-/** Ids of one statement. */
-const idsAtOnce = 500;
-
-async function loadTurns(db: Kysely<Database>, owner: string, ids: readonly string[]): Promise<StoredTurn[]> {
-  const found = new Map<string, StoredTurn>();
-  for (let from = 0; from < ids.length; from += idsAtOnce) {
-    const rows = await db
-      .selectFrom('turns')
-      .selectAll()
-      .where('owner', '=', owner)
-      .where('id', 'in', ids.slice(from, from + idsAtOnce))
-      .execute();
-    for (const row of rows) if (!row.deleted) found.set(row.id, decode(row));
-  }
-  return ids.flatMap((id) => found.get(id) ?? []);
-}
-
-async function readChainOf(db: Kysely<Database>, { requestId, id }: { requestId?: string; id?: string }, maxTurns: number): Promise<StoredTurn[]> {
-  let query = db.selectFrom('turns').select(['owner', 'id']);
-  if (requestId !== undefined) query = query.where('request_id', '=', requestId);
-  if (id !== undefined) query = query.where('id', '=', id);
-  const last = await query.limit(1).executeTakeFirst();
-  if (!last) return [];
-  const links = await readChain(db, last.owner, last.id, maxTurns);
-  const rows = await db
-    .selectFrom('turns')
-    .selectAll()
-    .where('owner', '=', last.owner)
-    .where(
-      'id',
-      'in',
-      links.map((link) => link.id),
-    )
-    .execute();
-  const byId = new Map(rows.map((row) => [row.id, decode(row)]));
-  return links.flatMap((link) => byId.get(link.id) ?? []).map((turn) => ({ ...turn, input: null, response: null }));
 }
 
 async function readItems(
@@ -190,6 +116,7 @@ async function readItems(
   id: string,
   { after, limit, order }: ItemPage,
 ): Promise<{ items: StoredItem[]; hasMore: boolean } | undefined> {
+  if (!isStorableId(id)) return after === undefined ? { items: [], hasMore: false } : undefined;
   let query = db.selectFrom('conversation_items').select(['item', 'content', 'bytes']).where('owner', '=', owner).where('conversation', '=', id);
   if (after !== undefined) {
     const start = await db
@@ -197,7 +124,7 @@ async function readItems(
       .select('position')
       .where('owner', '=', owner)
       .where('conversation', '=', id)
-      .where('item', '=', after)
+      .where('item', '=', itemKey(after))
       .executeTakeFirst();
     if (!start) return undefined;
     query = query.where('position', order === 'asc' ? '>' : '<', start.position);
@@ -207,31 +134,4 @@ async function readItems(
     .limit(limit + 1)
     .execute();
   return { items: rows.slice(0, limit).map(({ item, content, bytes }) => ({ id: item, sealed: content, bytes: Number(bytes) })), hasMore: rows.length > limit };
-}
-
-function decode(columns: Selectable<TurnColumns>): StoredTurn {
-  const { at_model, at_upstream, at_account, stream } = columns;
-  const facts: TurnFacts = {
-    id: columns.id,
-    owner: columns.owner,
-    parent: columns.parent,
-    conversation: columns.conversation,
-    model: columns.model,
-    status: columns.status as TurnStatus,
-    createdAt: Number(columns.created_at),
-    background: Boolean(columns.background),
-    holder: columns.holder,
-    requestId: columns.request_id,
-    ...(stream !== null && { stream }),
-    ...(at_upstream !== null && { at: { model: at_model ?? '', upstream: at_upstream, account: at_account ?? '' } }),
-  };
-  return {
-    ...facts,
-    authority: Number(columns.authority),
-    deleted: Boolean(columns.deleted),
-    bytes: Number(columns.bytes),
-    input: columns.input,
-    response: columns.response,
-    touchedAt: Number(columns.touched_at),
-  };
 }

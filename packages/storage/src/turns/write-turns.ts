@@ -2,8 +2,9 @@
 import type { TurnFacts, TurnStatus, TurnsWritten } from '@model-gateway/contracts';
 import { sql } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';
+import { cleanText } from '../requests/clean-text.ts';
 import { appendItems, createConversation, deleteConversation, deleteConversationItem, updateConversation } from './conversations.ts';
-import { addBytes, fitsOwner } from './owner-bytes.ts';
+import { isStorableId, itemKey } from './ids.ts';
 import type { TurnChange } from './stored-turn.ts';
 import type { WriteContext } from './write-context.ts';
 
@@ -12,6 +13,9 @@ type Changed<K extends TurnChange['kind']> = Extract<TurnChange, { kind: K }>;
 const missing: TurnsWritten = { stored: false, reason: 'missing' };
 /** Ids of one statement: a parameter each for owner, item and turn. */
 const itemsAtOnce = 200;
+
+/** Whose content a change is about. */
+export const ownerOfChange = (change: TurnChange): string => (change.kind === 'begin' ? change.turn.owner : change.owner);
 
 export async function applyChange(change: TurnChange, context: WriteContext): Promise<TurnsWritten> {
   switch (change.kind) {
@@ -39,14 +43,16 @@ export async function applyChange(change: TurnChange, context: WriteContext): Pr
 async function begin({ turn, input, response, expiresAt, maxBytes }: Changed<'begin'>, context: WriteContext): Promise<TurnsWritten> {
   const { db, dialect, now } = context;
   const { owner, conversation } = turn;
+  if (!isStorableId(turn.id)) return missing;
   if (conversation !== null) {
+    if (!isStorableId(conversation)) return missing;
     const found = await db.selectFrom('conversations').select('id').where('owner', '=', owner).where('id', '=', conversation).executeTakeFirst();
     if (!found) return missing;
     if (await isLocked(turn, context)) return { stored: false, reason: 'locked' };
   }
   const bytes = input.bytes + (response?.bytes ?? 0);
-  if (!(await fitsOwner(db, owner, bytes, maxBytes))) return { stored: false, reason: 'full' };
-  const { numInsertedOrUpdatedRows } = await db
+  if (!context.bytes.fits(owner, bytes, maxBytes)) return { stored: false, reason: 'full' };
+  const made = await db
     .insertInto('turns')
     .values({
       ...columnsOf(turn, dialect),
@@ -55,15 +61,25 @@ async function begin({ turn, input, response, expiresAt, maxBytes }: Changed<'be
       expires_at: expiresAt,
       deleted: dialect.encodeBoolean(false),
       bytes,
+      response_bytes: response?.bytes ?? 0,
       input: input.sealed,
       response: response?.sealed ?? null,
     })
     .onConflict((conflict) => conflict.columns(['owner', 'id']).doNothing())
+    .returning('id')
     .executeTakeFirst();
-  if (!numInsertedOrUpdatedRows) return { stored: true, status: turn.status };
+  if (!made) return asItIs(turn, context);
   await nameItems(context, turn, [...input.items, ...(response?.items ?? [])]);
-  await addBytes(db, dialect, owner, bytes);
+  context.bytes.add(owner, bytes);
   return { stored: true, status: turn.status };
+}
+
+/** A turn that was begun before stays as it is. */
+async function asItIs({ owner, id }: TurnFacts, { db }: WriteContext): Promise<TurnsWritten> {
+  const found = await db.selectFrom('turns').select(['status', 'deleted']).where('owner', '=', owner).where('id', '=', id).executeTakeFirst();
+  if (!found || found.deleted) return missing;
+  const status = found.status as TurnStatus;
+  return isFinal(status) ? { stored: false, reason: 'ended', status } : { stored: true, status };
 }
 
 /** Whether another turn works on the conversation. */
@@ -84,10 +100,13 @@ const columnsOf = (
   { owner, id, parent, conversation, model, status, background, holder, requestId, stream, at, createdAt }: TurnFacts,
   dialect: StorageDialect,
 ) => ({
-  ...{ owner, id, parent, conversation, model, status, holder },
+  ...{ owner, id, conversation, status },
+  parent: parent !== null && isStorableId(parent) ? parent : null,
+  model: cleanText(model),
+  holder: cleanText(holder),
   background: dialect.encodeBoolean(background),
-  request_id: requestId,
-  stream: stream ?? null,
+  request_id: cleanText(requestId),
+  stream: stream === undefined ? null : cleanText(stream),
   at_model: at?.model ?? null,
   at_upstream: at?.upstream ?? null,
   at_account: at?.account ?? null,
@@ -95,7 +114,7 @@ const columnsOf = (
 });
 
 async function nameItems({ db }: WriteContext, { owner, id }: Pick<TurnFacts, 'owner' | 'id'>, items: readonly string[]): Promise<void> {
-  const distinct = [...new Set(items)];
+  const distinct = [...new Set(items.map(itemKey))];
   for (let from = 0; from < distinct.length; from += itemsAtOnce)
     await db
       .insertInto('turn_items')
@@ -108,25 +127,27 @@ async function nameItems({ db }: WriteContext, { owner, id }: Pick<TurnFacts, 'o
 const isFinal = (status: TurnStatus): boolean => status !== 'queued' && status !== 'in_progress';
 
 async function finish({ owner, id, status, authority, response, append }: Changed<'finish'>, context: WriteContext): Promise<TurnsWritten> {
-  const { db, dialect } = context;
+  const { db } = context;
+  if (!isStorableId(id)) return missing;
   const found = await db
     .selectFrom('turns')
-    .select(['status', 'authority', 'bytes', 'input', 'deleted', 'conversation'])
+    .select(['status', 'authority', 'response_bytes', 'deleted', 'conversation'])
     .where('owner', '=', owner)
     .where('id', '=', id)
     .executeTakeFirst();
   if (!found || found.deleted) return missing;
   const was = found.status as TurnStatus;
-  // What its caller cancelled stays so; of two other endings the one of the higher authority stands.
-  if (isFinal(was) && (was === 'cancelled' || found.authority >= authority)) return { stored: false, reason: 'ended', status: was };
+  // What its caller cancelled stays so, and gets what was made of it until then; of two other endings the one of the higher authority stands.
+  if (isFinal(was) && (found.authority >= authority || (was === 'cancelled' && status !== 'cancelled'))) return { stored: false, reason: 'ended', status: was };
+  const grown = response.bytes - Number(found.response_bytes);
   await db
     .updateTable('turns')
-    .set({ status, authority, touched_at: context.now, response: response.sealed, bytes: sql`bytes + ${response.bytes}` })
+    .set({ status, authority, touched_at: context.now, response: response.sealed, bytes: sql`bytes + ${grown}`, response_bytes: response.bytes })
     .where('owner', '=', owner)
     .where('id', '=', id)
     .execute();
   await nameItems(context, { owner, id }, response.items);
-  await addBytes(db, dialect, owner, response.bytes);
+  context.bytes.add(owner, grown);
   // A better ending of the same turn adds nothing to its conversation a second time.
   if (found.conversation !== null && append.length > 0 && !isFinal(was))
     await appendItems(
@@ -136,21 +157,25 @@ async function finish({ owner, id, status, authority, response, append }: Change
   return { stored: true, status };
 }
 
-async function remove({ owner, id }: Changed<'delete'>, { db, dialect }: WriteContext): Promise<TurnsWritten> {
-  const found = await db.selectFrom('turns').select(['bytes', 'deleted']).where('owner', '=', owner).where('id', '=', id).executeTakeFirst();
+async function remove({ owner, id }: Changed<'delete'>, { db, dialect, bytes }: WriteContext): Promise<TurnsWritten> {
+  if (!isStorableId(id)) return missing;
+  const found = await db.selectFrom('turns').select(['bytes', 'deleted', 'status']).where('owner', '=', owner).where('id', '=', id).executeTakeFirst();
   if (!found || found.deleted) return missing;
+  // One in progress is in nobody's way afterwards: neither its conversation nor who goes on from it waits for it.
+  const status = isFinal(found.status as TurnStatus) ? found.status : 'cancelled';
   await db
     .updateTable('turns')
-    .set({ deleted: dialect.encodeBoolean(true), input: null, response: null, bytes: 0 })
+    .set({ deleted: dialect.encodeBoolean(true), status, input: null, response: null, bytes: 0, response_bytes: 0 })
     .where('owner', '=', owner)
     .where('id', '=', id)
     .execute();
   await db.deleteFrom('turn_items').where('owner', '=', owner).where('turn', '=', id).execute();
-  await addBytes(db, dialect, owner, -found.bytes);
+  bytes.add(owner, -Number(found.bytes));
   return { stored: true };
 }
 
 async function cancel({ owner, id }: Changed<'cancel'>, { db, now }: WriteContext): Promise<TurnsWritten> {
+  if (!isStorableId(id)) return missing;
   const found = await db.selectFrom('turns').select(['status', 'background', 'deleted']).where('owner', '=', owner).where('id', '=', id).executeTakeFirst();
   if (!found || found.deleted) return missing;
   const status = found.status as TurnStatus;
