@@ -4,13 +4,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { dispensableSubjects, type ServiceName, serviceSubjects } from '@model-gateway/contracts';
+import { dispensableSubjects, type ServiceName, type ServiceSubjects, serviceSubjects, type TurnFinished } from '@model-gateway/contracts';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { sampleAsks, sampleOpens } from '../../../tests/support/bus-samples.ts';
 import { findNatsServer, type NatsServer, natsAvailable, startNatsServer } from '../../../tests/support/nats-server.ts';
 import { type NatsUsers, writeNatsUsers } from '../../../tests/support/nats-users.ts';
 import { type Bus, type BusLogger, connectNatsBus, describeNatsServer, passwordVariable } from '../src/index.ts';
 import { connectionOptions } from '../src/nats/connection-options.ts';
+import { dispensableFrames } from '../src/nats/permissions.ts';
 import { mintInbox } from '../src/nats/subjects.ts';
 import { openRecorded, row, until } from './support.ts';
 
@@ -27,6 +28,28 @@ test('nobody is let near the system, other streams, or inboxes that are not its 
     expect(subject).toMatch(/\.gw_news(\.(stats-request|audit-record|audit-violation|turns-finished)(\.>)?)?$/);
   expect(passwordVariable('script-runner')).toBe('NATS_SCRIPT_RUNNER_PASSWORD');
 });
+
+/** The configuration of the version before the subjects that services do without: neither they, nor their consumer, nor inboxes for them alone. */
+function withoutDispensable(text: string): string {
+  const names = dispensableSubjects.join('|').replaceAll('.', '\\.');
+  const lines = text.split('\n').filter((line) => !new RegExp(`"gw\\.v1\\.(${names})(\\.\\*)?"|gw_news\\.turns-finished[."]`).test(line));
+  return services.reduce((whole, service) => {
+    const begin = whole.indexOf(`user: "${service}"`);
+    const end = whole.indexOf('user: "', begin + 1);
+    const section = whole.slice(begin, end < 0 ? undefined : end);
+    const without = dispensableFrames(service).reduce((left, frame) => left.replace(new RegExp(` +"${frame.replaceAll(/[.*]/g, '\\$&')}"\n`), ''), section);
+    return whole.replace(section, () => without);
+  }, lines.join('\n'));
+}
+
+const finished: TurnFinished = {
+  turn: {
+    ...{ id: 'resp_1', owner: 'k', parent: null, conversation: null, model: 'm', createdAt: 1, background: false, holder: 't', requestId: 'r' },
+    status: 'completed',
+  },
+  authority: 2,
+  content: '',
+};
 
 const available = natsAvailable('permissions over NATS') && findNatsServer() !== null;
 
@@ -250,8 +273,7 @@ const available = natsAvailable('permissions over NATS') && findNatsServer() !==
   test('with the permissions of the version before a subject that can be done without, its services connect and name it', async () => {
     const earlier = mkdtempSync(join(tmpdir(), 'nats-users-'));
     const theirs = writeNatsUsers(earlier);
-    const lines = new RegExp(` +"gw\\.v1\\.(${dispensableSubjects.join('|').replaceAll('.', '\\.')})(\\.\\*)?"\n`, 'g');
-    writeFileSync(theirs.file, readFileSync(theirs.file, 'utf8').replace(lines, ''));
+    writeFileSync(theirs.file, withoutDispensable(readFileSync(theirs.file, 'utf8')));
     const older = await startNatsServer(theirs.server);
     try {
       const consoleBus = await busOf('console', theirs.urlFor(older.url, 'console'));
@@ -266,9 +288,38 @@ const available = natsAvailable('permissions over NATS') && findNatsServer() !==
         expect(said).toContainEqual({
           level: 'warn',
           text: expect.stringContaining('renew the permissions'),
-          facts: { missing: [expect.stringContaining('catalog.scripts')] },
+          facts: { missing: expect.arrayContaining([expect.stringContaining('catalog.scripts')]) },
         });
     } finally {
+      await older.dispose();
+      rmSync(earlier, { recursive: true, force: true });
+    }
+  });
+
+  test.each(services)('%s: with the permissions of the version before stored turns it connects, warns, and does without', async (service) => {
+    const earlier = mkdtempSync(join(tmpdir(), 'nats-users-'));
+    const theirs = writeNatsUsers(earlier);
+    writeFileSync(theirs.file, withoutDispensable(readFileSync(theirs.file, 'utf8')));
+    const older = await startNatsServer(theirs.server);
+    try {
+      const { bus, lines } = await busOf(service, theirs.urlFor(older.url, service));
+      const { serves, listens, commits, publishes } = serviceSubjects[service] as ServiceSubjects;
+      bus.serve({ ask: Object.fromEntries(serves.map((subject) => [subject, () => ({})])) as never, open: {} });
+      for (const subject of listens) bus.listen(subject as 'turns.alive', () => undefined);
+      for (const subject of commits) bus.listenDurably(subject, async () => undefined);
+      await until(() => bus.connected, 'it connects');
+      // What the server does not take is refused to its sender at once, and the other events are committed.
+      if (publishes.includes('turns.finished'))
+        await expect(bus.publishDurable('turns.finished', 'turn-1', finished)).rejects.toMatchObject({ code: 'service_unavailable' });
+      const { bus: stats } = await busOf('stats', theirs.urlFor(older.url, 'stats'));
+      const kept: string[] = [];
+      stats.listenDurably('stats.request', async (batch) => void kept.push(...batch.map(({ id }) => id)), { maxWaitMs: 5 });
+      if (publishes.includes('stats.request')) await bus.publishDurable('stats.request', 'row-1', row('row-1'));
+      await until(() => !publishes.includes('stats.request') || kept.includes('row-1'), 'the row to be committed');
+      expect(lines.filter(({ level }) => level === 'error')).toEqual([]);
+      expect(bus.connected).toBe(true);
+    } finally {
+      await Promise.all(open.splice(0).map((one) => ('drain' in one && 'ask' in one ? one.drain() : one.close())));
       await older.dispose();
       rmSync(earlier, { recursive: true, force: true });
     }

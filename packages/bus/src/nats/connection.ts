@@ -159,8 +159,16 @@ export class ServerConnection {
     this.change(false);
   }
 
+  /** Whether the server has refused to take this, which the service does without. */
+  refuses(subject: string): boolean {
+    const violation = `publish ${subject}`;
+    return this.violations.has(violation) && isDispensable(violation);
+  }
+
   private up(): void {
     this.usable = true;
+    // The permissions may have been renewed meanwhile.
+    for (const violation of this.violations) if (isDispensable(violation, this.options.permissions?.service)) this.violations.delete(violation);
     if (this.admitted) this.change(true);
   }
 
@@ -223,9 +231,10 @@ export class ServerConnection {
     const known = this.violations.has(violation) || this.violations.size >= maxViolations;
     this.violations.add(violation);
     // During the permission check, the check itself reports.
-    if (isOptional(violation)) return permissions && !this.admitted ? undefined : this.reportUndirected();
+    const dispensable = isDispensable(violation, permissions?.service);
+    if (!dispensable && isOptional(violation)) return permissions && !this.admitted ? undefined : this.reportUndirected();
     if (known || (permissions && (isForbiddenTry(violation) || !this.admitted))) return;
-    if (isDispensable(violation)) return this.reportDispensable([violation]);
+    if (dispensable) return this.reportDispensable([violation]);
     logger.error({ violation }, 'the bus server refuses what this service needs: give its user this permission');
     // A refused subscription misses messages silently: the service is not ready until it is subscribed again.
     if (!permissions || error.operation !== 'subscription' || !this.connection) return;

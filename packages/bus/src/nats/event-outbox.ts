@@ -1,10 +1,11 @@
 /** Outgoing durable events: bounded, batched, pipelined, and kept until JetStream has acknowledged them. */
+import { dispensableSubjects } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import { headers as createHeaders, type Msg, type MsgHdrs } from '@nats-io/transport-node';
 import { backOffMs } from '../kit/back-off.ts';
 import type { BusLogger } from '../kit/logger.ts';
 import { mintStreamId, streamKey } from './stream-id.ts';
-import { answerSubject } from './subjects.ts';
+import { answerSubject, subjectOf } from './subjects.ts';
 
 /** What the outbox needs of its bus. */
 export interface OutboxHost {
@@ -15,6 +16,8 @@ export interface OutboxHost {
   /** Payload bytes of one message. */
   readonly cap: number;
   publish(subject: string, payload: Uint8Array, reply: string, headers: MsgHdrs): boolean;
+  /** The server lets nobody publish this here: its configuration is that of a version before the subject. */
+  refuses(subject: string): boolean;
   /** The stream may not exist: makes it. Never rejects. */
   ensureStream(): Promise<void>;
 }
@@ -23,6 +26,15 @@ interface Item {
   text: string;
   bytes: number;
   resolve: () => void;
+  reject: (error: unknown) => void;
+}
+
+/** What one subject has in the outbox. */
+interface Share {
+  items: number;
+  bytes: number;
+  /** Batches that are sent, or wait for another try. */
+  batches: number;
 }
 
 interface Batch {
@@ -41,9 +53,10 @@ interface Batch {
 const lingerMs = 25;
 const batchItems = 200;
 const batchBytes = 128 * 1024;
-/** Batches under way at once; none waits for the one before it. */
+/** Batches of one subject under way at once; none waits for the one before it. A subject that the store does not know holds up no other. */
 const maxInProgress = 16;
 const ackMs = 5000;
+const lesser: ReadonlySet<string> = new Set(dispensableSubjects.map(subjectOf));
 
 /** The durable events that JetStream has not acknowledged yet, in memory. */
 export class EventOutbox {
@@ -54,6 +67,7 @@ export class EventOutbox {
   private retries: Batch[] = [];
   private items = 0;
   private bytes = 0;
+  private readonly shares = new Map<string, Share>();
   private timer: NodeJS.Timeout | null = null;
   private failures = 0;
   private emptied: (() => void)[] = [];
@@ -68,20 +82,27 @@ export class EventOutbox {
     return this.items;
   }
 
-  /** Resolves with the acknowledgement; rejects `overloaded` when the outbox is full, `payload_too_large` when no message holds the item. */
+  /**
+   * Resolves with the acknowledgement; rejects `overloaded` when the outbox is full, `payload_too_large` when no message holds the item, and
+   * `service_unavailable` when the server does not let it be published.
+   */
   publish(subject: string, id: string, event: unknown): Promise<void> {
     const text = JSON.stringify([id, event]);
     const bytes = Buffer.byteLength(text);
     if (bytes + 2 > this.host.cap) return Promise.reject(new GatewayError('payload_too_large'));
-    if (this.items >= this.limits.items || this.bytes + bytes > this.limits.bytes) {
+    if (this.host.refuses(subject)) return Promise.reject(refused());
+    const share = this.shareOf(subject);
+    // What its service does without leaves room for the others.
+    const tooMuch = lesser.has(subject) && (share.items >= this.limits.items / 2 || share.bytes + bytes > this.limits.bytes / 2);
+    if (tooMuch || this.items >= this.limits.items || this.bytes + bytes > this.limits.bytes) {
       return Promise.reject(new GatewayError('overloaded', { message: 'The outbox of durable events is full.' }));
     }
-    this.items++;
-    this.bytes += bytes;
-    return new Promise((resolve) => {
+    this.count(share, 1, bytes);
+    return new Promise((resolve, reject) => {
       const items = this.waiting.get(subject);
-      if (items) items.push({ text, bytes, resolve });
-      else this.waiting.set(subject, [{ text, bytes, resolve }]);
+      const item = { text, bytes, resolve, reject };
+      if (items) items.push(item);
+      else this.waiting.set(subject, [item]);
       if ((items?.length ?? 1) >= batchItems) this.pump();
       else this.timer ??= setTimeout(() => this.pump(), lingerMs);
     });
@@ -100,7 +121,11 @@ export class EventOutbox {
     }
     this.retries = held;
     for (const [subject, items] of this.waiting) {
-      while (items.length > 0 && this.underWay.size + this.retries.length < maxInProgress) this.publishBatch(this.takeBatch(subject, items));
+      const share = this.shareOf(subject);
+      while (items.length > 0 && share.batches < maxInProgress) {
+        share.batches++;
+        this.publishBatch(this.takeBatch(subject, items));
+      }
     }
   }
 
@@ -169,7 +194,24 @@ export class EventOutbox {
     else this.retries.push(Object.assign(batch, { dueAt: this.host.now + backOffMs(batch.tries) }));
   }
 
+  private shareOf(subject: string): Share {
+    const share = this.shares.get(subject) ?? { items: 0, bytes: 0, batches: 0 };
+    this.shares.set(subject, share);
+    return share;
+  }
+
+  private count(share: Share, items: number, bytes: number): void {
+    share.items += items;
+    share.bytes += bytes;
+    this.items += items;
+    this.bytes += bytes;
+  }
+
   private retry(batch: Batch, refusal: string): void {
+    if (this.host.refuses(batch.subject)) {
+      for (const item of batch.items) item.reject(refused());
+      return this.settle(batch);
+    }
     batch.dueAt = this.host.now + backOffMs(batch.tries, 200, 5000);
     this.retries.push(batch);
     if (this.failures++ % 50 === 0) this.host.logger.warn({ refusal, items: this.items }, 'durable events wait for the JetStream stream');
@@ -182,11 +224,15 @@ export class EventOutbox {
 
   private commit(batch: Batch): void {
     this.failures = 0;
-    this.items -= batch.items.length;
-    for (const item of batch.items) {
-      this.bytes -= item.bytes;
-      item.resolve();
-    }
+    for (const item of batch.items) item.resolve();
+    this.settle(batch);
+  }
+
+  /** The batch is done with. */
+  private settle(batch: Batch): void {
+    const share = this.shareOf(batch.subject);
+    share.batches--;
+    for (const item of batch.items) this.count(share, -1, -item.bytes);
     if (this.items === 0) {
       const waiters = this.emptied;
       this.emptied = [];
@@ -196,6 +242,7 @@ export class EventOutbox {
 }
 
 const noStream = 'no event stream';
+const refused = (): GatewayError => new GatewayError('service_unavailable', { message: 'The bus server does not take this event.' });
 
 /** null for an acknowledgement, else why not. */
 function refusalOf(message: Msg): string | null {

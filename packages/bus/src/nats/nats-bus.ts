@@ -398,6 +398,7 @@ export class NatsBus implements Bus {
         return payloadCap(frameCap, bus.link.maxPayload, bus.inboxBytes);
       },
       publish: (...frame: Parameters<ServerConnection['publish']>) => bus.link.publish(...frame),
+      refuses: (subject: string) => bus.link.refuses(subject),
       droppedBefore: (frames: number) => {
         bus.fencedFrames += frames;
       },

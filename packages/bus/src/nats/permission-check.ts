@@ -1,8 +1,9 @@
 /** Tries at the start what a service must be allowed to do on the server, and what nobody may do. */
-import { dispensableSubjects, type ServiceName } from '@model-gateway/contracts';
+import { dispensableSubjects, durableSubjects, type ServiceName } from '@model-gateway/contracts';
 import { headers, type NatsConnection, type PermissionViolationError } from '@nats-io/transport-node';
 import { settlesWithin } from '../kit/settle-within.ts';
-import { probesOf } from './permissions.ts';
+import { consumerOf, eventStream } from './event-stream.ts';
+import { dispensableFrames, probesOf } from './permissions.ts';
 import { everything, forbidden, isDirectSubject, subjectOf } from './subjects.ts';
 
 /** What a check of the permissions found. */
@@ -27,9 +28,20 @@ export const describeViolation = ({ operation, subject }: PermissionViolationErr
 const forbiddenTries = new Set([`publish ${forbidden}`, `subscribe ${everything}`]);
 /** Whether the bus works without it, by letting the queue group choose. */
 export const isOptional = (violation: string): boolean => isDirectSubject(violation.slice(violation.indexOf(' ') + 1));
-const dispensable: ReadonlySet<string> = new Set(dispensableSubjects.flatMap((name) => [`publish ${subjectOf(name)}`, `subscribe ${subjectOf(name)}`]));
-/** Whether it is of a subject that the service does without. */
-export const isDispensable = (violation: string): boolean => dispensable.has(violation);
+const durable: ReadonlySet<string> = new Set(durableSubjects);
+/** With a dot at the end: the subject, and what is addressed to one process by it. */
+const dispensable = dispensableSubjects.map((name) => `${subjectOf(name)}.`);
+const dispensableConsumers = dispensableSubjects.filter((name) => durable.has(name)).map((name) => `.${eventStream}.${consumerOf(name)}.`);
+
+/** Whether it is of a subject that the service does without, of its consumer, or of an inbox that is written to for such subjects alone. */
+export function isDispensable(violation: string, service?: ServiceName): boolean {
+  const at = violation.indexOf(' ');
+  const subject = `${violation.slice(at + 1)}.`;
+  if (dispensable.some((one) => subject.startsWith(one))) return true;
+  if (dispensableConsumers.some((one) => subject.startsWith('$JS.') && subject.includes(one))) return true;
+  if (service === undefined || !violation.startsWith('publish ')) return false;
+  return dispensableFrames(service).some((pattern) => subject.startsWith(pattern.slice(0, pattern.indexOf('*'))));
+}
 /** Whether it is one of the tries that should be refused. */
 export const isForbiddenTry = (violation: string): boolean => forbiddenTries.has(violation);
 
@@ -55,9 +67,9 @@ export async function checkPermissions(connection: NatsConnection, service: Serv
   if (!answered) return null;
   await new Promise((resolve) => setImmediate(resolve));
   return {
-    missing: [...violations].filter((violation) => !isForbiddenTry(violation) && !isOptional(violation) && !isDispensable(violation)),
-    dispensable: [...violations].filter(isDispensable),
-    undirected: [...violations].some(isOptional),
+    missing: [...violations].filter((violation) => !isForbiddenTry(violation) && !isOptional(violation) && !isDispensable(violation, service)),
+    dispensable: [...violations].filter((violation) => isDispensable(violation, service) && !isOptional(violation)),
+    undirected: [...violations].some((violation) => isOptional(violation) && !isDispensable(violation, service)),
     open: [...forbiddenTries].some((violation) => !violations.has(violation)),
   };
 }

@@ -1,5 +1,5 @@
 /** What each service may do on the server, derived from its subjects: nothing beyond what it calls, serves, publishes and subscribes to. */
-import { type DurableSubject, durableSubjects, type ServiceName, type ServiceSubjects, serviceSubjects } from '@model-gateway/contracts';
+import { type DurableSubject, dispensableSubjects, durableSubjects, type ServiceName, type ServiceSubjects, serviceSubjects } from '@model-gateway/contracts';
 import { consumerOf, eventStream } from './event-stream.ts';
 import { directPattern, inboxPrefix, subjectOf } from './subjects.ts';
 
@@ -36,9 +36,18 @@ export function probesOf(service: ServiceName): { subject: string; durable: bool
   ];
 }
 
+const needed = (subject: string): boolean => !(dispensableSubjects as readonly string[]).includes(subject);
+
+/** Inboxes that the service writes to for the sake of subjects alone that it does without. */
+export function dispensableFrames(service: ServiceName): string[] {
+  const others = framesTo(service, needed);
+  return framesTo(service).filter((pattern) => !others.includes(pattern));
+}
+
 /** Inboxes of those who call it or are called by it, of its own kind too. */
-function framesTo(service: ServiceName): string[] {
-  const meet = (caller: ServiceSubjects, server: ServiceSubjects): boolean => caller.calls.some((subject) => server.serves.includes(subject));
+function framesTo(service: ServiceName, counts: (subject: string) => boolean = () => true): string[] {
+  const meet = (caller: ServiceSubjects, server: ServiceSubjects): boolean =>
+    caller.calls.some((subject) => counts(subject) && server.serves.includes(subject));
   const own = subjectsOfService(service);
   return owners.filter((other) => meet(own, subjectsOfService(other)) || meet(subjectsOfService(other), own)).map((other) => `${inboxPrefix(other)}.*.f`);
 }

@@ -85,7 +85,10 @@ export const serviceSubjects = {
 } as const satisfies Record<string, ServiceSubjects>;
 
 /** Subjects that their services do without, so that they also start where the server's configuration is that of the version before the subject. */
-export const dispensableSubjects = ['catalog.scripts', 'edge.stream'] as const satisfies readonly CallSubject[];
+export const dispensableSubjects = [
+  ...(['catalog.scripts', 'edge.stream'] as const),
+  ...(['translator.turns', 'turns.read', 'turns.write', 'turns.finished', 'turns.alive', 'turns.cancelled'] as const),
+] as const satisfies readonly (CallSubject | keyof EventSubjects)[];
 
 export type ServiceName = keyof typeof serviceSubjects;
 
