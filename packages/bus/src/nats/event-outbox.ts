@@ -92,7 +92,7 @@ export class EventOutbox {
     if (bytes + 2 > this.host.cap) return Promise.reject(new GatewayError('payload_too_large'));
     if (this.host.refuses(subject)) return Promise.reject(refused());
     const share = this.shareOf(subject);
-    // What its service does without leaves room for the others.
+    // What its service does without may fill half of it, so that the others still fit.
     const tooMuch = lesser.has(subject) && (share.items >= this.limits.items / 2 || share.bytes + bytes > this.limits.bytes / 2);
     if (tooMuch || this.items >= this.limits.items || this.bytes + bytes > this.limits.bytes) {
       return Promise.reject(new GatewayError('overloaded', { message: 'The outbox of durable events is full.' }));

@@ -1,4 +1,4 @@
-/** Content of turns: read from what arrives, sealed before it rests, opened for who asks. */
+/** Content of turns: read from what arrives, sealed before it rests, opened when it is read. */
 import { sealedAs } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { Keyring } from '@model-gateway/secrets';

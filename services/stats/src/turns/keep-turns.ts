@@ -54,7 +54,7 @@ export function keepTurns({ bus, storage, keyring, logger, config, setAside, now
       stream.fail(asStorageError(error, logger));
     }
   };
-  const sweeper = startSweeper(store, logger, pace);
+  const sweeper = startSweeper({ store, logger, listening: () => bus.connected, ...(pace && { pace }) });
   const writes = bus.serve({ open: { 'turns.write': (request, body, stream) => void write(request, body, stream) } });
   const reads = bus.serve({ open: { 'turns.read': (request, _body, stream) => void read(request, stream) } });
   const reports = bus.listen('turns.alive', ({ holder }) => sweeper.alive(holder));

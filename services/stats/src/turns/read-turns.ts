@@ -130,14 +130,14 @@ async function readConversationHistory({ owner, conversation = '', maxBytes }: R
 async function readItems({ owner, ids }: Read<'items'>, { turns, keyring }: ReadStore): Promise<Found> {
   const places = await turns.turnsOfItems(owner, ids);
   const wanted = new Set(ids);
-  const items: Record<string, unknown> = {};
+  const items = new Map<string, unknown>();
   for (const turn of await turns.load(owner, [...new Set(places.values())])) {
     const input = turn.input === null ? [] : openJson(turn.input, keyring, turn);
     const output = turn.response === null ? [] : outputOf(openJson(turn.response, keyring, turn));
     for (const item of [...(Array.isArray(input) ? (input as unknown[]) : []), ...output])
-      if (isObject(item) && typeof item['id'] === 'string' && wanted.has(item['id'])) items[item['id']] = item;
+      if (isObject(item) && typeof item['id'] === 'string' && wanted.has(item['id'])) items.set(item['id'], item);
   }
-  return { found: { found: true }, text: JSON.stringify(items) };
+  return { found: { found: true }, text: JSON.stringify(Object.fromEntries(items)) };
 }
 
 async function readConversationItems({ owner, id, after, limit, order }: Read<'conversation-items'>, { turns, keyring }: ReadStore): Promise<Found> {

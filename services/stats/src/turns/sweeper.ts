@@ -14,22 +14,43 @@ export interface TurnSweeper {
   stop(): void;
 }
 
-export function startSweeper(store: TurnStore, logger: Logger, { silentMs, everyMs } = defaultPace): TurnSweeper {
-  /** By holder, when it last reported. Wall clocks of other machines play no part. */
+/** What the sweeper works with. */
+export interface SweeperOptions {
+  store: TurnStore;
+  logger: Logger;
+  /** Whether reports can arrive at all. */
+  listening: () => boolean;
+  pace?: typeof defaultPace;
+}
+
+/** Goes by the time for which this process itself has known a turn and its holder: clocks of other machines play no part. */
+export function startSweeper({ store, logger, listening, pace: { silentMs, everyMs } = defaultPace }: SweeperOptions): TurnSweeper {
+  /** By holder, when it last reported. */
   const seen = new Map<string, number>();
-  const started = performance.now();
+  /** By turn, when it was first seen in progress. */
+  let known = new Map<string, number>();
+  /** Since when every report has arrived here. */
+  let since = performance.now();
+  let looked = since;
   let stopped = false;
   let failing = false;
   let timer: NodeJS.Timeout | undefined;
-  const isSilent = (turn: StoredTurn): boolean => {
-    // A turn that was written a moment ago is somebody's; right after the start nobody can have reported yet.
-    const quiet = performance.now() - Math.max(seen.get(turn.holder) ?? 0, started);
-    return quiet >= silentMs && store.now() - turn.touchedAt >= silentMs;
+  /** The turns in progress that nobody works on. */
+  const findLost = (turns: readonly StoredTurn[]): StoredTurn[] => {
+    const now = performance.now();
+    // While the bus was away, or this process stood still, holders reported without being received.
+    if (!listening() || now - looked > everyMs + silentMs / 2) since = now;
+    looked = now;
+    known = new Map(turns.map(({ owner, id }) => [`${owner} ${id}`, known.get(`${owner} ${id}`) ?? now]));
+    return turns.filter(({ owner, id, holder }) => now - Math.max(known.get(`${owner} ${id}`) ?? now, seen.get(holder) ?? 0, since) >= silentMs);
   };
   const sweep = async (): Promise<void> => {
     try {
-      const lost = (await store.turns.open()).filter((turn) => !turn.at && isSilent(turn));
-      for (const turn of lost) if (!stopped) await end(turn, store);
+      const lost = findLost(await store.turns.open());
+      for (const { owner, id } of lost) {
+        const turn = stopped ? undefined : await store.turns.find(owner, id);
+        if (turn) await end(turn, store);
+      }
       if (lost.length > 0) logger.warn({ turns: lost.length }, 'turns whose translator is gone were ended');
       failing = false;
     } catch (error) {

@@ -30,7 +30,7 @@ export class WriteQueue {
 
   async #run(): Promise<void> {
     this.#running = true;
-    // What arrives in this turn of the event loop goes along.
+    // What arrives in this turn of the event loop belongs to the same batch.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.#waiting.length > 0) await this.#commit(this.#waiting.splice(0, maxBatch));
     this.#running = false;
