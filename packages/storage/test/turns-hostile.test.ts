@@ -47,8 +47,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
       await expect(storage.turns.conversation('ada', id)).resolves.toBeUndefined();
       await expect(storage.turns.item('ada', id, id)).resolves.toBeUndefined();
       await expect(storage.turns.items('ada', id, { ...all, after: id })).resolves.toBeUndefined();
-      await expect(storage.turns.chainOf({ id }, 10)).resolves.toEqual([]);
-      await expect(storage.turns.chainOf({ requestId: id }, 10)).resolves.toEqual([]);
+      await expect(storage.turns.chainOf('ada', id, 10)).resolves.toEqual([]);
       const fine = facts(`fine ${strange.indexOf(id)}`);
       const written = await write(
         ...[begin(facts('lost', { conversation: id })), finish({ owner: 'ada', id }), { kind: 'delete', owner: 'ada', id } as const],
@@ -118,7 +117,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     );
     expect(await storage.turns.chain('ada', 'c', 50)).toHaveLength(51);
     expect(await storage.turns.chain('ada', 'self', 50)).toHaveLength(51);
-    expect(await storage.turns.chainOf({ id: 'a' }, 50)).toHaveLength(51);
+    expect(await storage.turns.chainOf('ada', 'a', 50)).toHaveLength(51);
     now = start + 1000;
     expect(await storage.turns.prune()).toBe(4);
   });

@@ -112,9 +112,7 @@ export type TurnsRead =
   /** The body is the list of items; `hasMore` in the head. `order` is that of the list; `after`: an item id. */
   | { kind: 'conversation-items'; owner: string; id: string; after?: string; limit: number; order: 'asc' | 'desc' }
   /** The body is the item. */
-  | { kind: 'conversation-item'; owner: string; id: string; item: string }
-  /** For operators, of whichever owner: the facts of the turn of a request, or of the turn with this id, and of its ancestors, the oldest first. The body is the list. */
-  | { kind: 'chain'; owner: string; requestId?: string; id?: string };
+  | { kind: 'conversation-item'; owner: string; id: string; item: string };
 
 /** One turn of a chain, as operators see it. */
 export interface ChainedTurn extends Pick<TurnFacts, 'id' | 'parent' | 'conversation' | 'model' | 'status' | 'createdAt' | 'background' | 'requestId' | 'at'> {

@@ -13,7 +13,6 @@ export const turnTables = ({ text, integer, boolean }: StorageDialect['types']):
         primary key (owner, id))`,
       `create index if not exists turns_open on turns (touched_at) where status in ('queued', 'in_progress')`,
       'create index if not exists turns_expires_at on turns (expires_at)',
-      'create index if not exists turns_request_id on turns (request_id)',
       'create index if not exists turns_conversation on turns (owner, conversation) where conversation is not null',
       `create table if not exists turn_items (owner ${text} not null, item ${text} not null, turn ${text} not null, primary key (owner, item))`,
       'create index if not exists turn_items_turn on turn_items (owner, turn)',

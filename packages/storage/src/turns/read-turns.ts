@@ -84,15 +84,10 @@ export async function readOpen(db: Kysely<Database>): Promise<StoredTurn[]> {
   return rows.map((row) => decodeTurn({ ...row, ...withoutContent }));
 }
 
-export async function readChainOf(db: Kysely<Database>, { requestId, id }: { requestId?: string; id?: string }, maxTurns: number): Promise<StoredTurn[]> {
-  if (![requestId, id].every((one) => one === undefined || isStorableId(one))) return [];
-  let query = db.selectFrom('turns').select(['owner', 'id']);
-  if (requestId !== undefined) query = query.where('request_id', '=', requestId);
-  if (id !== undefined) query = query.where('id', '=', id);
-  const last = await query.limit(1).executeTakeFirst();
-  if (!last) return [];
-  const ids = (await readChain(db, last.owner, last.id, maxTurns)).map((link) => link.id);
-  const rows = await db.selectFrom('turns').select(factColumns).where('owner', '=', last.owner).where('id', 'in', ids).execute();
+export async function readChainOf(db: Kysely<Database>, owner: string, id: string, maxTurns: number): Promise<StoredTurn[]> {
+  const ids = (await readChain(db, owner, id, maxTurns)).map((link) => link.id);
+  if (ids.length === 0) return [];
+  const rows = await db.selectFrom('turns').select(factColumns).where('owner', '=', owner).where('id', 'in', ids).execute();
   const byId = new Map(rows.map((row) => [row.id, decodeTurn({ ...row, ...withoutContent })]));
   return ids.flatMap((one) => byId.get(one) ?? []);
 }

@@ -25,8 +25,8 @@ export interface TurnsRepository {
   replaceResponse(owner: string, id: string, response: Content): Promise<void>;
   /** Turns that are not final, of all owners, without their content; those that an upstream keeps are none of them. */
   open(): Promise<StoredTurn[]>;
-  /** The facts of the turn of a request, or of one with this id, and of its ancestors, of whichever owner: for operators. The oldest first. */
-  chainOf(by: { requestId?: string; id?: string }, maxTurns: number): Promise<StoredTurn[]>;
+  /** The same as `chain`, with all that is known of each turn but its content: for operators. */
+  chainOf(owner: string, id: string, maxTurns: number): Promise<StoredTurn[]>;
   conversation(owner: string, id: string): Promise<StoredConversation | undefined>;
   /** undefined: `after` names no item of it. `hasMore`: others follow. */
   items(owner: string, id: string, page: ItemPage): Promise<{ items: StoredItem[]; hasMore: boolean } | undefined>;
@@ -74,7 +74,7 @@ export function createTurns(db: Kysely<Database>, dialect: StorageDialect, now: 
         await db.updateTable('turns').set({ response: sealed }).where('owner', '=', owner).where('id', '=', id).execute();
       }),
     open: () => translate(() => readOpen(db)),
-    chainOf: (by, maxTurns) => translate(() => readChainOf(db, by, maxTurns)),
+    chainOf: (owner, id, maxTurns) => translate(() => readChainOf(db, owner, id, maxTurns)),
     conversation: (owner, id) =>
       translate(async () => {
         if (!isStorableId(id)) return undefined;

@@ -1,5 +1,5 @@
 /** Answers `turns.read`. Whatever belongs to another owner is not there. */
-import type { TurnFacts, TurnsFound, TurnsRead } from '@model-gateway/contracts';
+import type { ChainedTurn, TurnFacts, TurnsFound, TurnsRead } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { ChainLink, StoredTurn } from '@model-gateway/storage';
 import { isObject, openJson, openText, outputOf, type Place } from './content.ts';
@@ -17,8 +17,6 @@ type ReadStore = Pick<TurnStore, 'turns' | 'keyring'>;
 const nothing: Found = { found: { found: false }, text: '' };
 /** How often a turn in progress is looked at again. */
 const pollMs = 50;
-/** Chains as operators look at them. */
-const maxShownTurns = 1000;
 
 export async function readTurns(request: TurnsRead, store: ReadStore): Promise<Found> {
   switch (request.kind) {
@@ -40,15 +38,21 @@ export async function readTurns(request: TurnsRead, store: ReadStore): Promise<F
       const item = await store.turns.item(request.owner, request.id, request.item);
       return item ? { found: { found: true }, text: openText(item.sealed, store.keyring, request) } : nothing;
     }
-    case 'chain': {
-      const { requestId, id } = request;
-      const turns = await store.turns.chainOf({ ...(requestId !== undefined && { requestId }), ...(id !== undefined && { id }) }, maxShownTurns);
-      return { found: { found: turns.length > 0 }, text: JSON.stringify(turns.map(shownFacts)) };
-    }
+    case 'chain':
+      return readChain(request, store);
   }
 }
 
-const shownFacts = (turn: StoredTurn): object => ({ ...factsOf(turn), deleted: turn.deleted, bytes: turn.bytes });
+async function readChain({ owner, id, maxTurns }: Read<'chain'>, { turns }: ReadStore): Promise<Found> {
+  const chain = (await turns.chainOf(owner, id, maxTurns)).reverse();
+  const shown = chain.slice(0, maxTurns).map(
+    ({ id: turn, parent, conversation, model, status, createdAt, background, requestId, at, deleted }): ChainedTurn => ({
+      ...{ id: turn, parent, conversation, model, status, createdAt, background, requestId, deleted },
+      ...(at && { at }),
+    }),
+  );
+  return { found: { found: chain.length > 0, hasMore: chain.length > maxTurns }, text: JSON.stringify(shown) };
+}
 
 const factsOf = ({ id, owner, parent, conversation, model, status, createdAt, background, holder, requestId, stream, at }: StoredTurn): TurnFacts => ({
   ...{ id, owner, parent, conversation, model, status, createdAt, background, holder, requestId },
