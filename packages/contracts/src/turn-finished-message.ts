@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { TurnFinished } from './messages/turns.ts';
 
-const id = z.string().min(1).max(200);
+const id = z.string().min(1).max(512);
 
 /** Fields of a later version pass. */
 export const turnFinishedMessage = z.looseObject({

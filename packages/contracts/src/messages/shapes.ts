@@ -29,10 +29,10 @@ const catalogLoad = {
 const turnAtUpstream = z.looseObject({ model: part.text, upstream: part.text, account: part.text });
 
 const turnFacts = z.looseObject({
-  id: part.id,
+  id: part.text,
   owner: part.id,
-  parent: part.orNull(part.id),
-  conversation: part.orNull(part.id),
+  parent: part.orNull(part.text),
+  conversation: part.orNull(part.text),
   model: part.text,
   status: part.text,
   createdAt: part.instant,
@@ -43,11 +43,12 @@ const turnFacts = z.looseObject({
   at: turnAtUpstream.optional(),
 });
 
+/** Ids are as callers gave them: the store knows what it has. */
 const turnsWrite = z.looseObject({
   kind: part.text,
   owner: part.id.optional(),
-  id: part.id.optional(),
-  item: part.id.optional(),
+  id: part.text.optional(),
+  item: part.text.optional(),
   status: part.text.optional(),
   turn: turnFacts.optional(),
 });
@@ -55,10 +56,10 @@ const turnsWrite = z.looseObject({
 const turnsRead = z.looseObject({
   kind: part.text,
   owner: part.id,
-  id: part.id.optional(),
-  turn: part.id.optional(),
-  conversation: part.id.optional(),
-  item: part.id.optional(),
+  id: part.text.optional(),
+  turn: part.text.optional(),
+  conversation: part.text.optional(),
+  item: part.text.optional(),
   ids: part.texts.max(10_000).optional(),
 });
 

@@ -1,4 +1,5 @@
 /** Content of turns: read from what arrives, sealed before it rests, opened when it is read. */
+import { randomUUID } from 'node:crypto';
 import { sealedAs } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { Keyring } from '@model-gateway/secrets';
@@ -33,11 +34,7 @@ export function parseTurn(bytes: Uint8Array): { input: unknown[]; response: Reco
   return { input, response };
 }
 
-const idOf = (item: unknown): string | undefined =>
-  isObject(item) && typeof item['id'] === 'string' && item['id'].length <= maxIdLength ? item['id'] : undefined;
-
-/** A longer one names nothing that callers could ask for. */
-const maxIdLength = 200;
+const idOf = (item: unknown): string | undefined => (isObject(item) && typeof item['id'] === 'string' && item['id'] !== '' ? item['id'] : undefined);
 
 /** The items that a response object added to the conversation. */
 export const outputOf = (response: unknown): unknown[] => (isObject(response) && Array.isArray(response['output']) ? (response['output'] as unknown[]) : []);
@@ -56,13 +53,11 @@ export function sealResponse(response: unknown, keyring: Keyring, { owner, id }:
   };
 }
 
-/** Items of a conversation, each sealed for itself; those without an id are left out. */
+/** Items of a conversation, each sealed for itself; those without an id are kept under one that nobody knows. */
 export function sealItems(items: readonly unknown[], keyring: Keyring, { owner, id }: Place): StoredItem[] {
-  return items.flatMap((item) => {
-    const name = idOf(item);
-    if (name === undefined) return [];
+  return items.map((item) => {
     const text = JSON.stringify(item);
-    return { id: name, sealed: keyring.seal(text, sealedAs.turn(owner, id)), bytes: Buffer.byteLength(text) };
+    return { id: idOf(item) ?? randomUUID(), sealed: keyring.seal(text, sealedAs.turn(owner, id)), bytes: Buffer.byteLength(text) };
   });
 }
 

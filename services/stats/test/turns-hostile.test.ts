@@ -1,0 +1,174 @@
+/** The store of turns under hostile questions, many chains at once, and a database that counts the statements it is given. */
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { createMemoryBus, type Disposable } from '@model-gateway/bus';
+import type { TurnFacts, TurnsFound, TurnsRead, TurnsWrite, TurnsWritten } from '@model-gateway/contracts';
+import { createKeyring, generateMasterKey } from '@model-gateway/secrets';
+import { openStorage, type Storage, type TurnChange } from '@model-gateway/storage';
+import { createLogger } from '@model-gateway/telemetry';
+import { keepTurns } from '../src/turns/keep-turns.ts';
+import { startSweeper } from '../src/turns/sweeper.ts';
+import type { TurnStore } from '../src/turns/write-turns.ts';
+
+const logger = createLogger({ level: 'fatal', name: 'test' });
+const keyring = createKeyring(generateMasterKey());
+let bus: ReturnType<typeof createMemoryBus>;
+let storage: Storage;
+let store: Disposable;
+/** The transactions of writers, as lists of changes. */
+let transactions: (readonly TurnChange[])[] = [];
+
+beforeEach(async () => {
+  bus = createMemoryBus({ logger, strict: true });
+  storage = openStorage({ mode: 'sqlite', file: ':memory:' }, { logger: { info: () => undefined, warn: () => undefined } });
+  await storage.migrate();
+  transactions = [];
+  const turns: Storage['turns'] = {
+    ...storage.turns,
+    write(changes) {
+      transactions.push(changes);
+      return storage.turns.write(changes);
+    },
+  };
+  store = keepTurns({
+    ...{ bus, storage: { turns }, keyring, logger, now: Date.now, setAside: async () => undefined, pace: { silentMs: 60_000, everyMs: 1000 } },
+    config: { enabled: true, retentionDays: 30, maxBytesPerKey: 1e9 },
+  });
+});
+afterEach(async () => {
+  await store.dispose();
+  await storage.close();
+});
+
+const facts = (id: string, over: Partial<TurnFacts> = {}): TurnFacts => ({
+  ...{ id, owner: 'ada', parent: null, conversation: null, model: 'm', status: 'completed', createdAt: 1 },
+  ...{ background: false, holder: 't1', requestId: `r-${id}` },
+  ...over,
+});
+const write = (request: TurnsWrite, content?: unknown): Promise<TurnsWritten> =>
+  new Promise((resolve, reject) => {
+    const reader = { head: () => undefined, data: () => undefined, tail: () => undefined, whole: resolve, broken: reject };
+    bus.open('turns.write', request, reader, { body: Buffer.from(content === undefined ? '' : JSON.stringify(content)) });
+  });
+const read = (request: TurnsRead): Promise<{ found: TurnsFound; json: unknown }> =>
+  new Promise((resolve, reject) => {
+    bus.open('turns.read', request, {
+      head: () => undefined,
+      data: () => undefined,
+      tail: () => undefined,
+      whole: (found, bytes) => resolve({ found, json: bytes.length === 0 ? undefined : JSON.parse(Buffer.from(bytes).toString()) }),
+      broken: reject,
+    });
+  });
+const put = (id: string, over: Partial<TurnFacts> = {}, text = id) =>
+  write(
+    { kind: 'put', turn: facts(id, over), authority: 2 },
+    { input: [{ type: 'message', id: `in_${id}`, content: text }], response: { id, status: 'completed', output: [{ type: 'message', id: `out_${id}` }] } },
+  );
+const history = (turn: string, owner = 'ada') => read({ kind: 'history', owner, turn, waitMs: 0, maxTurns: 1000, maxBytes: 1e8 });
+
+describe('the store of turns under load and malice', () => {
+  test('strange ids are not there, for every question', async () => {
+    for (const id of ['\0', 'a\0b', "' or 1=1 --", '%', 'x'.repeat(100_000), '', '__proto__', '\ud800'])
+      for (const request of [
+        { kind: 'turn', owner: 'ada', id },
+        { kind: 'input-items', owner: 'ada', id },
+        { kind: 'history', owner: 'ada', turn: id, waitMs: 0, maxTurns: 10, maxBytes: 10 },
+        { kind: 'history', owner: 'ada', conversation: id, waitMs: 0, maxTurns: 10, maxBytes: 10 },
+        { kind: 'conversation', owner: 'ada', id },
+        { kind: 'conversation-items', owner: 'ada', id, limit: 5, order: 'asc', after: id },
+        { kind: 'conversation-item', owner: 'ada', id, item: id },
+        { kind: 'chain', owner: 'ada', id, maxTurns: 10 },
+      ] as const)
+        expect((await read(request)).found).toMatchObject({ found: false });
+  });
+
+  test('items are found by whatever ids they have', async () => {
+    const ids = ['__proto__', 'constructor', "it's"];
+    await write(
+      { kind: 'put', turn: facts('a'), authority: 2 },
+      { input: ids.map((id) => ({ type: 'message', id, content: `of ${id}` })), response: { output: [] } },
+    );
+    const { json } = await read({ kind: 'items', owner: 'ada', ids: [...ids, 'none'] });
+    for (const id of ids) expect(Object.getOwnPropertyDescriptor(json, id)?.value).toMatchObject({ content: `of ${id}` });
+    expect(Object.keys(json as object)).toHaveLength(ids.length);
+    const many = Array.from({ length: 9_000 }, (_, at) => `none ${at}`);
+    expect((await read({ kind: 'items', owner: 'ada', ids: [...many, "it's"] })).json).toMatchObject({ "it's": {} });
+  });
+
+  test('50 chains at once: every turn is stored, each chain has its own turns, and transactions are fewer than writes', async () => {
+    const chains = Array.from({ length: 50 }, (_, chain) => chain);
+    const length = 10;
+    await Promise.all(
+      chains.map(async (chain) => {
+        for (let turn = 0; turn < length; turn++) {
+          const parent = turn === 0 ? null : `resp_${chain}_${turn - 1}`;
+          expect(await put(`resp_${chain}_${turn}`, { parent, owner: `key ${chain % 5}` })).toMatchObject({ stored: true });
+          const { json } = await history(`resp_${chain}_${turn}`, `key ${chain % 5}`);
+          expect((json as { id: string }[]).map(({ id }) => id)).toEqual(
+            Array.from({ length: turn + 1 }, (_, at) => [`in_resp_${chain}_${at}`, `out_resp_${chain}_${at}`]).flat(),
+          );
+        }
+      }),
+    );
+    // Every turn is two changes, and those of one turn of the event loop are one transaction.
+    expect(transactions.flat()).toHaveLength(2 * 50 * length);
+    expect(transactions.length).toBeLessThan((2 * 50 * length) / 10);
+  });
+
+  test('one write that the database refuses fails alone', async () => {
+    const failing = (id: string) => id === 'bad';
+    const turns: Storage['turns'] = {
+      ...storage.turns,
+      write: (changes) =>
+        changes.some((change) => change.kind === 'begin' && failing(change.turn.id)) ? Promise.reject(new Error('refused')) : storage.turns.write(changes),
+    };
+    await store.dispose();
+    store = keepTurns({
+      ...{ bus, storage: { turns }, keyring, logger, now: Date.now, setAside: async () => undefined },
+      config: { enabled: true, retentionDays: 30, maxBytesPerKey: 1e9 },
+    });
+    const [good, bad, other] = await Promise.allSettled([put('good'), put('bad'), put('other')]);
+    expect([good, other]).toMatchObject([{ value: { stored: true } }, { value: { stored: true } }]);
+    expect(bad).toMatchObject({ reason: { code: 'storage_unavailable' } });
+  });
+
+  test("an owner whose turn was tampered with is told that the store is away, and another owner's content does not open", async () => {
+    await put('a');
+    await put('a', { owner: 'eve' }, 'of eve');
+    const theirs = await storage.turns.find('eve', 'a');
+    await storage.turns.replaceResponse('ada', 'a', { sealed: theirs?.response ?? '', bytes: 1, items: [] });
+    await expect(read({ kind: 'turn', owner: 'ada', id: 'a' })).rejects.toMatchObject({ code: 'storage_unavailable' });
+    expect((await read({ kind: 'turn', owner: 'eve', id: 'a' })).found.found).toBe(true);
+  });
+});
+
+describe('the end of turns that nobody works on', () => {
+  test('nothing is ended while reports cannot arrive, and all of it later', async () => {
+    await write({ kind: 'begin', turn: facts('a', { status: 'in_progress' }) }, { input: [], response: { status: 'in_progress' } });
+    let listening = false;
+    let looks = 0;
+    const turns: Storage['turns'] = {
+      ...storage.turns,
+      open() {
+        looks++;
+        return storage.turns.open();
+      },
+    };
+    const ended: string[] = [];
+    const sweeper = startSweeper({
+      store: { turns, keyring, queue: { write: async (change: { id: string }) => void ended.push(change.id) } } as unknown as TurnStore,
+      logger,
+      listening: () => listening,
+      pace: { silentMs: 40, everyMs: 5 },
+    });
+    try {
+      while (looks < 30) await new Promise((resolve) => setImmediate(resolve));
+      expect(ended).toEqual([]);
+      listening = true;
+      while (ended.length === 0) await new Promise((resolve) => setImmediate(resolve));
+      expect(ended[0]).toBe('a');
+    } finally {
+      sweeper.stop();
+    }
+  });
+});
