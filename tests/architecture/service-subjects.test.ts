@@ -19,7 +19,8 @@ const through = {
 };
 
 const said: Record<keyof ServiceSubjects, RegExp> = {
-  calls: /\.(?:ask|open)\(\s*'([a-z-]+\.[a-z-]+)'/g,
+  // Questions to the store of turns go through one function each (`askStore`, `open`).
+  calls: /\.(?:ask|open)\(\s*'([a-z-]+\.[a-z-]+)'|\b(?:askStore|open)\(bus, '([a-z-]+\.[a-z-]+)'/g,
   serves:
     /^\s*(?:ask: \{ |open: \{ )?'([a-z-]+\.[a-z-]+)': (?:async )?[({\w]|serve\(\{ (?:ask|open): \{ '([a-z-]+\.[a-z-]+)':|serveAs\([\w.#]+, \{ '([a-z-]+\.[a-z-]+)':/gm,
   publishes: /\.(?:publish|publishDurable)\(\s*'([a-z-]+\.[a-z-]+)'/g,
