@@ -61,6 +61,8 @@ export interface Job {
     end: number;
     /** Words that are present. */
     words: string[];
+    /** Files inside the body, by their bytes alone: bytes that are no text, and the most tokens they are charged as. Absent: none, or nobody looked. */
+    files?: { bytes: number; tokens: number };
   };
 }
 

@@ -8,6 +8,14 @@ const scan = (text: string, limits: { maxDepth?: number; maxNodes?: number } = {
 const sliceOf = (text: string, value: { start: number; end: number } | undefined) =>
   value ? Buffer.from(text).subarray(value.start, value.end).toString() : undefined;
 
+test('long strings are found as values, at any depth, and not as keys', () => {
+  const long = 'x'.repeat(30);
+  const text = JSON.stringify({ [long]: 1, model: long, a: [{ b: [long, 'short', `${long}"`] }] });
+  const result = scanBody(Buffer.from(text), { keys, longStrings: 32 });
+  expect(result.ok && result.longStrings.map(({ start, end }) => JSON.parse(text.slice(start, end)))).toEqual([long, long, `${long}"`]);
+  expect(scanBody(Buffer.from(text), { keys })).toMatchObject({ longStrings: [] });
+});
+
 describe('words', () => {
   const words = ['tool_calls', 'input_text', 'thought_signature'] as const;
   const seen = (text: string) => {

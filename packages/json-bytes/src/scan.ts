@@ -23,6 +23,8 @@ export interface ScanOptions<Key extends string> {
   keys: readonly Key[];
   /** ASCII words: which of them occur in the body as a whole string, be it a key or a value, at any depth. Default none. */
   words?: readonly string[];
+  /** Bytes: notes where string values of this length and more are, at any depth. Default none. */
+  longStrings?: number;
   /**
    * Refuses top-level keys that a parser could confuse: any key given twice, keys that differ in case only, and one that differs from a wanted key in
    * case only. For bodies of callers, which are forwarded to servers that fold case.
@@ -47,6 +49,8 @@ export interface ScanSuccess<Key extends string> {
   values: Partial<Record<Key, ScannedValue>>;
   /** Of the wanted words those that are there, each once. */
   words: string[];
+  /** Places of the long strings, quotes included. */
+  longStrings: { start: number; end: number }[];
   /** Offset of the closing brace of the top-level object. */
   end: number;
 }
@@ -98,6 +102,8 @@ export function scanBody<const Key extends string>(source: Uint8Array, options: 
   const matchWord = options.words && keyMatcher(options.words);
   const folded = options.distinctKeys ? new FoldedKeys(options.keys) : null;
   const words: string[] = [];
+  const longStrings: { start: number; end: number }[] = [];
+  const minLong = options.longStrings ?? Number.POSITIVE_INFINITY;
   const values = Object.create(null) as Partial<Record<Key, ScannedValue>>;
   /** 1 where the container at that depth is an object. */
   const objectAt = maxDepth < shared.length ? shared : new Uint8Array(maxDepth + 1);
@@ -130,6 +136,7 @@ export function scanBody<const Key extends string>(source: Uint8Array, options: 
       const end = skipScalar(bytes, position, kind);
       if (end < 0) return malformed(position);
       if (matchWord && kind === 'string') noteWord(matchWord(bytes, position, end), words);
+      if (kind === 'string' && end - position >= minLong) longStrings.push({ start: position, end });
       if (depth === 1 && wanted) {
         if (kind === 'string' && !isStringContentValid(bytes, position, end)) return malformed(position);
         wanted.start = position;
@@ -148,7 +155,7 @@ export function scanBody<const Key extends string>(source: Uint8Array, options: 
         depth -= 1;
         if (depth === 0) {
           const rest = skipBlanks(bytes, position + 1);
-          return rest === bytes.length ? { ok: true, values, words, end: position } : malformed(rest);
+          return rest === bytes.length ? { ok: true, values, words, longStrings, end: position } : malformed(rest);
         }
         if (depth === 1 && wanted) {
           wanted.end = position + 1;

@@ -6,10 +6,12 @@ import { pricingSchema } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import { MemoryState } from '@model-gateway/distributed-state';
 import { fromRecord, type PriceOf } from '@model-gateway/model-catalog';
-import { findProtocol } from '@model-gateway/protocols';
+import { type ClientAdapter, findProtocol, type RouteMatch } from '@model-gateway/protocols';
 import { balancer, model, snapshotOf, upstream } from '../../../packages/routing/test/samples.ts';
 import { BudgetLimiter } from '../src/admission/budgets.ts';
 import type { Principal } from '../src/admission/credentials.ts';
+import { readWanted } from '../src/admission/read-wanted.ts';
+import { reservationsOf } from '../src/admission/reservation.ts';
 
 const price = (name: string, currency: string, output: number) => fromRecord(pricingSchema.parse({ name, model: name, currency, input: 0, output }));
 const prices = new Map([
@@ -128,4 +130,26 @@ test('what only statistics will know stays reserved until they were asked', asyn
   while ((await known())?.[1] !== 0) await new Promise((resolve) => setTimeout(resolve, 5));
   expect(await known()).toEqual([2_000, 0]);
   await expect(desk.reserve(caller(0.0015), asked('cheap'), stay)).rejects.toMatchObject({ code: 'budget_exhausted' });
+});
+
+test('a picture is reserved as one, wherever the protocol puts it, and text as text', async () => {
+  const picture = `iVBORw0KGgo${'A'.repeat(5_000_000)}`;
+  const dear = fromRecord(pricingSchema.parse({ name: 'dear', model: 'dear', currency: 'USD', input: 1_000_000, output: 0 }));
+  const reserved = (protocol: 'alpha' | 'beta' | 'gamma', value: object): number => {
+    const { client } = findProtocol(protocol) as { client: ClientAdapter };
+    const bytes = Buffer.from(JSON.stringify({ model: 'dear', ...value }));
+    const { places } = readWanted(bytes, { operation: 'generate', stream: null } as RouteMatch, client, () => undefined);
+    return reservationsOf({ snapshot, named: named('dear'), body: bytes, values: places.values, files: places.files, client }, () => dear).get('USD') ?? 0;
+  };
+  const user = (part: object) => ({ messages: [{ role: 'user', content: [part] }] });
+  const source = { type: 'base64', media_type: 'image/png', data: picture };
+  // A millionth a token: the picture, what surrounds it, and what vendors add.
+  for (const amount of [
+    reserved('alpha', user({ type: 'image_url', image_url: { url: `data:image/png;base64,${picture}` } })),
+    reserved('beta', user({ type: 'image', source })),
+    reserved('beta', user({ type: 'tool_result', tool_use_id: 't', content: [{ type: 'image', source }] })),
+    reserved('gamma', { contents: [{ role: 'user', parts: [{ inlineData: { mimeType: 'image/png', data: picture } }] }] }),
+  ])
+    expect(amount).toBeLessThan(3_000);
+  expect(reserved('alpha', user({ type: 'text', text: 'Some prose. '.repeat(100_000) }))).toBeGreaterThan(400_000);
 });

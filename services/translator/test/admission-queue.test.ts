@@ -41,7 +41,7 @@ describe('limiter', () => {
   ) =>
     limiter.acquire(
       { model: { name: 'm', rate_limit: options.rate ?? 'inherit' }, upstream: { name: 'u', rate_limit: null } },
-      { accessKey, requestBytes: 40, replyTokens: () => options.max, mayWait: options.mayWait ?? true, onLeave: options.onLeave ?? (() => undefined) },
+      { accessKey, requestTokens: () => 10, replyTokens: () => options.max, mayWait: options.mayWait ?? true, onLeave: options.onLeave ?? (() => undefined) },
     );
 
   test('without a limit: the same lease for all, at once', () => {

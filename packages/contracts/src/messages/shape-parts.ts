@@ -98,7 +98,13 @@ export const job = z.looseObject({
   queueMs: amount,
   traceparent: text.optional(),
   trace: z.literal(true).optional(),
-  places: z.looseObject({ questions: text, values: z.record(z.string(), place), end: whole, words: texts }),
+  places: z.looseObject({
+    questions: text,
+    values: z.record(z.string(), place),
+    end: whole,
+    words: texts,
+    files: z.looseObject({ bytes: whole, tokens: whole }).optional(),
+  }),
 });
 
 export const outcome = z.looseObject({

@@ -27,7 +27,11 @@ describe('how many tokens', () => {
     ['a model of the same house that does not think', { ...one, output: 4_000, thinking: 9_000 }, findFamily('qwen3-coder-plus'), 4_000],
   ])('%s', (_what, said, family, output) => expect(expectTokens(0, said, family).output).toBe(output));
 
-  test('a large file is no longer than the window', () => {
+  test('a file counts by what vendors charge for it, beside the text', () => {
+    expect(expectTokens(5_003_000, one, claude, { bytes: 5_000_000, tokens: 1_600 }).input).toBe(1_000 + 1_600 + 1_000);
+  });
+
+  test('a large body is no longer than the window', () => {
     expect(expectTokens(3_000, one, claude).input).toBe(2_000);
     expect(expectTokens(64 * 1024 * 1024, one, claude).input).toBe(200_000);
   });

@@ -4,6 +4,7 @@
  */
 import type { ModelFamily } from '../families/index.ts';
 import { costOf, pricesFor } from './cost.ts';
+import type { InlineFiles } from './inline-files.ts';
 import type { Price } from './price.ts';
 
 /** What a request says of its replies; undefined: nothing. */
@@ -32,9 +33,10 @@ const unlimitedReply = 32_768;
 /** No model writes more at once, whatever a request says: nobody empties a shared budget with a figure. */
 const maxReplyLength = 1_000_000;
 
-/** What the request says, kept within what is known of the model; an inline file counts as text, up to the model's window. */
-export function expectTokens(requestBytes: number, said: Said, family: Family): Expected {
-  const input = Math.min(Math.ceil(requestBytes / bytesPerToken) + vendorTokens, family.context ?? Number.POSITIVE_INFINITY);
+/** What the request says, kept within what is known of the model. `files`: of its bytes those that are no text. */
+export function expectTokens(requestBytes: number, said: Said, family: Family, files: InlineFiles = { bytes: 0, tokens: 0 }): Expected {
+  const text = Math.ceil((requestBytes - files.bytes) / bytesPerToken);
+  const input = Math.min(text + files.tokens + vendorTokens, family.context ?? Number.POSITIVE_INFINITY);
   const max = family.output ?? maxReplyLength;
   const reply = Math.min(said.output === undefined ? (family.output ?? unlimitedReply) : Math.max(said.output, family.minOutput), max);
   return { input, output: (reply + thinkingBeside(said, family)) * said.replies };

@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Job, StreamForm } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import { decodeJsonString, scanBody } from '@model-gateway/json-bytes';
+import { findInlineFiles, shortestFile } from '@model-gateway/model-catalog';
 import { type ClientAdapter, questionsOf, type RouteMatch } from '@model-gateway/protocols';
 import { sessionOfCacheKey } from './session.ts';
 
@@ -23,12 +24,13 @@ export function readWanted(bytes: Buffer, match: RouteMatch, client: ClientAdapt
   const questions = questionsOf(client);
   // Readers replace bytes that are no UTF-8 in ways of their own: two of them would see two bodies.
   if (!isUtf8(bytes)) throw new GatewayError('invalid_json', { message: 'The request body is not valid UTF-8.' });
-  const scan = scanBody<string>(bytes, { ...questions, distinctKeys: true });
+  const scan = scanBody<string>(bytes, { ...questions, distinctKeys: true, longStrings: shortestFile });
   if (!scan.ok)
     throw new GatewayError(scan.code === 'invalid_json' || scan.code === 'duplicate_key' ? scan.code : 'invalid_request', {
       message: scan.message,
       ...(scan.param !== undefined && { param: scan.param }),
     });
+  const files = scan.longStrings.length === 0 ? undefined : findInlineFiles(bytes, scan.longStrings);
   const { model, stream } = scan.values;
   const cacheKey = client.cacheKey === undefined ? undefined : scan.values[client.cacheKey];
   const sessionId = cacheKey ? sessionOfCacheKey(bytes, cacheKey) : null;
@@ -40,7 +42,7 @@ export function readWanted(bytes: Buffer, match: RouteMatch, client: ClientAdapt
   return {
     model: meant,
     stream: match.operation === 'count-tokens' ? 'whole' : (match.stream ?? (stream?.kind === 'true' ? 'sse' : 'whole')),
-    places: { questions: questions.id, values: scan.values as Job['places']['values'], end: scan.end, words: scan.words },
+    places: { questions: questions.id, values: scan.values as Job['places']['values'], end: scan.end, words: scan.words, ...(files && { files }) },
     sessionId,
   };
 }

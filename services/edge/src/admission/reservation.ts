@@ -11,6 +11,8 @@ export interface Asked {
   body: Buffer;
   /** Where the one scan of the body found top-level values. */
   values: Job['places']['values'];
+  /** What it found of files. */
+  files?: Job['places']['files'];
   client: ClientAdapter;
 }
 
@@ -21,7 +23,7 @@ export function reservationsOf(asked: Asked, priceOf: PriceOf): Map<string, numb
   for (const model of reachableModels(asked.snapshot, asked.named)) {
     const price = priceOf({ name: model.name, upstreamModelId: model.inference_profile ?? model.upstream_model_id });
     if (!price) continue;
-    const amount = reservationOf(price, expectTokens(asked.body.length, limits, familyOfModel(model)));
+    const amount = reservationOf(price, expectTokens(asked.body.length, limits, familyOfModel(model), asked.files));
     amounts.set(price.currency, Math.max(amount, amounts.get(price.currency) ?? 0));
   }
   return amounts;

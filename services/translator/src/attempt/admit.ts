@@ -7,7 +7,7 @@ import type { AttemptContext } from './attempt-context.ts';
 export const admit = ({ request, body, plan, route, deps }: AttemptContext): Admission | Promise<Admission> =>
   deps.balance.limiter.acquire(route, {
     accessKey: request.job.accessKey,
-    requestBytes: body.bytes.length,
+    requestTokens: () => body.limitTokens(),
     replyTokens: () => replyTokens({ request, body }),
     mayWait: !plan.plan.balanced,
     onLeave: (leave) => request.cancellation.onCancel(leave),

@@ -19,7 +19,6 @@ interface Waiter extends InLine {
 const batchSize = 16;
 /** Nothing but a release was said to help: looked at again all the same, since limits are edited and stores are emptied. */
 const safetyMs = 1000;
-const bytesPerToken = 4;
 /** Tokens expected of a reply before one was seen. */
 const firstReply = 1000;
 
@@ -57,8 +56,9 @@ export class AdmissionQueue {
   acquire(limit: RateLimit, ask: GateAsk): Admission | Promise<Admission> {
     if (limit !== this.#limit) this.#edit(limit);
     if (!this.#limits) return free;
-    const request = Math.max(1, Math.ceil(ask.requestBytes / bytesPerToken));
-    const cost = this.#limits.tpm === null ? request : request + this.#expectReply(ask.replyTokens());
+    const countsTokens = this.#limits.tpm !== null;
+    const request = countsTokens ? Math.max(1, ask.requestTokens()) : 1;
+    const cost = countsTokens ? request + this.#expectReply(ask.replyTokens()) : request;
     const waitMs = ask.mayWait ? limit.wait_timeout_secs * 1000 : 0;
     if (waitMs === 0 && this.#closed) return this.#refusal();
     const waiter: Waiter = { key: ask.accessKey, request, cost, waits: waitMs > 0, timer: undefined, settle: () => undefined };
@@ -157,7 +157,7 @@ export class AdmissionQueue {
       release: (used) => {
         if (released) return;
         const tokens = used();
-        if (tokens > 0) this.#learnReply(Math.max(0, tokens - request));
+        if (tokens > 0 && limits.tpm !== null) this.#learnReply(Math.max(0, tokens - request));
         end(tokens, 0);
       },
       giveBack: () => {

@@ -22,8 +22,8 @@ export type Admission = Lease | Limited;
 export interface GateAsk {
   /** Name of the access key: keys take turns. */
   accessKey: string;
-  /** For the estimate of the tokens it will take. */
-  requestBytes: number;
+  /** Estimated tokens of the request. Asked for only where tokens are limited. */
+  requestTokens(): number;
   /** Most tokens of its replies, by its own words; undefined: it does not say. Asked for only where tokens are limited. */
   replyTokens(): number | undefined;
   /** false: a limited node is passed over at once. */

@@ -16,6 +16,7 @@ const own = (value: unknown, key: string): unknown =>
 export interface FoundPlaces extends KnownPlaces {
   asked: readonly string[];
   words: readonly string[];
+  files: Job['places']['files'];
 }
 
 /** What reading a body needs of its request. */
@@ -61,8 +62,8 @@ export class RequestBody {
   /** The body as its caller sent it. */
   static ofJob(source: BodySource, body: Uint8Array): RequestBody {
     const { id, keys, words } = questionsOf(source.client);
-    const { questions, values, end, words: there } = source.job.places;
-    const places = questions === id ? { keys, values, end, asked: words, words: there } : undefined;
+    const { questions, values, end, words: there, files } = source.job.places;
+    const places = questions === id ? { keys, values, end, asked: words, words: there, files } : undefined;
     return new RequestBody(source, Buffer.from(body.buffer, body.byteOffset, body.byteLength), places);
   }
 
@@ -161,6 +162,13 @@ export class RequestBody {
   estimateTokens(): number {
     this.#estimate ??= this.#estimateTokens();
     return this.#estimate;
+  }
+
+  /** The same for the limits of an upstream, before every attempt: the edge's look at files saves reading a body that nothing else reads. */
+  limitTokens(): number {
+    if (this.#estimate !== undefined || !this.places) return this.estimateTokens();
+    const { files = { bytes: 0, tokens: 0 } } = this.places;
+    return files.tokens + Math.ceil((this.bytes.length - files.bytes) / usualBytesPerToken);
   }
 
   #estimateTokens(): number {
