@@ -69,8 +69,16 @@ export const longSuites = () => longGroups.flatMap(({ suites }) => suites);
 export const ordinarySuites = (root) => allSuites(root).filter((path) => !longSuites().includes(relative(root, path)));
 
 function allSuites(root) {
-  const paths = folders.flatMap((folder) => readdirSync(join(root, folder), { recursive: true }).map((name) => join(root, folder, name)));
-  return paths.filter((path) => path.endsWith('.test.ts') && !path.includes('node_modules')).sort();
+  return folders.flatMap((folder) => suitesBelow(join(root, folder))).sort();
+}
+
+/** Not through installed packages, whose links lead back to the packages of this repository. */
+function suitesBelow(folder) {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return entry.name === 'node_modules' ? [] : suitesBelow(path);
+    return entry.name.endsWith('.test.ts') ? [path] : [];
+  });
 }
 
 /** Those of them that need nothing but Node: no server, no browser and no process of their own, neither in them nor in what they import by a relative path. */
