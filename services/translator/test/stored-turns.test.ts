@@ -324,3 +324,62 @@ describe('calls', () => {
     expect(await row()).toMatchObject({ losses: [expect.objectContaining({ field: 'conversation' })] });
   });
 });
+
+describe('a run without its caller', () => {
+  const queued = (body: object = {}): Promise<Answer> => respond({ background: true, ...body });
+
+  test('is answered at once, goes on, and ends in the stored turn', async () => {
+    outbound.script = { chunks: chatStream('Hi', ' there'), ending: 'end' };
+    const rows = gateway.rows.length;
+    const { body } = await queued();
+    expect(body).toMatchObject({ id: expect.stringMatching(/^resp_/), status: 'queued', background: true, output: [] });
+    const done = await until(async () => {
+      const answer = (await call(`/v1/responses/${body.id}`)).body;
+      return answer.status === 'completed' && answer;
+    }, 'its end');
+    expect(done).toMatchObject({ id: body.id, background: true, output: [{ content: [{ text: 'Hi there' }] }] });
+    await until(() => gateway.rows.length > rows, 'its row');
+    expect((await row()).turn_id).toBe(body.id);
+    const { events } = await call(`/v1/responses/${body.id}?stream=true&starting_after=1`);
+    expect(events[0].sequence_number).toBe(2);
+    expect(events.at(-1)).toMatchObject({ type: 'response.completed', response: { id: body.id } });
+  });
+
+  test('fails with the upstream', async () => {
+    outbound.script = { status: 400, contentType: 'application/json', chunks: [Buffer.from('{"error":{"message":"no"}}')], ending: 'end' };
+    const { body } = await queued();
+    const failed = await until(async () => {
+      const answer = (await call(`/v1/responses/${body.id}`)).body;
+      return answer.status === 'failed' && answer;
+    }, 'its end');
+    expect(failed.error).toMatchObject({ code: expect.any(String), message: expect.any(String) });
+  });
+
+  test('is cancelled: the upstream is given up, and what was said stays', async () => {
+    outbound.script = { chunks: chatStream('Half').slice(0, 1), ending: 'hang' };
+    const { aborted } = outbound;
+    const { body } = await queued();
+    await until(() => outbound.sent.length > 0, 'the call of the upstream');
+    const cancelled = await call(`/v1/responses/${body.id}/cancel`, undefined, 'POST');
+    expect([cancelled.status, cancelled.body.status]).toEqual([200, 'cancelled']);
+    await until(() => outbound.aborted > aborted, 'the end of the call');
+    expect((await call(`/v1/responses/${body.id}/cancel`, undefined, 'POST')).body.status).toBe('cancelled');
+    expect((await call(`/v1/responses/${body.id}`)).body.status).toBe('cancelled');
+  });
+
+  test('needs the store', async () => {
+    expect((await queued({ store: false })).status).toBe(400);
+    turns.mode = 'refuses';
+    expect((await queued()).status).toBe(503);
+    turns.mode = 'is-full';
+    expect((await queued()).status).toBe(400);
+    expect(outbound.sent).toEqual([]);
+  });
+
+  test('streamed: its caller is the first reader', async () => {
+    outbound.script = { chunks: chatStream('Hi'), ending: 'end' };
+    const { events } = await queued({ stream: true });
+    expect(events.at(-1)).toMatchObject({ type: 'response.completed', response: { background: true } });
+    expect((await call(`/v1/responses/${events.at(-1).response.id}`)).body).toEqual(events.at(-1).response);
+  });
+});
