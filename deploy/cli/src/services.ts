@@ -36,7 +36,19 @@ export const serviceFactories = {
       announcePassword: parts.announcePassword,
     }),
   router: ({ bus, catalog, config, tracer }: Parts): Service => createRouter({ bus, catalog: catalog(), config: config.router, tracer }),
-  translator: ({ bus, catalog, outbound, clientUrls, keyring, logger, redactor, tracer, state, pressure, config: { edge, translator } }: Parts): Service =>
+  translator: ({
+    bus,
+    catalog,
+    outbound,
+    clientUrls,
+    keyring,
+    logger,
+    redactor,
+    tracer,
+    state,
+    pressure,
+    config: { edge, translator, turns },
+  }: Parts): Service =>
     createTranslator({
       bus,
       catalog: catalog(),
@@ -53,6 +65,8 @@ export const serviceFactories = {
         retryBudget: { share: translator.retryBudgetPercent / 100, floor: translator.retryBudgetFloor },
         drains: { max: translator.maxDrains, ms: translator.drainMs },
         maxHops: translator.maxHops,
+        // A history becomes the body of a request.
+        turns: { enabled: turns.enabled, maxHistoryBytes: edge.maxBodyBytes },
       },
     }),
   'script-runner': ({ bus, config, logger }: Parts): Service => createScriptRunner({ bus, config: config.scriptRunner, logger }),
