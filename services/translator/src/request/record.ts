@@ -144,7 +144,7 @@ export class RequestRecord {
     this.lose(losses);
   }
 
-  /** Known when the reply is over: the row tells of it. */
+  /** Known when the reply is over, and declared in the row alone. */
   loseAtEnd(loss: Loss): void {
     this.#late = loss;
   }

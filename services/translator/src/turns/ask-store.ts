@@ -1,5 +1,5 @@
 /** Questions to the store of turns, which the stats service keeps. */
-import type { Bus, StreamHandlers } from '@model-gateway/bus';
+import type { Bus, StreamCall, StreamHandlers } from '@model-gateway/bus';
 import type { OpenSubjects, TurnsFound, TurnsRead, TurnsWrite, TurnsWritten } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 
@@ -16,7 +16,8 @@ export const storeAway = (cause?: unknown): GatewayError => new GatewayError('st
 /** What the store refuses is for the caller; whatever else goes wrong means that it is away. */
 const errorOf = (error: GatewayError): GatewayError => (error.status < 500 ? error : storeAway(error));
 
-function open<S extends StoreSubject>(bus: Bus, subject: S, request: OpenSubjects[S]['request'], body: Uint8Array | undefined, deadlineMs: number) {
+/** `opens` opens the stream. */
+function collect<S extends StoreSubject>(opens: (handlers: StreamHandlers<S>) => StreamCall) {
   return new Promise<{ head: OpenSubjects[S]['head']; bytes: Buffer }>((resolve, reject) => {
     const parts: Uint8Array[] = [];
     let head: OpenSubjects[S]['head'] | undefined;
@@ -39,14 +40,15 @@ function open<S extends StoreSubject>(bus: Bus, subject: S, request: OpenSubject
       },
       broken: (error) => reject(errorOf(error)),
     };
-    const call = bus.open(subject, request, handlers, { ...(body && { body }), deadlineMs });
+    const call = opens(handlers);
   });
 }
 
 /** Resolves when the change is committed, or refused. Rejects with `storage_unavailable` where the store is away. `content` is printed as JSON. */
 export async function writeTurn(bus: Bus, request: TurnsWrite, content?: unknown): Promise<TurnsWritten> {
   const body = content === undefined ? undefined : Buffer.from(JSON.stringify(content), 'utf8');
-  return (await open(bus, 'turns.write', request, body, writeMs)).head;
+  const options = { ...(body && { body }), deadlineMs: writeMs };
+  return (await collect<'turns.write'>((handlers) => bus.open('turns.write', request, handlers, options))).head;
 }
 
 /** What the store has; `content` is undefined where it has none. */
@@ -57,6 +59,6 @@ export interface StoreAnswer {
 
 /** Rejects with `storage_unavailable` where the store is away, else with what it refuses. */
 export async function readTurns(bus: Bus, request: TurnsRead): Promise<StoreAnswer> {
-  const { head, bytes } = await open(bus, 'turns.read', request, undefined, readMs);
+  const { head, bytes } = await collect<'turns.read'>((handlers) => bus.open('turns.read', request, handlers, { deadlineMs: readMs }));
   return { found: head, content: bytes.length === 0 ? undefined : (JSON.parse(bytes.toString('utf8')) as unknown) };
 }

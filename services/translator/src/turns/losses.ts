@@ -1,4 +1,4 @@
-/** What callers are told of turns that are not stored, or not there. */
+/** Losses of requests whose turns are not stored, or not there. */
 import type { Loss } from '@model-gateway/contracts';
 
 /** The same words whether it was never there, was not stored, or is another key's. */

@@ -61,7 +61,7 @@ export class RunningTurn implements Cancellable {
     if (this.#cancelled) callback();
   }
 
-  /** The first event leaves: the store is told, and not waited for. */
+  /** The first event leaves: the turn's beginning is written, and not waited for. */
   begin(): void {
     if (this.#delivered) return;
     this.#delivered = true;
@@ -88,8 +88,8 @@ export class RunningTurn implements Cancellable {
   }
 
   /**
-   * The reply broke off, or its caller left. A turn of which nobody has seen anything is taken back, unless its caller was told of it before.
-   * `usage`: what the stream's end tells the caller.
+   * The reply broke off, or its caller left. A turn of which nobody has seen anything is taken back, unless its caller has its id already.
+   * `usage`: as the end of the stream gives it to the caller.
    */
   breakOff(status: 'incomplete' | 'failed', error?: GatewayError, usage?: Usage): Promise<boolean> {
     const { observer, facts } = this.#parts;
@@ -103,7 +103,7 @@ export class RunningTurn implements Cancellable {
     return this.discard().then(() => false);
   }
 
-  /** Nobody was told of it. */
+  /** Nobody knows its id. */
   discard(): Promise<void> {
     const { observer, writer } = this.#parts;
     this.#leave();

@@ -1,4 +1,4 @@
-/** Turns that this process works on: the store is told that it is alive while there are any, and runs without a caller are found by their turn's id. */
+/** Turns that this process works on: it reports to the store while there are any, and runs without a caller are found by their turn's id. */
 import type { Bus, Disposable } from '@model-gateway/bus';
 
 /** The store gives up a turn whose holder was silent for three times as long. */
