@@ -132,6 +132,15 @@ describe('a turn', () => {
     expect((await call(`/v1/responses/${second.body.id}`)).body).toEqual(second.body);
   });
 
+  test('is gone on from without the prefix of its id, too, and its reply names the whole id', async () => {
+    const first = await reply(chatReply('One'), { input: 'First' });
+    const second = await reply(chatReply('Two'), { input: 'Second', previous_response_id: first.body.id.slice(5) });
+    expect(sent().messages.map(({ content }: Json) => content)).toEqual(['First', 'One', 'Second']);
+    expect(second.body.previous_response_id).toBe(first.body.id);
+    await reply(chatReply('Three'), { input: 'Third', previous_response_id: second.body.id.slice(5) });
+    expect(sent().messages).toHaveLength(5);
+  });
+
   test('store: false is not kept, and going on from it is the current turn alone, declared', async () => {
     const first = await reply(chatReply('Hi'), { store: false });
     expect((await call(`/v1/responses/${first.body.id}`)).status).toBe(404);

@@ -7,7 +7,7 @@ import type { CurrentRequest } from '../request/current.ts';
 import { readTurns } from './ask-store.ts';
 import type { TurnDeps } from './deps.ts';
 import { unknownPrevious } from './losses.ts';
-import { mayBeStored } from './turn-ids.ts';
+import { mayBeStored, storedIds } from './turn-ids.ts';
 
 /** A turn still in progress is waited for this long. */
 const waitMs = 5_000;
@@ -28,6 +28,8 @@ export interface Expansion {
 interface Chain {
   history: readonly unknown[];
   found: boolean;
+  /** The turn, by the name under which it is stored. */
+  turn?: string;
   at?: TurnAtUpstream;
 }
 
@@ -44,14 +46,15 @@ export async function expandRequest({ request, body }: Pick<CurrentRequest, 'req
   const { job, client } = request;
   if (!client.turns || !namesAnything(wishes)) return { body, losses: [], parent: null, items: noItems };
   const owner = job.accessKeyId;
-  const [chain, items] = owner === undefined ? [nothing, noItems] : await Promise.all([readChain(owner, wishes, deps), readItems(owner, wishes, deps)]);
+  const [chain, items] =
+    owner === undefined ? [nothing, noItems] : await Promise.all([readChain(owner, wishes, client.turns, deps), readItems(owner, wishes, deps)]);
   if (!chain.found && wishes.conversation !== undefined) throw noConversation(wishes.conversation);
   const unknown = !chain.found && wishes.previous !== undefined;
   if (unknown && job.socket) throw new GatewayError('previous_response_not_found', { param: 'previous_response_id' });
   return {
     body: expanded(body, client.turns, chain.history, items),
     losses: unknown ? [unknownPrevious] : [],
-    parent: unknown ? null : (wishes.previous ?? null),
+    parent: chain.turn ?? null,
     items,
     ...(chain.at && { at: chain.at }),
   };
@@ -63,10 +66,16 @@ function expanded(body: RequestBody, turns: StoredTurns, history: readonly unkno
 
 const nothing: Chain = { history: [], found: false };
 
-async function readChain(owner: string, { previous, conversation }: TurnWishes, { bus, maxHistoryBytes }: TurnDeps): Promise<Chain> {
-  const id = previous ?? conversation;
-  if (id === undefined || !mayBeStored(id)) return nothing;
-  const named = previous === undefined ? { conversation: id } : { turn: id };
+async function readChain(owner: string, { previous, conversation }: TurnWishes, { idPrefix }: StoredTurns, deps: TurnDeps): Promise<Chain> {
+  if (conversation !== undefined) return mayBeStored(conversation) ? readHistory(owner, { conversation }, deps) : nothing;
+  for (const turn of previous === undefined ? [] : storedIds(previous, idPrefix)) {
+    const chain = await readHistory(owner, { turn }, deps);
+    if (chain.found) return { ...chain, turn };
+  }
+  return nothing;
+}
+
+async function readHistory(owner: string, named: { turn: string } | { conversation: string }, { bus, maxHistoryBytes }: TurnDeps): Promise<Chain> {
   const { found, content } = await readTurns(bus, { kind: 'history', owner, ...named, waitMs, maxTurns, maxBytes: maxHistoryBytes });
   if (!found.found) return nothing;
   return { history: Array.isArray(content) ? content : [], found: true, ...(found.at && { at: found.at }) };
