@@ -185,7 +185,7 @@ export interface HistoryRules {
    * the text, as it came.
    */
   replaysReasoning: 'never' | 'with-calls' | 'always' | 'tags';
-  /** Refuses a call in the history that lacks the proof it came with. */
+  /** Refuses a call in the history that lacks the signature it came with. */
   needsCallSignature: boolean;
   /** Takes system turns between other turns, where its vendor's protocol knows them. */
   systemTurns: boolean;
@@ -194,7 +194,7 @@ export interface HistoryRules {
    * `no`: it is refused, or answered anew. null: unknown.
    */
   begunReply: 'continues' | 'prefix' | 'partial' | 'no' | null;
-  /** Longest id of a tool call, and whether only letters, digits, `_` and `-` may stand in it. */
+  /** Maximum length of a tool call id, and whether it is restricted to letters, digits, `_` and `-`. */
   toolIds: { maxLength: number; plain: boolean };
   /** `explicit`: only what is marked is cached. `automatic`: the vendor caches by itself, or not at all. */
   cacheMarks: 'explicit' | 'automatic';

@@ -78,7 +78,7 @@ const mistralBase: FamilyRow = {
   ...{ begunReply: 'prefix', chat: mistralChat, converse: mistralConverse },
 };
 const firstMistral: FamilyRow = { ...mistralBase, vision: false, converse: { system: false, toolChoices: [] } };
-/** Its models that think when they are told to: on and off are all they know. */
+/** Its models that reason on request: on and off are the only settings. */
 const mistralThinks: FamilyRow = { thinking: { style: 'effort', efforts: ['high'], optional: true }, chat: { reasoning: 'effort' } };
 
 export const table: Readonly<Record<string, SourcedRow>> = {
@@ -305,7 +305,7 @@ export const table: Readonly<Record<string, SourcedRow>> = {
   'qwen*-omni*': qwen({ vision: true, streamsOnly: true }),
   'qwen3*': qwen({ converse: { structuredOutput: true } }),
   'qwen3-*-thinking*': qwen({ thinking: { optional: false } }),
-  // The open weights of that generation reason unless told otherwise, and reason in streams alone.
+  // The open weights of that generation reason by default, and only in streams.
   ...Object.fromEntries(
     ['0.6b', '1.7b', '4b', '8b', '14b', '32b', '30b-a3b', '235b-a22b'].map((size) => [
       `qwen3-${size}`,
