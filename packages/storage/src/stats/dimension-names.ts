@@ -1,4 +1,4 @@
-/** The dimensions of statistics. Names alone, so that whoever describes answers loads no database. */
+/** The dimensions of statistics, in a file that imports nothing: the schemas of answers need no database code. */
 
 export const dimensions = ['access_key', 'key_group', 'model', 'upstream', 'client_protocol', 'upstream_protocol', 'error'] as const;
 export type Dimension = (typeof dimensions)[number];
