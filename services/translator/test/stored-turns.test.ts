@@ -64,10 +64,15 @@ interface Answer {
   events: Json[];
 }
 
+let calls = 0;
+/** The row of the last call. */
+const row = (): Promise<Json> => gateway.row(`call-${calls}`);
+
 async function call(path: string, body?: unknown, method = body === undefined ? 'GET' : 'POST'): Promise<Answer> {
+  calls += 1;
   const response = await fetch(`${gateway.url}${path}`, {
     method,
-    headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json', 'z-request-id': `call-${calls}` },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   const text = await response.text();
@@ -76,12 +81,10 @@ async function call(path: string, body?: unknown, method = body === undefined ? 
 }
 const respond = (body: object): Promise<Answer> => call('/v1/responses', { model: 'chat', input: 'Hello', ...body });
 const sent = (): Json => JSON.parse(outbound.sent.at(-1)?.body ?? 'null');
-const row = (): Promise<Json> => until(() => gateway.rows.at(-1), 'a row');
 async function reply(script: Script, body: object): Promise<Answer> {
   outbound.script = script;
-  const rows = gateway.rows.length;
   const answer = await respond(body);
-  await until(() => gateway.rows.length > rows, 'the row');
+  await row();
   return answer;
 }
 
@@ -89,9 +92,9 @@ describe('a turn', () => {
   test('is what its caller saw, and goes on with another vendor', async () => {
     const first = await reply(chatReply('Hi there'), { input: 'My name is Ann.' });
     expect(first.body).toMatchObject({ id: expect.stringMatching(/^resp_/), status: 'completed', store: true, previous_response_id: null });
+    expect((await row()).turn_id).toBe(first.body.id);
     expect((await call(`/v1/responses/${first.body.id}`)).body).toEqual(first.body);
     expect((await call(`/v1/responses/${first.body.id.slice(5)}`)).body).toEqual(first.body);
-    expect((await row()).turn_id).toBe(first.body.id);
     const second = await reply(
       json({
         id: 'm',
@@ -339,16 +342,15 @@ describe('a run without its caller', () => {
 
   test('is answered at once, goes on, and ends in the stored turn', async () => {
     outbound.script = { chunks: chatStream('Hi', ' there'), ending: 'end' };
-    const rows = gateway.rows.length;
     const { body } = await queued();
+    const run = `call-${calls}`;
     expect(body).toMatchObject({ id: expect.stringMatching(/^resp_/), status: 'queued', background: true, output: [] });
     const done = await until(async () => {
       const answer = (await call(`/v1/responses/${body.id}`)).body;
       return answer.status === 'completed' && answer;
     }, 'its end');
     expect(done).toMatchObject({ id: body.id, background: true, output: [{ content: [{ text: 'Hi there' }] }] });
-    await until(() => gateway.rows.length > rows, 'its row');
-    expect((await row()).turn_id).toBe(body.id);
+    expect((await gateway.row(run)).turn_id).toBe(body.id);
     const { events } = await call(`/v1/responses/${body.id}?stream=true&starting_after=1`);
     expect(events[0].sequence_number).toBe(2);
     expect(events.at(-1)).toMatchObject({ type: 'response.completed', response: { id: body.id } });
