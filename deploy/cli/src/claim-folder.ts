@@ -6,6 +6,14 @@ import { DatabaseSync } from 'node:sqlite';
 /** Where every lock is taken, as on a disk that has none, looking on would never end. */
 const maxFolders = 256;
 
+/** A lock that nobody refers to any more would be closed by the garbage collector, and its folder be free while its process lives. */
+const held = new Set<DatabaseSync>();
+
+function release(lock: DatabaseSync): void {
+  held.delete(lock);
+  lock.close();
+}
+
 /** Replicas may share a disk: each has its own folder, and finds its predecessor's. Throws where none of them can be had. */
 export function claimFolder(parent: string, name: string): { folder: string; release(): void } {
   for (let number = 0; number < maxFolders; number++) {
@@ -13,7 +21,10 @@ export function claimFolder(parent: string, name: string): { folder: string; rel
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const lock = tryLock(join(folder, 'lock'));
     if (lock === null) continue;
-    if (!isOfOlderVersion(join(folder, 'pid'))) return { folder, release: () => lock.close() };
+    if (!isOfOlderVersion(join(folder, 'pid'))) {
+      held.add(lock);
+      return { folder, release: () => release(lock) };
+    }
     lock.close();
   }
   throw new Error(`none of ${maxFolders} folders could be locked; does this disk have locks?`);

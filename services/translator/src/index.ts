@@ -103,6 +103,7 @@ function composeDeps(deps: TranslatorDeps): Composed {
     running: new RunningTurns(bus, holder),
     enabled: config.turns?.enabled ?? false,
     maxHistoryBytes: config.turns?.maxHistoryBytes ?? 0,
+    keeper: { catalog, send, network: prepare.network },
   };
   const balance = { limiter, retries: new RetryBudget(config.retryBudget), outcomes: createOutcomePublisher(bus) };
   const runs: RunDeps = {

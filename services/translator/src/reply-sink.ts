@@ -72,7 +72,8 @@ export class ReplySink implements PumpSink, OpenReply {
     // A caller who left is read on for (drain) but no longer written to.
     if (this.#cancellation.reason !== null) return true;
     this.#record.addResponseBytes(bytes.length);
-    const { turn } = this.#request;
+    const { turn, registration } = this.#request;
+    registration?.sees(bytes);
     if (turn && (this.#held || turn.sees(bytes, words))) return this.#hold(bytes);
     return this.#stream.data(bytes, words ? frameFlag.messageEnd | frameFlag.words : frameFlag.messageEnd);
   }
@@ -98,6 +99,7 @@ export class ReplySink implements PumpSink, OpenReply {
     this.#wholeBody = typeof body === 'string' ? Buffer.from(body, 'utf8') : body;
     this.#record.setResponseBytes(this.#wholeBody.length);
     this.#request.turn?.seesWhole(this.#wholeBody);
+    this.#request.registration?.seesWhole(this.#wholeBody);
     this.#committed = true;
   }
 }

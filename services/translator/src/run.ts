@@ -55,7 +55,7 @@ async function run(job: Job, bytes: Uint8Array, stream: Stream, deps: RunDeps): 
     if (request.background) sink.runInBackground();
     if (job.operation === 'count-tokens') await countTokens(current, sink, deps.counting);
     else await runAttempts(current, sink, deps.attempts);
-    if (request.turn) await completeTurn(request, record);
+    if (request.turn || request.registration) await completeTurn(request, record);
     finish(run);
   } catch (error) {
     if (request.turn) await breakOffTurn(request, record, toGatewayError(error));

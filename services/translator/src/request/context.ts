@@ -6,11 +6,13 @@ import type { Span } from '@model-gateway/telemetry';
 import type { FetchedFile } from '../media/fetch-url.ts';
 import { LastRun } from '../scripts/last-run.ts';
 import type { RunningTurn } from '../turns/running-turn.ts';
+import type { UpstreamRegistration } from '../turns/upstream-registration.ts';
 import type { Cancellation } from './cancellation.ts';
 
 /** What stays the same while one request runs. */
 export interface RequestContext {
-  readonly job: Job;
+  /** Another one only before the attempts begin, where the request goes on from a response that one account of one upstream keeps. */
+  job: Job;
   /** The caller's side of the caller's protocol. */
   readonly client: ClientAdapter;
   /** The deadline and everything else that ends the request early. */
@@ -24,6 +26,8 @@ export interface RequestContext {
   readonly background: 'queued' | 'stream' | undefined;
   /** The stored turn that the reply is, set before the attempts begin; absent: none. */
   turn?: RunningTurn;
+  /** The upstream keeps the reply: its owner is noted. */
+  registration?: UpstreamRegistration;
 }
 
 export function findClient({ clientProtocol }: Job): ClientAdapter {

@@ -1,5 +1,5 @@
 /** What happens to one request while it runs: attempts, losses, timings, and at last its row in the request log. */
-import { type AttemptRecord, type Loss, newRequestRow, type ProtocolId, type RequestRow } from '@model-gateway/contracts';
+import { type AttemptRecord, type Loss, newRequestRow, type ProtocolId, type RequestRow, type TurnAtUpstream } from '@model-gateway/contracts';
 import type { Route } from '@model-gateway/routing';
 import { Meter } from '../meter.ts';
 import type { RequestBody } from './body.ts';
@@ -63,6 +63,11 @@ export class RequestRecord {
 
   get upstreamProtocol(): ProtocolId | null {
     return this.#route?.protocol ?? null;
+  }
+
+  /** Where the present attempt goes; undefined before the first. `account` is '' for an upstream without keys. */
+  get servedBy(): TurnAtUpstream | undefined {
+    return this.#route ? { model: this.#route.model.name, upstream: this.#route.upstream.name, account: this.#route.key?.id ?? '' } : undefined;
   }
 
   get firstByteMs(): number | null {

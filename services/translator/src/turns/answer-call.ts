@@ -41,6 +41,7 @@ function readJson(body: Uint8Array): unknown {
 }
 
 function send(answered: CallAnswer, stream: Stream): void {
+  if ('relay' in answered) return answered.relay(stream);
   if ('resume' in answered) return stream.tail({ resume: answered.resume });
   const bytes = Buffer.from(JSON.stringify(answered.json), 'utf8');
   stream.whole({ status: 200, headers: { 'content-type': 'application/json', 'content-length': String(bytes.length) } }, bytes, {});

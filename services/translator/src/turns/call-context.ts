@@ -1,4 +1,5 @@
 /** What a call on stored turns is answered from, and with. */
+import type { ServerStream } from '@model-gateway/bus';
 import type { TurnsCall } from '@model-gateway/contracts';
 import type { StoredTurns } from '@model-gateway/protocols';
 import type { TurnDeps } from './deps.ts';
@@ -12,8 +13,12 @@ export interface CallContext {
   readBody(): unknown;
 }
 
-/** A JSON value, or the stream that the edge goes on with instead. */
-export type CallAnswer = { readonly json: unknown } | { readonly resume: { stream: string; after: number } };
+/** A JSON value, the stream that the edge goes on with instead. */
+export type CallAnswer =
+  | { readonly json: unknown }
+  | { readonly resume: { stream: string; after: number } }
+  /** Writes the answer by itself. */
+  | { readonly relay: (stream: ServerStream<'translator.turns'>) => void };
 
 /** Answers one call; resolves with what its caller gets. Throws the error that it gets instead. */
 export type AnswerCall = (context: CallContext) => Promise<CallAnswer>;

@@ -3,6 +3,7 @@ import type { Bus } from '@model-gateway/bus';
 import type { Keyring } from '@model-gateway/secrets';
 import type { Logger } from '@model-gateway/telemetry';
 import type { RunningTurns } from './running-turns.ts';
+import type { KeeperDeps } from './upstream-keeper.ts';
 
 /** What stored turns use. */
 export interface TurnDeps {
@@ -18,4 +19,6 @@ export interface TurnDeps {
   readonly enabled: boolean;
   /** A longer history is refused. */
   readonly maxHistoryBytes: number;
+  /** What upstreams are asked with about the responses that they keep. */
+  readonly keeper: KeeperDeps;
 }

@@ -1,11 +1,12 @@
 /** Puts what a request names of the store into its body: then it goes on as if its caller had sent it all. */
-import type { Loss, TurnAtUpstream } from '@model-gateway/contracts';
+import type { Loss, Plan, TurnAtUpstream } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { StoredTurns, TurnWishes } from '@model-gateway/protocols';
 import type { RequestBody } from '../request/body.ts';
 import type { CurrentRequest } from '../request/current.ts';
 import { readTurns } from './ask-store.ts';
 import type { TurnDeps } from './deps.ts';
+import { fillHistory } from './kept-items.ts';
 import { unknownPrevious } from './losses.ts';
 import { mayBeStored, storedIds } from './turn-ids.ts';
 
@@ -21,8 +22,8 @@ export interface Expansion {
   /** The turn that the request goes on from; null: none, or one that is not there. */
   parent: string | null;
   items: ReadonlyMap<string, unknown>;
-  /** The turn that the request goes on from is kept by this upstream. */
-  at?: TurnAtUpstream;
+  /** The turn that the request goes on from is kept by the upstream that it is sent to, which is told its name. */
+  kept?: { turn: string };
 }
 
 interface Chain {
@@ -51,13 +52,28 @@ export async function expandRequest({ request, body }: Pick<CurrentRequest, 'req
   if (!chain.found && wishes.conversation !== undefined) throw noConversation(wishes.conversation);
   const unknown = !chain.found && wishes.previous !== undefined;
   if (unknown && job.socket) throw new GatewayError('previous_response_not_found', { param: 'previous_response_id' });
+  if (chain.at && chain.turn !== undefined && wishes.background && !request.background && items.size === 0) {
+    const plan = await planAt(chain.at, job.plan, deps);
+    if (plan) {
+      request.job = { ...job, plan };
+      return { body: body.heldBy('upstream'), losses: [], parent: chain.turn, items, kept: { turn: chain.turn } };
+    }
+  }
   return {
-    body: expanded(body, client.turns, chain.history, items),
+    body: expanded(body, client.turns, await fillHistory(chain.history, deps.keeper), items),
     losses: unknown ? [unknownPrevious] : [],
     parent: chain.turn ?? null,
     items,
-    ...(chain.at && { at: chain.at }),
   };
+}
+
+/** The same plan for the account that keeps the turn alone; undefined: it is none of the plan's. */
+async function planAt({ model, upstream, account }: TurnAtUpstream, plan: Plan, { keeper }: TurnDeps): Promise<Plan | undefined> {
+  const node = plan.nodes.find((one) => one.model === model && one.upstream === upstream);
+  if (!node) return undefined;
+  const snapshot = await keeper.catalog.at(plan.revision);
+  const keyIndex = snapshot.upstreams.get(upstream)?.api_keys.findIndex(({ id }) => id === account) ?? -1;
+  return keyIndex < 0 && account !== '' ? undefined : { ...plan, nodes: [{ ...node, keys: [keyIndex] }] };
 }
 
 function expanded(body: RequestBody, turns: StoredTurns, history: readonly unknown[], items: ReadonlyMap<string, unknown>): RequestBody {

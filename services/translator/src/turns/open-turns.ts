@@ -15,9 +15,10 @@ export function openTurns(current: CurrentRequest, deps: TurnDeps): RequestBody 
   const wishes = readWishes(current.request, current.body);
   if (!wishes) return current.body;
   const { request, record } = current;
-  return openTurn(current, wishes, deps).then(({ body, losses, turn, unstored }) => {
+  return openTurn(current, wishes, deps).then(({ body, losses, turn, registration, unstored }) => {
     record.loseAlways(losses);
     if (unstored) record.loseAtEnd(unstored);
+    if (registration) request.registration = registration;
     if (!turn) return body;
     request.turn = turn;
     return body.heldBy('gateway');
@@ -25,8 +26,9 @@ export function openTurns(current: CurrentRequest, deps: TurnDeps): RequestBody 
 }
 
 /** The reply is complete: resolves when its turn is stored, or cannot be. */
-export async function completeTurn({ turn }: Pick<RequestContext, 'turn'>, record: RequestRecord): Promise<void> {
+export async function completeTurn({ turn, registration }: Pick<RequestContext, 'turn' | 'registration'>, record: RequestRecord): Promise<void> {
   if (turn) recordTurn(turn.id, await turn.complete(), record);
+  if (registration && !(await registration.written())) record.loseAtEnd(notStored);
 }
 
 /** The reply broke off: what its caller has of it is stored. */

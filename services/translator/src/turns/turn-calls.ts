@@ -3,6 +3,7 @@ import type { TurnFacts } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import { readTurns, writeTurn } from './ask-store.ts';
 import type { AnswerCall, CallContext } from './call-context.ts';
+import { cancelKept, deleteKept, getKept, isKept, listKept } from './kept-calls.ts';
 import { storedIds } from './turn-ids.ts';
 
 /** What is repeated of an id to its caller. */
@@ -30,6 +31,7 @@ const get: AnswerCall = async (context) => {
   const { call, turns } = context;
   const { stream, after } = turns.calls.readResume(call.query);
   const { turn, response } = await find(context);
+  if (isKept(turn)) return getKept(turn, stream, context);
   if (stream) {
     if (turn.stream === undefined) throw new GatewayError('stream_expired');
     return { resume: { stream: turn.stream, after: after ?? -1 } };
@@ -42,6 +44,7 @@ const get: AnswerCall = async (context) => {
 const remove: AnswerCall = async (context) => {
   const { call, turns, deps } = context;
   const { turn } = await find(context);
+  if (isKept(turn)) return deleteKept(turn, context);
   const named = { owner: call.owner, id: turn.id };
   // A run that nobody can ask for any more is for nobody.
   if (turn.background) await writeTurn(deps.bus, { kind: 'cancel', ...named });
@@ -53,6 +56,7 @@ const remove: AnswerCall = async (context) => {
 const cancel: AnswerCall = async (context) => {
   const { call, deps } = context;
   const { turn } = await find(context);
+  if (isKept(turn)) return cancelKept(turn, context);
   if (!turn.background)
     throw new GatewayError('invalid_request', { message: 'Only a response that was created with `background` set to true can be cancelled.' });
   const { stored, reason } = await writeTurn(deps.bus, { kind: 'cancel', owner: call.owner, id: turn.id });
@@ -64,6 +68,7 @@ const inputItems: AnswerCall = async (context) => {
   const { call, turns, deps } = context;
   const wishes = turns.calls.readList(call.query);
   const { turn } = await find(context);
+  if (isKept(turn)) return listKept(turn, context);
   const { found, content } = await readTurns(deps.bus, { kind: 'input-items', owner: call.owner, id: turn.id });
   if (!found.found) throw noTurn(context);
   return { json: turns.calls.page(Array.isArray(content) ? content : [], wishes) };
