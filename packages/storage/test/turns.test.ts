@@ -84,6 +84,20 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     ]);
   });
 
+  test('a queued turn moves on once, and only while it is queued', async () => {
+    const queued = facts('q', { background: true, status: 'queued' });
+    const again = begin(facts('q', { background: true, status: 'in_progress' }), { input: content('', []), response: content('begun') });
+    await write(begin(queued, { response: content('queued') }));
+    expect(await write(again, again)).toMatchObject([
+      { stored: true, status: 'in_progress' },
+      { stored: true, status: 'in_progress' },
+    ]);
+    expect(await storage.turns.find('ada', 'q')).toMatchObject({ status: 'in_progress', input: 'in-q', response: 'begun' });
+    await write(finish('q'));
+    expect(await write(again)).toMatchObject([{ stored: false, reason: 'ended', status: 'completed' }]);
+    expect(await storage.turns.find('ada', 'q')).toMatchObject({ response: 'out-q' });
+  });
+
   test('a chain is read from its first turn on; a deleted turn keeps its place without content', async () => {
     await chained('a', 'b', 'c');
     expect((await storage.turns.chain('ada', 'c', 10)).map(({ id }) => id)).toEqual(['a', 'b', 'c']);

@@ -66,6 +66,7 @@ export class ReplySink implements PumpSink, OpenReply {
     this.#headSent = true;
     const answer = background === 'queued' ? { answer: JSON.stringify(turn.queued) } : {};
     this.#stream.head({ status: 200, headers: {}, turn: { id: turn.id }, background: answer });
+    turn.moveOn();
   }
 
   send(bytes: Uint8Array | string, words = false): boolean {

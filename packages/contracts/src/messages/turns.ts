@@ -49,7 +49,7 @@ export interface TurnFacts {
 export type TurnsWrite =
   /**
    * Before the first event of a stream, or before a background run is answered. The body is `{"input":[…],"response":{…}}`: the turn's own input items, each
-   * with an id, and the response object as it begins; both are absent for a turn that the upstream keeps.
+   * with an id, and the response object as it begins; said again as `in_progress`, it moves a queued turn on; both are absent for a turn that the upstream keeps.
    */
   | { kind: 'begin'; turn: TurnFacts }
   /**

@@ -5,7 +5,7 @@ import type { StorageDialect } from '../dialects/dialect.ts';
 import { cleanText } from '../requests/clean-text.ts';
 import { appendItems, createConversation, deleteConversation, deleteConversationItem, updateConversation } from './conversations.ts';
 import { isStorableId, itemKey } from './ids.ts';
-import type { TurnChange } from './stored-turn.ts';
+import type { Content, TurnChange } from './stored-turn.ts';
 import type { WriteContext } from './write-context.ts';
 
 type Changed<K extends TurnChange['kind']> = Extract<TurnChange, { kind: K }>;
@@ -40,6 +40,20 @@ export async function applyChange(change: TurnChange, context: WriteContext): Pr
   }
 }
 
+/** A run without a caller was queued, and begins now. Whatever else became of it stays. */
+async function moveOn({ owner, id, status }: TurnFacts, response: Content, context: WriteContext): Promise<TurnsWritten> {
+  const { db, now } = context;
+  const moved = await db
+    .updateTable('turns')
+    .set({ status, touched_at: now, response: response.sealed })
+    .where('owner', '=', owner)
+    .where('id', '=', id)
+    .where('status', '=', 'queued')
+    .returning('id')
+    .executeTakeFirst();
+  return moved ? { stored: true, status } : asItIs({ owner, id }, context);
+}
+
 async function begin({ turn, input, response, expiresAt, maxBytes }: Changed<'begin'>, context: WriteContext): Promise<TurnsWritten> {
   const { db, dialect, now } = context;
   const { owner, conversation } = turn;
@@ -68,14 +82,14 @@ async function begin({ turn, input, response, expiresAt, maxBytes }: Changed<'be
     .onConflict((conflict) => conflict.columns(['owner', 'id']).doNothing())
     .returning('id')
     .executeTakeFirst();
-  if (!made) return asItIs(turn, context);
+  if (!made) return turn.status === 'in_progress' && response ? moveOn(turn, response, context) : asItIs(turn, context);
   await nameItems(context, turn, [...input.items, ...(response?.items ?? [])]);
   context.bytes.add(owner, bytes);
   return { stored: true, status: turn.status };
 }
 
 /** A turn that was begun before stays as it is. */
-async function asItIs({ owner, id }: TurnFacts, { db }: WriteContext): Promise<TurnsWritten> {
+async function asItIs({ owner, id }: Pick<TurnFacts, 'owner' | 'id'>, { db }: WriteContext): Promise<TurnsWritten> {
   const found = await db.selectFrom('turns').select(['status', 'deleted']).where('owner', '=', owner).where('id', '=', id).executeTakeFirst();
   if (!found || found.deleted) return missing;
   const status = found.status as TurnStatus;

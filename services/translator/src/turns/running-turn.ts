@@ -68,6 +68,11 @@ export class RunningTurn implements Cancellable {
     void this.#parts.writer.begin(this.#parts.begun);
   }
 
+  /** A run without a caller leaves its queue: written, and not waited for. */
+  moveOn(): void {
+    void this.#parts.writer.moveOn({ ...(this.#parts.begun as object), status: 'in_progress' });
+  }
+
   /** Whole events leave. true: the reply's end is among them, which is held until the turn is stored. */
   sees(events: Uint8Array | string, onlyWords: boolean): boolean {
     const { observer } = this.#parts;

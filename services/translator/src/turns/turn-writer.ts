@@ -55,6 +55,15 @@ export class TurnWriter {
     }
   }
 
+  /** A run that was queued begins. Its end, which comes later, says all that matters. */
+  async moveOn(response: unknown): Promise<void> {
+    try {
+      await writeTurn(this.#deps.bus, { kind: 'begin', turn: { ...this.#facts, status: 'in_progress' } }, { input: [], response });
+    } catch (error) {
+      this.#deps.logger.info({ turn: this.#facts.id, error }, 'the beginning of a queued turn could not be stored');
+    }
+  }
+
   /** Resolves when the turn is committed, lies in the outbox, or cannot be stored (false). */
   async finish(status: TurnStatus, response: unknown): Promise<boolean> {
     const timer = new AbortController();
