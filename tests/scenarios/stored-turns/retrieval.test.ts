@@ -127,7 +127,7 @@ describe.each(arrangements('stored-turns/retrieval'))('a %s gateway', (arrangeme
     }
     const gone = await get(`/v1/responses/${response.id}?stream=true`);
     expect([gone.status, gone.json.error.code]).toEqual([400, 'stream_expired']);
-    expect(gone.json.error.message).toContain(`/v1/responses/${response.id}`);
+    expect(gone.json.error.message).toContain('get the response without `stream`');
     expect((await get(`/v1/responses/${response.id}`)).status).toBe(200);
   });
 

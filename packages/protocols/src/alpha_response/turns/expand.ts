@@ -10,7 +10,7 @@ const notFound = (id: string, path: string): GatewayError =>
 /** The request's own items; those that it only names are as the caller would have sent them. */
 function ownItems(body: unknown, items: ReadonlyMap<string, unknown>): unknown[] {
   const input = listInput(body);
-  if (!input) throw invalid('input', 'must be a string or an array of items');
+  if (!input) throw invalid('input', 'input must be a string or an array of items');
   return input.map((item, index) => {
     const id = referenceOf(item);
     if (id === undefined) return item;

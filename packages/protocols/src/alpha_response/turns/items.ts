@@ -60,7 +60,7 @@ export function withIds(items: readonly unknown[], mintId: MintId): JsonObject[]
   const known = new Set<string>();
   return items.map((value, index) => {
     const item = asObject(value);
-    if (!item) throw invalid(`input.${index}`, 'must be an object');
+    if (!item) throw invalid(`input.${index}`, `input.${index} must be an object`);
     const given = asString(own(item, 'id'));
     const kept = given !== undefined && given !== '' && given.length <= maxIdLength && !known.has(given);
     const type = typeOf(item);

@@ -16,9 +16,9 @@ export function readList(query: string): ListWishes {
   const order = given.get('order') ?? 'desc';
   const after = given.get('after');
   const count = limit === null ? defaultLimit : wholeNumber.test(limit) ? Number(limit) : 0;
-  if (count < 1 || count > maxLimit) throw invalid('limit', `must be a whole number from 1 to ${maxLimit}`);
-  if (order !== 'asc' && order !== 'desc') throw invalid('order', 'must be asc or desc');
-  if (after !== null && (after === '' || after.length > maxIdLength)) throw invalid('after', 'must be the id of an item');
+  if (count < 1 || count > maxLimit) throw invalid('limit', `limit must be a whole number from 1 to ${maxLimit}`);
+  if (order !== 'asc' && order !== 'desc') throw invalid('order', 'order must be asc or desc');
+  if (after !== null && (after === '' || after.length > maxIdLength)) throw invalid('after', 'after must be the id of an item');
   return { limit: count, order, ...(after !== null && { after }) };
 }
 
@@ -30,7 +30,7 @@ export function page(items: readonly unknown[], { limit, order, after }: ListWis
 }
 
 /** An `after` that is no item of the list. */
-export const unknownAfter = () => invalid('after', 'is not an item of this list');
+export const unknownAfter = () => invalid('after', 'after is not an item of this list');
 
 export const list = (items: readonly unknown[], hasMore: boolean): unknown => ({
   object: 'list',
@@ -45,9 +45,10 @@ export function readResume(query: string): { stream: boolean; after?: number } {
   const given = new URLSearchParams(query);
   const stream = given.get('stream');
   const after = given.get('starting_after');
-  if (stream !== null && !['true', 'false'].includes(stream.toLowerCase())) throw invalid('stream', 'must be true or false');
-  if (after !== null && !wholeNumber.test(after)) throw invalid('starting_after', 'must be a whole number: the sequence_number of the last event seen');
+  if (stream !== null && !['true', 'false'].includes(stream.toLowerCase())) throw invalid('stream', 'stream must be true or false');
+  if (after !== null && !wholeNumber.test(after))
+    throw invalid('starting_after', 'starting_after must be a whole number: the sequence_number of the last event seen');
   const streams = stream?.toLowerCase() === 'true';
-  if (after !== null && !streams) throw invalid('starting_after', 'needs stream=true');
+  if (after !== null && !streams) throw invalid('starting_after', 'starting_after needs stream=true');
   return { stream: streams, ...(after !== null && { after: Number(after) }) };
 }

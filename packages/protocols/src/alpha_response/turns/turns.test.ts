@@ -44,7 +44,6 @@ describe('wishes', () => {
     [{ background: 1 }, 'background'],
     [{ previous_response_id: 7 }, 'previous_response_id'],
     [{ previous_response_id: '' }, 'previous_response_id'],
-    [{ previous_response_id: 'x'.repeat(513) }, 'previous_response_id'],
     [{ conversation: ['conv_1'] }, 'conversation'],
     [{ conversation: {} }, 'conversation.id'],
     [{ conversation: 'conv_1', previous_response_id: 'resp_1' }, 'previous_response_id'],

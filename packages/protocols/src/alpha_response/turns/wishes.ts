@@ -4,8 +4,6 @@ import { invalid } from '../../kit/fail.ts';
 import { asObject, asString, type JsonObject, own } from '../../kit/read.ts';
 import { listInput, referenceOf } from './items.ts';
 
-/** Nothing that was ever handed out is longer. */
-const maxIdLength = 512;
 /** More items than any conversation has in one request. */
 const maxReferences = 1000;
 
@@ -33,8 +31,7 @@ export function readWishes(value: unknown): TurnWishes {
 
 function readId(value: unknown, field: string): string | undefined {
   if (value === undefined) return undefined;
-  if (typeof value !== 'string' || value === '') throw invalid(field, 'must be a non-empty string');
-  if (value.length > maxIdLength) throw invalid(field, `must be at most ${maxIdLength} characters`);
+  if (typeof value !== 'string' || value === '') throw invalid(field, `${field} must be a non-empty string`);
   return value;
 }
 
@@ -42,13 +39,13 @@ function readId(value: unknown, field: string): string | undefined {
 function readConversation(value: unknown): string | undefined {
   const object = asObject(value);
   if (!object) return readId(value, 'conversation');
-  if (own(object, 'id') === undefined) throw invalid('conversation.id', 'must be given');
+  if (own(object, 'id') === undefined) throw invalid('conversation.id', 'conversation.id must be given');
   return readId(own(object, 'id'), 'conversation.id');
 }
 
 function readBoolean(body: JsonObject, field: string): boolean | undefined {
   const value = own(body, field);
-  if (value !== undefined && typeof value !== 'boolean') throw invalid(field, 'must be true or false');
+  if (value !== undefined && typeof value !== 'boolean') throw invalid(field, `${field} must be true or false`);
   return value;
 }
 
@@ -57,7 +54,7 @@ function readReferences(body: JsonObject): string[] {
   (listInput(body) ?? []).forEach((item, index) => {
     const id = referenceOf(item);
     if (id === undefined) {
-      if (asString(own(item, 'type')) === 'item_reference') throw invalid(`input.${index}.id`, 'must be a non-empty string');
+      if (asString(own(item, 'type')) === 'item_reference') throw invalid(`input.${index}.id`, `input.${index}.id must be a non-empty string`);
       return;
     }
     ids.add(readId(id, `input.${index}.id`) ?? id);
