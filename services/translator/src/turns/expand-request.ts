@@ -22,7 +22,7 @@ export interface Expansion {
   /** The turn that the request goes on from; null: none, or one that is not there. */
   parent: string | null;
   items: ReadonlyMap<string, unknown>;
-  /** The turn that the request goes on from is kept by the upstream that it is sent to, which is told its name. */
+  /** Set where the request goes to the upstream that keeps the turn before it: its name is sent, not its items. */
   kept?: { turn: string };
 }
 
