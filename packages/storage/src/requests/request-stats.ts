@@ -15,6 +15,7 @@ import { addSessions } from '../stats/sessions.ts';
 import { type Change, Tally } from '../stats/tally.ts';
 import { DayPartitions } from './day-partitions.ts';
 import { dayMs, dayOf } from './days.ts';
+import { findRow, findRows } from './find-rows.ts';
 import { listRows, type RequestPage, type RequestQuery } from './list-rows.ts';
 import { decodeRow, encodeRow, type StoredRow } from './row-codec.ts';
 import { addSpend, readSpent } from './spend.ts';
@@ -96,13 +97,17 @@ export function createRequestStats(db: Kysely<Database>, dialect: StorageDialect
     }
   }
 
-  /** What was written is in the sums. */
-  async function flush(): Promise<void> {
+  const translate = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
-      await later?.flush();
+      return await work();
     } catch (error) {
       throw dialect.translateError(error);
     }
+  };
+
+  /** What was written is in the sums. */
+  async function flush(): Promise<void> {
+    await translate(async () => later?.flush());
   }
 
   return {
@@ -115,24 +120,8 @@ export function createRequestStats(db: Kysely<Database>, dialect: StorageDialect
         throw dialect.translateError(error);
       }
     },
-    async findRow(id, startedAt) {
-      try {
-        let query = db.selectFrom('request_stats').selectAll().where('id', '=', id);
-        if (startedAt !== undefined) query = query.where('started_at', '=', startedAt);
-        const columns = await query.executeTakeFirst();
-        return columns ? decodeRow(columns) : null;
-      } catch (error) {
-        throw dialect.translateError(error);
-      }
-    },
-    async findRows(ids) {
-      if (ids.length === 0) return [];
-      try {
-        return (await db.selectFrom('request_stats').selectAll().where('id', 'in', ids).execute()).map(decodeRow);
-      } catch (error) {
-        throw dialect.translateError(error);
-      }
-    },
+    findRow: (id, startedAt) => translate(() => findRow(db, id, startedAt)),
+    findRows: (ids) => translate(() => findRows(db, ids)),
     async readStats(query) {
       await flush();
       return readStats(db, dialect, query);
@@ -151,14 +140,7 @@ export function createRequestStats(db: Kysely<Database>, dialect: StorageDialect
       await later?.forgotten();
       return gone;
     },
-    async spent(owners) {
-      try {
-        await flush();
-        return await readSpent(db, owners);
-      } catch (error) {
-        throw dialect.translateError(error);
-      }
-    },
+    spent: (owners) => flush().then(() => translate(() => readSpent(db, owners))),
     listRows: (query) => listRows(db, dialect, query),
   };
 }
