@@ -1,9 +1,10 @@
 /** Every recorded exchange of this protocol: requests survive our reader and writer, replies mean what was recorded, streamed and written again. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { createSseParser } from '@model-gateway/stream-framing';
 import { describeRecorded } from '../../test/support/describe-recorded.ts';
+import { recordingsFolder } from '../../test/support/recordings-folder.ts';
 import { validateStream } from '../../test/validate/alpha.ts';
 import type { ChatEvent } from '../chat/event.ts';
 import { foldEvents, type Message, unfoldMessage } from '../chat/fold.ts';
@@ -15,7 +16,7 @@ import { readError } from './shared/errors.ts';
 import { AlphaReader, readWhole } from './upstream/read-response.ts';
 import { writeRequest } from './upstream/write-request.ts';
 
-const folder = join(process.env['FIXTURES_DIR'] ?? resolve(import.meta.dirname, '../../../../../shared/fixtures'), 'alpha');
+const folder = join(recordingsFolder, 'alpha');
 const present = existsSync(folder);
 
 const files = present ? readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort() : [];

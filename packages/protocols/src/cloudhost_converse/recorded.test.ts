@@ -1,14 +1,15 @@
 /** Every recorded reply of this protocol reads well, and every recorded request's words can be written again. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { createEventStreamParser } from '@model-gateway/stream-framing';
 import { describeRecorded } from '../../test/support/describe-recorded.ts';
+import { recordingsFolder } from '../../test/support/recordings-folder.ts';
 import type { ChatEvent } from '../chat/event.ts';
 import { foldEvents, type Message } from '../chat/fold.ts';
 import { cloudhostConverse } from './index.ts';
 
-const folder = join(process.env['FIXTURES_DIR'] ?? resolve(import.meta.dirname, '../../../../../shared/fixtures'), 'cloudhost_converse');
+const folder = join(recordingsFolder, 'cloudhost_converse');
 const door = cloudhostConverse.upstream!;
 const target = {
   baseUrl: 'https://bedrock-runtime.us-east-1.amazonaws.com',

@@ -1,10 +1,11 @@
 /** Every recorded exchange of this protocol reads well, in pieces of any size; its cuts and failures are seen. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { createEventStreamParser } from '@model-gateway/stream-framing';
 import { writeEvent, writeMessage } from '../../test/play/event-stream.ts';
 import { describeRecorded } from '../../test/support/describe-recorded.ts';
+import { recordingsFolder } from '../../test/support/recordings-folder.ts';
 import type { ChatEvent } from '../chat/event.ts';
 import { foldEvents } from '../chat/fold.ts';
 import type { Target } from '../contract/index.ts';
@@ -12,7 +13,7 @@ import { readModelList } from './upstream/endpoint.ts';
 import { readError } from './upstream/errors.ts';
 import { IdeStreamingReader } from './upstream/read-response.ts';
 
-const folder = join(process.env['FIXTURES_DIR'] ?? resolve(import.meta.dirname, '../../../../../shared/fixtures'), 'cloudhost_ide_streaming');
+const folder = join(recordingsFolder, 'cloudhost_ide_streaming');
 const present = existsSync(folder);
 
 const streams = present ? readdirSync(folder).filter((name) => existsSync(join(folder, name, 'response.eventstream.bin'))) : [];

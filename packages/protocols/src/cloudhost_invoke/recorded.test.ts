@@ -1,15 +1,16 @@
 /** Every recorded reply of this protocol is read without errors, for every vendor's models. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { createEventStreamParser } from '@model-gateway/stream-framing';
 import { describeRecorded } from '../../test/support/describe-recorded.ts';
+import { recordingsFolder } from '../../test/support/recordings-folder.ts';
 import type { ChatEvent } from '../chat/event.ts';
 import { foldEvents } from '../chat/fold.ts';
 import type { Target } from '../contract/index.ts';
 import { cloudhostInvoke } from './index.ts';
 
-const folder = join(process.env['FIXTURES_DIR'] ?? resolve(import.meta.dirname, '../../../../../shared/fixtures'), 'cloudhost_invoke');
+const folder = join(recordingsFolder, 'cloudhost_invoke');
 const door = cloudhostInvoke.upstream!;
 /** Not chat: other protocols read them. */
 const notChat = new Set(['cohere-embedding', 'cohere-rerank', 'titan-embedding']);

@@ -1,16 +1,17 @@
 /** Every recorded text exchange of this protocol reads well, in pieces of any size, and its requests can be written. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { createSseParser } from '@model-gateway/stream-framing';
 import { describeRecorded } from '../../test/support/describe-recorded.ts';
+import { recordingsFolder } from '../../test/support/recordings-folder.ts';
 import type { ChatEvent } from '../chat/event.ts';
 import { foldEvents } from '../chat/fold.ts';
 import { readTokenCount } from './upstream/endpoint.ts';
 import { readError } from './upstream/errors.ts';
 import { DeltaReader, readWhole } from './upstream/read-response.ts';
 
-const folder = join(process.env['FIXTURES_DIR'] ?? resolve(import.meta.dirname, '../../../../../shared/fixtures'), 'delta');
+const folder = join(recordingsFolder, 'delta');
 const present = existsSync(folder);
 
 const text = (name: string): string => readFileSync(join(folder, name), 'utf8');

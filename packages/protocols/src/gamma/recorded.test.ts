@@ -1,17 +1,18 @@
 /** Every recorded gamma exchange, read in place: replies fold, requests survive the way to an upstream body and back, verbatim edits find their places. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { applyEdits } from '@model-gateway/json-bytes';
 import { createJsonArrayParser, createSseParser } from '@model-gateway/stream-framing';
 import { describeRecorded } from '../../test/support/describe-recorded.ts';
+import { recordingsFolder } from '../../test/support/recordings-folder.ts';
 import { validateWhole } from '../../test/validate/gamma.ts';
 import { foldEvents, type Message } from '../chat/fold.ts';
 import { gamma } from './index.ts';
 import { readerContext, replyContext, verbatimReplyContext, writeContext } from './test-support.ts';
 import { readWhole } from './upstream/read-response.ts';
 
-const folder = join(process.env['FIXTURES_DIR'] ?? resolve(import.meta.dirname, '../../../../../shared/fixtures'), 'gamma');
+const folder = join(recordingsFolder, 'gamma');
 const present = existsSync(folder);
 const whereRecorded = describeRecorded(present, 'gamma');
 

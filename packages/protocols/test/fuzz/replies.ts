@@ -1,11 +1,12 @@
 /** Replies of each upstream as lists of records and as whole bodies: what the fuzz changes. Played ones, recorded ones where they are, and one with every optional field. */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { createEventStreamParser, createSseParser } from '@model-gateway/stream-framing';
 import { type FramedRecord, foldEvents } from '../../src/index.ts';
 import { citedReply, reply, text } from '../board/replies.ts';
 import { play, type Upstream } from '../laws/harness.ts';
 import { replyScenarios } from '../laws/scenarios.ts';
+import { recordingsFolder } from '../support/recordings-folder.ts';
 
 /** A record before its envelope is opened: what is changed is `json`. */
 export interface FuzzedRecord {
@@ -21,7 +22,7 @@ export interface ReplySeeds {
   wholes: unknown[];
 }
 
-const folder = process.env['FIXTURES_DIR'] ?? resolve(import.meta.dirname, '../../../../../shared/fixtures');
+const folder = recordingsFolder;
 /** Longer ones would be all that the fuzz reads. */
 const maxRecordedLength = 48 * 1024;
 

@@ -1,13 +1,14 @@
 /** The short reading of a whole reply that passes as it is says what the full reading says, whatever the reply looks like. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { UpstreamAdapter } from '../../src/contract/index.ts';
 import { chatUpstreams } from '../../src/index.ts';
 import { describeRecorded } from '../support/describe-recorded.ts';
+import { recordingsFolder } from '../support/recordings-folder.ts';
 
-const folder = process.env['FIXTURES_DIR'] ?? resolve(import.meta.dirname, '../../../../../shared/fixtures');
+const folder = recordingsFolder;
 const target = { baseUrl: 'https://h', directPath: false, upstreamModelId: 'm', neutralHeaders: false, extraConfig: null };
 const adapters = chatUpstreams.flatMap(({ id, upstream }) => (upstream.finishedUsage ? [{ id, upstream }] : []));
 

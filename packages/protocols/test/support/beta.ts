@@ -1,11 +1,12 @@
 /** What the tests of src/beta share: contexts without randomness, streams cut into records, and the recorded fixtures. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { createSseParser } from '@model-gateway/stream-framing';
 import { createReader } from '../../src/beta/upstream/read-response.ts';
 import type { ChatEvent } from '../../src/chat/event.ts';
 import type { ReplyContext, StreamRecord, Target, TerminatorContext, WriteRequestContext } from '../../src/contract/index.ts';
 import { envelopePrefix } from '../../src/kit/envelope-prefix.ts';
+import { recordingsFolder } from './recordings-folder.ts';
 
 /** Ids that count up, so that outputs can be compared. */
 export function countingIds(): (prefix: string) => string {
@@ -77,7 +78,7 @@ export function readStream(text: string): ChatEvent[] {
 
 export const ownFixture = (name: string): string => readFileSync(join(import.meta.dirname, '../../src/beta/fixtures', name), 'utf8');
 
-const fixturesRoot = process.env['FIXTURES_DIR'] ?? resolve(import.meta.dirname, '../../../../../shared/fixtures');
+const fixturesRoot = recordingsFolder;
 export const recordedFolder = join(fixturesRoot, 'beta');
 export const hasRecordings = existsSync(recordedFolder);
 

@@ -2,11 +2,12 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { recordingsFolder } from '../../../test/support/recordings-folder.ts';
 import type { ReplyTurn } from '../../contract/index.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../../kit/read.ts';
 import { turns } from './index.ts';
 
-const folder = resolve(process.env['FIXTURES_DIR'] ?? join(import.meta.dirname, '../../../../../../shared/fixtures'));
+const folder = resolve(recordingsFolder);
 const present = existsSync(join(folder, 'alpha_response_state'));
 if (!present && process.env['FIXTURES_REQUIRED'] === '1') throw new Error('Recorded fixtures are required and were not found.');
 

@@ -1,11 +1,12 @@
 /** Citations of Bedrock Converse, as recorded, in the reply of a messages caller. */
 import { existsSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import type { ProtocolId } from '@model-gateway/contracts';
 import { createEventStreamParser } from '@model-gateway/stream-framing';
 import { replyContext } from '../../../test/support/beta.ts';
 import { describeRecorded } from '../../../test/support/describe-recorded.ts';
+import { recordingsFolder } from '../../../test/support/recordings-folder.ts';
 import { foldEvents } from '../../chat/fold.ts';
 import { cloudhostConverse } from '../../cloudhost_converse/index.ts';
 import type { UpstreamAdapter } from '../../contract/index.ts';
@@ -15,7 +16,7 @@ import { readRequest } from '../shared/read-request.ts';
 import { readCitation } from './citations.ts';
 import { createWriter, writeWhole } from './write-response.ts';
 
-const folder = join(process.env['FIXTURES_DIR'] ?? resolve(import.meta.dirname, '../../../../../shared/fixtures'), 'cloudhost_converse');
+const folder = join(recordingsFolder, 'cloudhost_converse');
 const upstream = cloudhostConverse.upstream!;
 const target = { baseUrl: 'https://b.test', directPath: false, upstreamModelId: 'm', neutralHeaders: false, extraConfig: null };
 const streamed = (name: string) => {

@@ -1,14 +1,15 @@
 /** What a usage report comes to when its vendor asked models more than once for one reply. */
 import { existsSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { readStream } from '../../../test/support/beta.ts';
 import { describeRecorded } from '../../../test/support/describe-recorded.ts';
+import { recordingsFolder } from '../../../test/support/recordings-folder.ts';
 import { foldEvents } from '../../chat/fold.ts';
 import { finishedUsage, readWhole } from '../upstream/read-response.ts';
 import { readUsage } from './usage.ts';
 
-const root = process.env['FIXTURES_DIR'] ?? resolve(import.meta.dirname, '../../../../../shared/fixtures');
+const root = recordingsFolder;
 const stream = (name: string) => readStream(readFileSync(join(root, name), 'utf8'));
 
 describeRecorded(existsSync(join(root, 'beta_features')), 'usage by iterations')('recorded replies', () => {
