@@ -48,7 +48,7 @@ function relay(turn: KeptTurn, call: KeeperCall, stream: Stream, { deps }: CallC
     {
       head(contentType) {
         begun = true;
-        stream.head({ status: 200, headers: { 'content-type': contentType, 'cache-control': 'no-cache' } });
+        stream.head({ status: 200, headers: { 'content-type': typeOf(contentType), 'cache-control': 'no-cache' } });
       },
       data(bytes) {
         left += bytes.toString('utf8');
@@ -72,6 +72,9 @@ function relay(turn: KeptTurn, call: KeeperCall, stream: Stream, { deps }: CallC
   );
   stream.onCancel(() => asked.abort('caller left'));
 }
+
+/** Nothing that a browser would show as a page, whatever the upstream calls it. */
+const typeOf = (contentType: string): string => (/event-stream/i.test(contentType) ? 'text/event-stream; charset=utf-8' : 'application/json');
 
 /** Of a response object; texts of models hold it with escaped quotes alone. */
 const modelField = /("model":\s*)"(?:[^"\\]|\\.)*"/g;
