@@ -109,6 +109,9 @@ const isRow = isRecordOf({
   audio_input_tokens: isCount,
   audio_output_tokens: isCount,
   turn_id: isMaybeBounded(200),
+  images: isMaybeCount,
+  seconds: isMaybeCount,
+  characters: isMaybeCount,
 } satisfies Record<keyof RequestRow, Check>);
 
 /** Whether the schema would return `value` as it is. */

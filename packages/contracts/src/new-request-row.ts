@@ -52,5 +52,8 @@ export function newRequestRow(known: Known): RequestRow {
     audio_input_tokens: known.audio_input_tokens ?? 0,
     audio_output_tokens: known.audio_output_tokens ?? 0,
     turn_id: known.turn_id ?? null,
+    images: known.images ?? null,
+    seconds: known.seconds ?? null,
+    characters: known.characters ?? null,
   };
 }

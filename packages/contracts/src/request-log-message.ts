@@ -92,6 +92,9 @@ const columns = {
   audio_input_tokens: count,
   audio_output_tokens: count,
   turn_id: z.string().max(200).nullable().default(null),
+  images: maybeCount,
+  seconds: maybeCount,
+  characters: maybeCount,
 } satisfies Record<keyof RequestRow, z.ZodType>;
 
 /** Values of a later version pass: the type lists what this version knows. */

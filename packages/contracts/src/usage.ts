@@ -3,7 +3,7 @@
  * Vendors count differently (some include cached tokens in the input, some reasoning in the output), so every protocol converts its own counts to
  * these.
  */
-export interface Usage {
+export interface TokenUsage {
   /** Fresh (uncached) prompt tokens. */
   input: number;
   cacheRead: number;
@@ -14,6 +14,17 @@ export interface Usage {
   reasoning: number;
 }
 
+/** What one reply used: tokens, and what is priced otherwise. */
+export interface Usage extends TokenUsage {
+  /** Tokens of sound, which are none of the others. Absent: none were counted. */
+  audioInput?: number;
+  audioOutput?: number;
+  /** What is priced by the piece, where anybody counted it: pictures made, whole seconds of sound or film, characters read aloud. */
+  images?: number;
+  seconds?: number;
+  characters?: number;
+}
+
 export type UsageSource = 'upstream' | 'partial' | 'estimated';
 
-export const noUsage: Readonly<Usage> = Object.freeze({ input: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0, reasoning: 0 });
+export const noUsage: Readonly<TokenUsage> = Object.freeze({ input: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0, reasoning: 0 });

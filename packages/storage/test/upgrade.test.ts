@@ -60,6 +60,9 @@ async function fill(dialect: StorageDialect): Promise<void> {
       audio_input_tokens: _read,
       audio_output_tokens: _written,
       turn_id: _turn,
+      images: _images,
+      seconds: _seconds,
+      characters: _characters,
       ...first
     } = row;
     await db

@@ -56,5 +56,8 @@ export function costOfRow(price: Price, row: RequestRow): number | null {
     cacheWrite1h,
     audioInput: row.audio_input_tokens ?? 0,
     audioOutput: row.audio_output_tokens ?? 0,
+    ...(typeof row.images === 'number' && { images: row.images }),
+    ...(typeof row.seconds === 'number' && { seconds: row.seconds }),
+    ...(typeof row.characters === 'number' && { characters: row.characters }),
   });
 }

@@ -40,14 +40,8 @@ export interface PricedModel {
 /** What a model costs at a time (ms since the epoch; default now). null: not known, which reserves and costs nothing. */
 export type PriceOf = (model: PricedModel, at?: number) => Price | null;
 
-/** What may have been counted beside text tokens. Audio tokens are none of `input` and `output`. */
-export interface UnitCounts extends Usage {
-  audioInput?: number;
-  audioOutput?: number;
-  seconds?: number;
-  images?: number;
-  characters?: number;
-}
+/** What a price goes by. */
+export type UnitCounts = Usage;
 
 type RecordPrices = Pick<Pricing, 'input' | 'output' | 'cache_read' | 'cache_write_5m' | 'cache_write_1h' | 'reasoning' | 'audio_input' | 'audio_output'>;
 

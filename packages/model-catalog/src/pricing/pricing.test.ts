@@ -70,6 +70,8 @@ describe('cost', () => {
     const own = price({ cache_write_5m: 1_000_000, cache_write_1h: 2_000_000 });
     expect(costOfRow(own, row)).toBe(4_000_000);
     expect(costOfRow(own, { ...row, usage_source: null })).toBeNull();
+    expect(costOfRow(price({ mode: 'per_image', unit: 20_000_000_000, input: null, output: null }), { ...row, images: 2 })).toBe(40_000);
+    expect(costOfRow(price({ mode: 'per_second', unit: 20_000_000_000, input: null, output: null }), { ...row, images: 2 })).toBeNull();
     const { cache_write_1h_tokens: _unknown, ...older } = row;
     expect(costOfRow(own, older as RequestRow)).toBe(3_000_000);
   });

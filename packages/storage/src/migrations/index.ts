@@ -20,6 +20,7 @@ import { rowKindColumns } from './0015-row-kinds.ts';
 import { attemptTables } from './0016-attempts.ts';
 import { turnTables } from './0017-turns.ts';
 import { rowTurn } from './0018-row-turn.ts';
+import { rowUnits } from './0019-row-units.ts';
 
 const migrations: Record<string, (types: StorageDialect['types'], dialect: StorageDialect) => Migration> = {
   '0001-catalog': catalogTables,
@@ -41,6 +42,7 @@ const migrations: Record<string, (types: StorageDialect['types'], dialect: Stora
   '0016-attempts': (_types, dialect) => attemptTables(dialect),
   '0017-turns': turnTables,
   '0018-row-turn': rowTurn,
+  '0019-row-units': rowUnits,
 };
 
 export const createMigrationProvider = (dialect: StorageDialect): MigrationProvider => ({

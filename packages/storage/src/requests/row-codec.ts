@@ -51,6 +51,9 @@ export const columnKinds = {
   audio_input_tokens: 'integer',
   audio_output_tokens: 'integer',
   turn_id: 'text',
+  images: 'integer',
+  seconds: 'integer',
+  characters: 'integer',
 } as const satisfies Record<keyof RequestRow, Kind>;
 
 export const columnNames = Object.keys(columnKinds) as (keyof RequestRow)[];

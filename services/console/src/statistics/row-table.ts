@@ -38,6 +38,9 @@ const columns = [
   'audio_input_tokens',
   'audio_output_tokens',
   'turn_id',
+  'images',
+  'seconds',
+  'characters',
 ] as const satisfies readonly (keyof RequestRow)[];
 
 export const rowTableHead = csvLine(['started_at', ...columns, 'cost', 'attempts', 'losses']);

@@ -1,5 +1,5 @@
 /** Token counts: on this wire `input_tokens` leaves both cache buckets out, and `output_tokens` includes thinking. */
-import { noUsage, type Usage } from '@model-gateway/contracts';
+import { noUsage, type TokenUsage, type Usage } from '@model-gateway/contracts';
 import { asArray, asCount, asObject, asString, type JsonObject, own } from '../../kit/read.ts';
 import type { WireUsage } from './wire.ts';
 
@@ -26,7 +26,7 @@ export function readUsage(report: unknown): Usage {
  */
 const besideTotals: ReadonlySet<string> = new Set(['compaction', 'advisor_message']);
 
-const buckets = Object.keys(noUsage) as (keyof Usage)[];
+const buckets = Object.keys(noUsage) as (keyof TokenUsage)[];
 
 /**
  * The totals hold all other entries, except that of a turn that another model took over they hold the last part alone. A relay may have put

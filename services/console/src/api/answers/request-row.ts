@@ -66,6 +66,10 @@ const columns = {
   audio_output_tokens: count,
   /** The stored turn that the request made; `turns/{id}/chain` has what it goes on from. */
   turn_id: maybeText,
+  /** What is priced by the piece: pictures made, whole seconds of sound or film, characters read aloud. */
+  images: maybeCount,
+  seconds: maybeCount,
+  characters: maybeCount,
 } as const;
 
 /** A row with its cost as people read it. */
