@@ -22,7 +22,11 @@ export function createAnsweringOutbound(): AnsweringOutbound {
   // The scripted outbound notes a call after it has read its script.
   const send = outbound.send.bind(outbound);
   outbound.send = (request, handlers) => {
-    outbound.script = outbound.answer({ url: String(request.url), headers: request.headers, body: Buffer.from(request.body ?? []).toString('utf8') });
+    outbound.script = outbound.answer({
+      url: String(request.url),
+      headers: request.headers,
+      body: Buffer.concat([request.body ?? []].flat() as Uint8Array[]).toString('utf8'),
+    });
     return send(request, handlers);
   };
   return outbound;

@@ -8,8 +8,11 @@ import type { Usage } from './usage.ts';
 export const internalPrefix = 'console:';
 export const testIdentity = `${internalPrefix}models-test`;
 
-/** How the reply is framed to the caller. */
-export type StreamForm = 'whole' | 'sse' | 'json-array';
+/** How the reply is framed to the caller. `bytes`: not at all, such as sound, and whatever else passes as it comes with its own content type. */
+export type StreamForm = 'whole' | 'sse' | 'json-array' | 'bytes';
+
+/** What the caller's body is: `form` is multipart/form-data, `raw` is anything, which is not looked into. */
+export type BodyKind = 'json' | 'form' | 'raw';
 
 /** What the edge sends the translator about one request. The body travels beside it, once. */
 export interface Job {
@@ -37,6 +40,8 @@ export interface Job {
   requestedModel: string;
   stream: boolean;
   streamForm: StreamForm;
+  /** Absent: JSON. */
+  body?: BodyKind;
   /** Request headers that later stages may need: lower case, without credentials and hop-by-hop names. */
   headers: Record<string, string>;
   clientIp: string | null;

@@ -6,9 +6,24 @@ import type { ProtocolId } from './protocol-id.ts';
  */
 export type Operation = 'generate' | 'count-tokens' | 'complete' | 'compact' | UnaryOperation;
 
-/** One JSON question and one JSON answer, without a conversation: vectors of texts, the order of documents, a judgement of contents. */
+/**
+ * One question and one answer, without a conversation: vectors of texts, the order of documents, a judgement of contents, pictures, sound and its words.
+ * `native` and `passthrough` are calls in the upstream's own terms, which nobody translates.
+ */
 export type UnaryOperation = (typeof unaryOperations)[number];
-export const unaryOperations = ['embed', 'rerank', 'moderate'] as const;
+export const unaryOperations = [
+  'embed',
+  'rerank',
+  'moderate',
+  'image',
+  'image-edit',
+  'image-variation',
+  'speech',
+  'transcribe',
+  'translate-speech',
+  'native',
+  'passthrough',
+] as const;
 
 export const isUnary = (operation: Operation): operation is UnaryOperation => (unaryOperations as readonly string[]).includes(operation);
 

@@ -10,7 +10,8 @@ export interface OutboundRequest {
   url: string | URL;
   /** What cannot be sent (control characters, characters above U+00FF, names of the connection) is left out and logged by name. */
   headers: Readonly<Record<string, string>>;
-  body?: Uint8Array | undefined;
+  /** In pieces: what is large is not put together for sending. */
+  body?: Uint8Array | readonly Uint8Array[] | undefined;
   /** Proxy, DNS and TLS settings of the upstream; the ordinary way when absent. */
   egress?: Egress | undefined;
   /** Overrides the defaults one by one. */

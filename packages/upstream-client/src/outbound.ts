@@ -122,7 +122,7 @@ export function createOutbound({ allowPrivate, timeouts: defaults, userAgent, lo
       );
       origin.current = call;
       try {
-        origin.pool.dispatch({ path: url.path, method: request.method as 'POST', headers, body: request.body ?? null }, call);
+        origin.pool.dispatch({ path: url.path, method: request.method as 'POST', headers, body: bodyOf(request.body, headers) }, call);
       } catch (error) {
         call.refuse(createFault('protocol', 'connect', error, 'The request could not be sent.'));
       } finally {
@@ -142,4 +142,12 @@ export function createOutbound({ allowPrivate, timeouts: defaults, userAgent, lo
     policy,
     stats: () => ({ pools: pools.size, active: sweeper.size }),
   };
+}
+
+/** Pieces are sent one after the other under the length of all. */
+function bodyOf(body: OutboundRequest['body'], headers: string[]): Uint8Array | null {
+  if (body === undefined || body instanceof Uint8Array) return body ?? null;
+  headers.push('content-length', String(body.reduce((sum, piece) => sum + piece.length, 0)));
+  // undici takes every iterable of bytes, which its types do not say.
+  return body as unknown as Uint8Array;
 }

@@ -95,6 +95,7 @@ function openTranslator({ exchange, entry, query, socket }: Entering, { facts, p
         requestedModel: wanted.model,
         stream: facts.stream,
         streamForm: wanted.stream,
+        ...(wanted.body && { body: wanted.body }),
         headers: innerHeaders(exchange.request),
         clientIp: exchange.clientIp,
         ...(facts.sessionId !== null && { sessionId: facts.sessionId }),

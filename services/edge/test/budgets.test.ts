@@ -138,7 +138,7 @@ test('a picture is reserved as one, wherever the protocol puts it, and text as t
   const reserved = (protocol: 'alpha' | 'beta' | 'gamma', value: object): number => {
     const { client } = findProtocol(protocol) as { client: ClientAdapter };
     const bytes = Buffer.from(JSON.stringify({ model: 'dear', ...value }));
-    const { places } = readWanted(bytes, { operation: 'generate', stream: null } as RouteMatch, client, () => undefined);
+    const { places } = readWanted({ bytes, contentType: 'application/json' }, { operation: 'generate', stream: null } as RouteMatch, client, () => undefined);
     return reservationsOf({ snapshot, named: named('dear'), body: bytes, values: places.values, files: places.files, client }, () => dear).get('USD') ?? 0;
   };
   const user = (part: object) => ({ messages: [{ role: 'user', content: [part] }] });

@@ -32,7 +32,7 @@ async function stage(changed: Partial<ConnectionLimits> = {}, reads = true): Pro
   const server = createServer((request, response) => {
     requests.push(request);
     if (!reads) return;
-    readBody(request, 1 << 20, new BodyBudget(1 << 20)).then(
+    readBody(request, { maxBytes: 1 << 20 }, new BodyBudget(1 << 20)).then(
       ({ bytes }) => {
         outcomes.push(bytes.length);
         response.end('ok');

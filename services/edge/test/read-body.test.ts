@@ -15,7 +15,7 @@ function incoming(headers: Record<string, string> = {}): PassThrough & { complet
   });
   return stream;
 }
-const read = (request: PassThrough, max = 100, budget = new BodyBudget(1000)) => readBody(request as unknown as Incoming, max, budget);
+const read = (request: PassThrough, max = 100, budget = new BodyBudget(1000)) => readBody(request as unknown as Incoming, { maxBytes: max }, budget);
 const outcome = (work: () => Promise<unknown>): Promise<unknown> =>
   Promise.resolve()
     .then(work)

@@ -36,6 +36,8 @@ export interface PumpSink {
 export interface PumpOutput {
   transform: ReplyTransform;
   sink: PumpSink;
+  /** Of a stream that is no conversation; absent: the upstream's protocol reads it. */
+  reader?: ReplyReader;
 }
 
 /** What the pump reads of the request that is answered. */
@@ -59,13 +61,13 @@ export class Pump {
   #ended = false;
   #fault: UpstreamFault | null = null;
 
-  constructor(record: RequestRecord, upstreamRequest: PumpedRequest, { transform, sink }: PumpOutput, maxEventBytes: number) {
+  constructor(record: RequestRecord, upstreamRequest: PumpedRequest, { transform, sink, reader }: PumpOutput, maxEventBytes: number) {
     const { adapter, route } = upstreamRequest.target;
     const { deltaFields, unwrapRecord, framing } = adapter;
     this.#record = record;
     this.#transform = transform;
     this.#sink = sink;
-    this.#reader = unwrapReader(adapter.createReader(route.target), upstreamRequest, record);
+    this.#reader = reader ?? unwrapReader(adapter.createReader(route.target), upstreamRequest, record);
     this.#source = recordSource(framing, maxEventBytes);
     this.#unwrap = unwrapRecord;
     const isPlain = !unwrapRecord && !upstreamRequest.emulation && !upstreamRequest.relaxedToolSchemas;

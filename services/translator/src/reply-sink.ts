@@ -17,6 +17,7 @@ export class ReplySink implements PumpSink, OpenReply {
   readonly #record: RequestRecord;
   #committed = false;
   #wholeBody: Uint8Array | undefined;
+  #wholeType: string | undefined;
   #headSent = false;
   /** The end of a reply that waits until its turn is stored. */
   #held: Uint8Array[] | undefined;
@@ -39,12 +40,18 @@ export class ReplySink implements PumpSink, OpenReply {
     return this.#wholeBody;
   }
 
+  /** Of `wholeBody`; undefined: the one that whole replies of the caller's protocol have. */
+  get wholeType(): string | undefined {
+    return this.#wholeType;
+  }
+
   /** This process shuts down: the run ends now, with this error for the caller. */
   interrupt(error: GatewayError): void {
     this.#cancellation.interrupt(error);
   }
 
-  commit(): void {
+  /** `contentType`: of a reply that passes as bytes. */
+  commit(contentType?: string): void {
     if (this.#committed || this.#cancellation.reason !== null) return;
     this.#committed = true;
     const { client, job, turn } = this.#request;
@@ -54,7 +61,11 @@ export class ReplySink implements PumpSink, OpenReply {
     this.#stream.head({
       status: 200,
       ...(turn && { turn: { id: turn.id } }),
-      headers: { 'content-type': client.contentType(job.streamForm), 'cache-control': 'no-cache', ...receiptHeaders(this.#request, this.#record) },
+      headers: {
+        'content-type': contentType ?? client.contentType(job.streamForm),
+        'cache-control': 'no-cache',
+        ...receiptHeaders(this.#request, this.#record),
+      },
     });
   }
 
@@ -96,7 +107,9 @@ export class ReplySink implements PumpSink, OpenReply {
     this.#stream.onWritable(callback);
   }
 
-  whole(body: string | Uint8Array): void {
+  /** `contentType`: where it is not the one of whole replies of the caller's protocol. */
+  whole(body: string | Uint8Array, contentType?: string): void {
+    this.#wholeType = contentType;
     this.#wholeBody = typeof body === 'string' ? Buffer.from(body, 'utf8') : body;
     this.#record.setResponseBytes(this.#wholeBody.length);
     this.#request.turn?.seesWhole(this.#wholeBody);

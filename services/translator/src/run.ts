@@ -100,7 +100,7 @@ function finish(run: Run): void {
     stream.whole(
       {
         status: 200,
-        headers: { 'content-type': client.contentType('whole'), 'content-length': String(body.length), ...receiptHeaders(request, record) },
+        headers: { 'content-type': sink.wholeType ?? client.contentType('whole'), 'content-length': String(body.length), ...receiptHeaders(request, record) },
       },
       body,
       tail,

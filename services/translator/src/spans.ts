@@ -33,6 +33,14 @@ const operationNames: Readonly<Record<Operation, string>> = {
   embed: 'embeddings',
   rerank: 'rerank',
   moderate: 'moderate',
+  image: 'image',
+  'image-edit': 'image_edit',
+  'image-variation': 'image_variation',
+  speech: 'speech',
+  transcribe: 'transcribe',
+  'translate-speech': 'translate_speech',
+  native: 'native',
+  passthrough: 'passthrough',
 };
 
 /** What the span of an upstream call says of the request. */

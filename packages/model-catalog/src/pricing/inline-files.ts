@@ -52,6 +52,18 @@ export function findInlineFiles(body: Buffer, strings: readonly { start: number;
   return found;
 }
 
+/** The same for files whose bytes are not encoded, such as the parts of a form. One of an unknown kind counts as audio. */
+export function countFiles(files: readonly { contentType?: string; content: Buffer }[]): InlineFiles {
+  const found = { bytes: 0, tokens: 0 };
+  for (const { contentType = '', content } of files) {
+    const head = content.toString('base64', 0, headBytes);
+    const kind = kindOf(kindsByType, contentType) ?? kindOf(kindsByContent, head) ?? 'audio';
+    found.bytes += content.length;
+    found.tokens += Math.min(tokensOf(kind, head, content.length), Math.ceil(content.length / textBytesPerToken));
+  }
+  return found;
+}
+
 /** undefined: it looks like no file. */
 function tokensOfFile(body: Buffer, start: number, end: number): number | undefined {
   const head = body.toString('latin1', start, Math.min(end, start + headBytes));
@@ -59,10 +71,14 @@ function tokensOfFile(body: Buffer, start: number, end: number): number | undefi
   const content = head.slice(prefix.length);
   const kind = kindOf(kindsByType, type) ?? kindOf(kindsByContent, content);
   if (kind === undefined || !isBase64(body, start + prefix.length, end)) return undefined;
-  const bytes = (end - start - prefix.length) * 0.75;
+  return tokensOf(kind, content, (end - start - prefix.length) * 0.75);
+}
+
+/** `head`: the first bytes of the file, in base64. */
+function tokensOf(kind: FileKind, head: string, bytes: number): number {
   if (kind === 'image') return imageTokens;
   if (kind === 'document') return pageTokens * Math.ceil(bytes / pageBytes);
-  const seconds = secondsOfWave(content, bytes);
+  const seconds = secondsOfWave(head, bytes);
   return Math.ceil(seconds === undefined ? bytes / bytesPerToken : seconds * tokensPerSecond);
 }
 

@@ -1,5 +1,5 @@
 /** Which requests are of a protocol, and what they ask for. */
-import type { Operation, StreamForm, TurnsAction } from '@model-gateway/contracts';
+import type { BodyKind, Operation, StreamForm, TurnsAction } from '@model-gateway/contracts';
 
 /** What a path means. `model` is set when the path holds it; otherwise it is the body's top-level `model`. */
 export interface RouteMatch {
@@ -8,8 +8,14 @@ export interface RouteMatch {
   turns?: TurnsRoute;
   /** Decoded once, whole: may hold `/` and `:`. */
   model?: string;
-  /** How the reply is framed when the path decides it (gamma). `null`: the body's top-level `stream` decides. */
+  /** How the reply is framed when the path decides it (gamma). `null`: the body's top-level `stream` decides, or `readStream`. */
   stream: StreamForm | null;
+  /** What the request's body may be; absent: JSON. `either`: JSON or a form, by its content type. `raw` needs `model` and `stream` in the path. */
+  body?: BodyKind | 'either';
+  /** Names of a form's parts of which at least one must be a file. */
+  files?: readonly string[];
+  /** How the reply is framed, where a body does not say it by `stream`. `value`: a top-level value of JSON, or the text of a form's part. */
+  readStream?(value: (key: string) => unknown): StreamForm;
 }
 
 /** What is to be done with a stored turn or conversation. Ids are decoded once. */

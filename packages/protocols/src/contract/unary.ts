@@ -1,5 +1,5 @@
 /** Operations of one question and one answer, beside the conversation: embeddings, rerank, moderation. */
-import type { Loss, Usage } from '@model-gateway/contracts';
+import type { Loss, Operation, Usage } from '@model-gateway/contracts';
 import type { WriteRequestContext } from './request-codec.ts';
 
 /** One input of an embeddings request: its text, or the tokens of it by the caller's own tokenizer. */
@@ -54,11 +54,40 @@ export interface UnaryReplyContext {
   mintId(prefix: string): string;
 }
 
+/** A file that came as part of a form. */
+export interface FormFile {
+  /** Of the part. */
+  name: string;
+  filename: string;
+  contentType?: string;
+  content: Buffer;
+}
+
+/** A request that came as a form (multipart/form-data). */
+export interface FormBody {
+  /** Parts that are no files, in their order. */
+  readonly fields: readonly { name: string; value: string }[];
+  readonly files: readonly FormFile[];
+}
+
+/** A whole reply that is no JSON, or has a content type of its own. */
+export interface UnaryBody {
+  body: string | Uint8Array;
+  contentType: string;
+}
+
 /** A caller's side of one operation. */
 export interface UnaryClientCodec<Request, Reply> {
   /** Throws GatewayError invalid_request naming the field. */
   readRequest(body: unknown): { request: Request; losses: Loss[] };
+  /** The same of a form. Absent: the operation takes none. */
+  readForm?(form: FormBody): { request: Request; losses: Loss[] };
+  /** A JSON value to print, or a body as it is. */
   writeReply(reply: Reply, request: Request, context: UnaryReplyContext): unknown;
+  /** The reply as its caller wants it, where that is no JSON; undefined: it is. */
+  writeBody?(reply: Reply, request: Request, context: UnaryReplyContext): UnaryBody | undefined;
+  /** The whole stream of events, for a caller who asked for a stream of what an upstream gives whole. */
+  writeStream?(reply: Reply, request: Request, context: UnaryReplyContext): string;
 }
 
 /** An upstream's side of one operation. */
@@ -69,14 +98,31 @@ export interface UnaryUpstreamCodec<Request, Reply> {
   readReply(body: unknown, request: Request): { reply: Reply; usage: Usage | null };
 }
 
+/** What is asked and answered by each operation that has a translation. */
+export interface UnaryExchanges {
+  embed: { request: EmbeddingsRequest; reply: Embeddings };
+  rerank: { request: RerankRequest; reply: Ranking };
+}
+
 /** Operations that a protocol's callers may ask for. */
 export interface ClientUnary {
-  unary?: { embed?: UnaryClientCodec<EmbeddingsRequest, Embeddings>; rerank?: UnaryClientCodec<RerankRequest, Ranking> };
+  unary?: { [K in keyof UnaryExchanges]?: UnaryClientCodec<UnaryExchanges[K]['request'], UnaryExchanges[K]['reply']> };
+}
+
+/** Looks at bytes that pass, for what they cost. */
+export interface BytesObserver {
+  push(chunk: Uint8Array): void;
+  /** What was used, as far as the bytes say; null: nothing. */
+  finish(): Usage | null;
 }
 
 /** Operations that upstreams of a protocol serve beside conversations, or in their place. */
 export interface UpstreamUnary {
-  unary?: { embed?: UnaryUpstreamCodec<EmbeddingsRequest, Embeddings>; rerank?: UnaryUpstreamCodec<RerankRequest, Ranking> };
+  unary?: { [K in keyof UnaryExchanges]?: UnaryUpstreamCodec<UnaryExchanges[K]['request'], UnaryExchanges[K]['reply']> };
   /** Of an operation whose bodies pass as they are: what the answer used; null: it does not say. */
   readUnaryUsage?(body: unknown): Usage | null;
+  /** Of a stream of events that passes: whether this is the last one. Absent: the stream may end after any. */
+  isUnaryEnd?(event: unknown): boolean;
+  /** Of a reply that passes as bytes; absent: nobody looks. */
+  observeBytes?(context: { operation: Operation; contentType: string }): BytesObserver | null;
 }

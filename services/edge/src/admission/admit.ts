@@ -74,11 +74,12 @@ export async function admit({ exchange, entry, found, query }: Entering, context
     const { operation } = match;
     const tagHeader = protocol.client.modelsTagHeader?.(request.headers as Headers);
     if (tagHeader) exchange.addReplyHeader(tagHeader, modelsTag(snapshot, principal.group));
-    const body = await readBody(request, context.config.maxBodyBytes, bodyBudget);
+    const body = await readBody(request, { maxBytes: context.config.maxBodyBytes, accepts: match.body }, bodyBudget);
     exchange.holdBody(body);
     if (principal.group.store_bodies) exchange.captureBodies(body.bytes, principal.group.store_bodies, query);
     const keyHash = principal.key.hash;
-    const wanted = readWanted(body.bytes, match, protocol.client, (session) => sessionModels.get(keyHash, facts.sessionId ?? session ?? ''));
+    const sent = { bytes: body.bytes, contentType: request.headers['content-type'] };
+    const wanted = readWanted(sent, match, protocol.client, (session) => sessionModels.get(keyHash, facts.sessionId ?? session ?? ''));
     const sessionId = facts.sessionId ?? wanted.sessionId;
     const stream = wanted.stream !== 'whole';
     facts = { principal, operation, sessionId, requestedModel: wanted.model, model: null, stream, requestBytes: body.bytes.length };
@@ -110,7 +111,7 @@ async function readTurnsCall(
 ): Promise<{ asked: TurnsRoute; body: HeldBody | undefined }> {
   if (!turns) throw new Error('a route of stored turns says what is to be done');
   if (exchange.request.method !== 'POST') return { asked: turns, body: undefined };
-  const body = await readBody(exchange.request, config.maxBodyBytes, admission.bodyBudget);
+  const body = await readBody(exchange.request, { maxBytes: config.maxBodyBytes }, admission.bodyBudget);
   exchange.holdBody(body);
   return { asked: turns, body };
 }

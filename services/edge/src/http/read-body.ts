@@ -2,7 +2,8 @@
 import type { IncomingMessage } from 'node:http';
 import { EventLoopBatcher } from '@model-gateway/collections';
 import { GatewayError } from '@model-gateway/contracts/errors';
-import { Pieces } from '@model-gateway/stream-framing';
+import type { RouteMatch } from '@model-gateway/protocols';
+import { isFormType, Pieces } from '@model-gateway/stream-framing';
 
 /** Bodies whose last byte came in this turn. */
 const arrivals = new EventLoopBatcher(setImmediate, { gathers: true });
@@ -50,9 +51,16 @@ export class HeldBody {
   }
 }
 
+/** How large a body may be, and what it may be by its headers; absent: JSON. */
+export interface BodyRules {
+  maxBytes: number;
+  accepts?: RouteMatch['body'];
+}
+
 /** Refuses by header before reading a byte where it can (413, 415, 503); rejects with `client_gone` when the caller stops, and with the error of who watches the caller's pace. */
-export function readBody(request: IncomingMessage, maxBytes: number, budget: BodyBudget): Promise<HeldBody> {
-  checkHeaders(request, maxBytes);
+export function readBody(request: IncomingMessage, rules: BodyRules, budget: BodyBudget): Promise<HeldBody> {
+  checkHeaders(request, rules);
+  const { maxBytes } = rules;
   return new Promise((resolve, reject) => {
     const pieces = new Pieces();
     let size = 0;
@@ -92,8 +100,10 @@ export function readBody(request: IncomingMessage, maxBytes: number, budget: Bod
 /** `application/json`, `text/json`, `application/vnd.api+json`. Anchored at the end alone: a caller's long value is searched once. */
 const jsonType = /(?:^|[/+.-])json$/i;
 
-function checkHeaders(request: IncomingMessage, maxBytes: number): void {
-  const { headers } = request;
+function checkHeaders({ headers }: IncomingMessage, { maxBytes, accepts = 'json' }: BodyRules): void {
+  if (Number(headers['content-length'] ?? 0) > maxBytes)
+    throw new GatewayError('payload_too_large', { message: `The request body is larger than ${maxBytes} bytes.` });
+  if (accepts === 'raw') return;
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity')
     throw new GatewayError('unsupported_media_type', {
@@ -101,8 +111,10 @@ function checkHeaders(request: IncomingMessage, maxBytes: number): void {
       details: { error_code: 'request_body_encoding_unsupported' },
     });
   const type = headers['content-type'];
-  if (type !== undefined && !jsonType.test(type.split(';', 1)[0]!.trim()))
-    throw new GatewayError('unsupported_media_type', { message: 'The content type must be application/json.' });
-  if (Number(headers['content-length'] ?? 0) > maxBytes)
-    throw new GatewayError('payload_too_large', { message: `The request body is larger than ${maxBytes} bytes.` });
+  const isForm = type !== undefined && isFormType(type);
+  if (accepts !== 'json' && isForm) return;
+  const isJson = type === undefined || jsonType.test(type.split(';', 1)[0]!.trim());
+  if (accepts === 'form' || !isJson) throw new GatewayError('unsupported_media_type', { message: `The content type must be ${acceptedTypes[accepts]}.` });
 }
+
+const acceptedTypes = { json: 'application/json', form: 'multipart/form-data', either: 'application/json or multipart/form-data' } as const;

@@ -5,13 +5,16 @@ import type { UpstreamFault } from '@model-gateway/protocols';
 import { Pieces } from '@model-gateway/stream-framing';
 import type { OutboundCall } from '@model-gateway/upstream-client';
 import type { Lease } from '../limits/lease.ts';
+import { isUntouched } from '../prepare/order.ts';
 import type { UpstreamRequest } from '../prepare/upstream-request.ts';
 import { Pump, type PumpSink } from '../pump.ts';
 import type { ReplySink } from '../reply-sink.ts';
 import { FoldedTransform, isStream, noSink } from '../reply-transform/folded.ts';
+import { PassedBytes } from '../reply-transform/passed-bytes.ts';
 import type { ReplyTransform } from '../reply-transform/reply-transform.ts';
 import { TranslatedTransform } from '../reply-transform/translated.ts';
 import { UnaryTransform } from '../reply-transform/unary.ts';
+import { UnaryReader } from '../reply-transform/unary-reader.ts';
 import { VerbatimTransform } from '../reply-transform/verbatim.ts';
 import type { RequestContext } from '../request/context.ts';
 import type { CurrentRequest } from '../request/current.ts';
@@ -43,7 +46,7 @@ export function sendAttempt(current: SendContext, upstreamRequest: UpstreamReque
   return new Promise((resolve) => new Attempt(current, upstreamRequest, lease, resolve).start());
 }
 
-type Mode = 'waiting' | 'stream' | 'whole' | 'error';
+type Mode = 'waiting' | 'stream' | 'whole' | 'bytes' | 'error';
 
 class Attempt {
   readonly #current: CurrentRequest;
@@ -63,6 +66,8 @@ class Attempt {
   #size = 0;
   #begun = false;
   #pump: Pump | undefined;
+  /** Of a reply that passes as bytes. */
+  #passed: PassedBytes | undefined;
   /** Set when a whole reply comes as a stream. */
   #folded: FoldedTransform | undefined;
   #settled = false;
@@ -111,7 +116,8 @@ class Attempt {
   #send(headers: Record<string, string>): void {
     // The caller left while the request was being signed.
     if (this.#settled) return;
-    const { endpoint, target, bytes: body, egress } = this.#upstreamRequest;
+    const { endpoint, target, bytes, pieces, egress } = this.#upstreamRequest;
+    const body = endpoint.method === 'GET' ? undefined : (pieces ?? bytes);
     this.#outbound = this.#deps.outbound.send(
       { method: endpoint.method, url: endpoint.url, headers, body, timeouts: target.route.timeouts, egress, accessKey: this.#request.job.accessKey },
       {
@@ -143,6 +149,7 @@ class Attempt {
     this.#headers = headers;
     this.#record.markFirstByte();
     if (status < 200 || status > 299) this.#mode = 'error';
+    else if (this.#request.job.streamForm === 'bytes' && this.#upstreamRequest.target.verbatim) this.#expectBytes();
     else if (this.#request.job.stream && !/json/i.test(headers['content-type'] ?? '')) this.#expectStream();
     else if (!this.#request.job.stream && this.#request.job.operation === 'generate' && isStream(headers['content-type'] ?? '')) {
       this.#mode = 'stream';
@@ -152,13 +159,19 @@ class Attempt {
     } else this.#mode = 'whole';
   }
 
+  #expectBytes(): void {
+    this.#mode = 'bytes';
+    this.#passed = new PassedBytes(this.#current, this.#upstreamRequest, this.#sink, this.#headers['content-type']);
+  }
+
   #expectStream(): void {
     this.#mode = 'stream';
     this.#pump = this.#createPump(this.#transform, this.#sink);
   }
 
   #createPump(transform: ReplyTransform, sink: PumpSink): Pump {
-    return new Pump(this.#record, this.#upstreamRequest, { transform, sink }, this.#deps.reply.maxEventBytes);
+    const reader = isUnary(this.#request.job.operation) ? { reader: new UnaryReader(this.#upstreamRequest.target.adapter) } : {};
+    return new Pump(this.#record, this.#upstreamRequest, { transform, sink, ...reader }, this.#deps.reply.maxEventBytes);
   }
 
   /**
@@ -166,7 +179,13 @@ class Attempt {
    * other. false: nothing but blanks, which tell nothing.
    */
   #lookAtFirst(chunk: Buffer): boolean {
-    if (!this.#request.job.stream || this.#mode === 'error' || this.#upstreamRequest.target.adapter.framing !== 'sse') return true;
+    if (
+      !this.#request.job.stream ||
+      this.#request.job.streamForm === 'bytes' ||
+      this.#mode === 'error' ||
+      this.#upstreamRequest.target.adapter.framing !== 'sse'
+    )
+      return true;
     const first = firstVisible(chunk);
     if (first === undefined) return false;
     if (this.#mode === 'stream' && beginsObject(first)) {
@@ -178,6 +197,7 @@ class Attempt {
 
   #data(chunk: Buffer): void {
     if (this.#settled) return;
+    if (this.#passed) return this.#hold(this.#passed.push(chunk));
     if (this.#begun) return this.#take(chunk);
     this.#begun = this.#lookAtFirst(chunk) || this.#size + chunk.length > maxBlankBytes;
     if (!this.#begun) {
@@ -214,20 +234,25 @@ class Attempt {
 
   #feed(chunk: Buffer): void {
     const pump = this.#pump!;
-    if (!pump.push(chunk)) {
-      this.#outbound?.pause();
-      this.#sink.onWritable(() => this.#outbound?.resume());
-    }
+    this.#hold(pump.push(chunk));
     if (!pump.done) return;
     this.#finishStream();
     // Read on to the end of the body so that the connection can be used again, but not for long.
     this.#drainTimer = setTimeout(() => this.#outbound?.abort('reply complete'), afterEndMs).unref();
   }
 
+  /** Reads no faster than the caller does. */
+  #hold(writable: boolean): void {
+    if (writable) return;
+    this.#outbound?.pause();
+    this.#sink.onWritable(() => this.#outbound?.resume());
+  }
+
   #end(): void {
     clearTimeout(this.#drainTimer);
     if (this.#settled) return;
     if (this.#mode === 'stream') return this.#finishStream();
+    if (this.#passed) return this.#settle({ ...this.#passed.finish(), status: this.#status });
     if (this.#mode === 'error') return this.#finishError(true);
     this.#finishWhole();
   }
@@ -279,7 +304,7 @@ class Attempt {
 
   #finishWhole(): void {
     const bytes = withoutMark(this.#parts.take());
-    const script = runResponseScript(this.#scriptContext(), bytes);
+    const script = isUntouched(this.#current) ? undefined : runResponseScript(this.#scriptContext(), bytes);
     if (!script) return this.#readWhole(bytes);
     script.then(
       (made) => this.#readWhole(made),
@@ -305,6 +330,7 @@ class Attempt {
       sink: this.#sink,
       upstreamRequest: this.#upstreamRequest,
       transform: this.#transform,
+      contentType: this.#headers['content-type'] ?? '',
       translate: () => this.#translate(),
     };
     try {

@@ -14,6 +14,8 @@ export interface ReplyTarget extends Pick<CurrentRequest, 'request' | 'record'> 
   readonly sink: ReplySink;
   readonly upstreamRequest: UpstreamRequest;
   readonly transform: ReplyTransform;
+  /** As the upstream names it. */
+  readonly contentType: string;
   /** A transform that prints the reply in the caller's protocol, whichever `transform` is. */
   readonly translate: () => TranslatedTransform;
 }
@@ -24,8 +26,8 @@ const noEvents: ChatEvent[] = [];
 export function deliverWhole(bytes: Buffer, reply: ReplyTarget): Omit<AttemptEnd, 'status'> {
   const { record, upstreamRequest } = reply;
   const { adapter, route } = upstreamRequest.target;
+  if (isUnary(reply.request.job.operation)) return deliverUnary(bytes, reply);
   const json: unknown = JSON.parse(bytes.toString('utf8'));
-  if (isUnary(reply.request.job.operation)) return deliverUnary(bytes, json, reply);
   if (countPassed(json, reply)) {
     record.markContent();
     print(reply, bytes, json, noEvents);
@@ -42,13 +44,19 @@ export function deliverWhole(bytes: Buffer, reply: ReplyTarget): Omit<AttemptEnd
   return { fault: null, committed: true };
 }
 
-/** The answer to one question, which is no conversation. */
-function deliverUnary(bytes: Buffer, json: unknown, { record, sink, upstreamRequest: { target }, transform }: ReplyTarget): Omit<AttemptEnd, 'status'> {
+/** The answer to one question, which is no conversation. What is no JSON passes as it is, where it passes at all. */
+function deliverUnary(bytes: Buffer, { record, sink, upstreamRequest: { target }, transform, contentType }: ReplyTarget): Omit<AttemptEnd, 'status'> {
+  if (target.verbatim && contentType !== '' && !/json/i.test(contentType)) {
+    record.markContent();
+    sink.whole(bytes, contentType);
+    return { fault: null, committed: true };
+  }
+  const json: unknown = JSON.parse(bytes.toString('utf8'));
   const usage = target.verbatim ? target.adapter.readUnaryUsage?.(json) : undefined;
   if (usage) record.meter.count(usage);
   const body = transform.whole(bytes, json, noEvents);
   record.markContent();
-  sink.whole(body);
+  sink.whole(body, transform.contentType);
   return { fault: null, committed: true };
 }
 

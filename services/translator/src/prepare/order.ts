@@ -3,6 +3,7 @@
  * A step that a request does not need returns at once.
  */
 import type { RequestBody } from '../request/body.ts';
+import type { CurrentRequest } from '../request/current.ts';
 import type { PrepareContext, RouteChoice, RouteStep, Step } from './step.ts';
 import { bodyRules } from './steps/body-rules.ts';
 import { cacheInjection } from './steps/cache-injection.ts';
@@ -15,13 +16,24 @@ import { switchRoute } from './steps/switch-route.ts';
 import { translate } from './steps/translate.ts';
 import type { RequestContent } from './upstream-request.ts';
 
-export const order: { readonly after: readonly Step[]; readonly before: readonly Step[]; readonly carried: readonly Step[] } = {
+export const order: {
+  readonly after: readonly Step[];
+  readonly before: readonly Step[];
+  readonly carried: readonly Step[];
+  readonly untouched: readonly Step[];
+} = {
   after: [fetchMedia, translate, normalize, bodyRules, scriptAfter, cacheInjection],
   /** The script has run when the route was chosen (`routeSteps`). */
   before: [fetchMedia, translate, normalize, bodyRules, cacheInjection],
   /** For a request that a post-translation script rerouted. */
   carried: [retarget, cacheInjection],
+  /** For bodies that no rule and no script sees. */
+  untouched: [translate],
 };
+
+/** Forms, and calls in the upstream's own terms, pass without rules and scripts: both are written for JSON that the gateway knows. */
+export const isUntouched = ({ request: { job }, body }: Pick<CurrentRequest, 'request' | 'body'>): boolean =>
+  body.kind !== 'json' || job.operation === 'native' || job.operation === 'passthrough';
 
 /** What may reroute the request to another model before it is translated, in order. Each sees the body in the caller's protocol. */
 export const routeSteps: readonly RouteStep[] = [switchRoute, scriptBefore];
@@ -36,6 +48,7 @@ export interface DecidedRoute {
 
 /** Asked once for each node, before its limits. A promise only where a step has to wait. */
 export function chooseRoute(context: PrepareContext, from = 0): DecidedRoute | Promise<DecidedRoute> {
+  if (isUntouched(context)) return { body: context.body, rerouteTo: undefined };
   for (let at = from; at < routeSteps.length; at++) {
     const step = routeSteps[at] as RouteStep;
     const choice = step.choose(context);

@@ -3,9 +3,9 @@ import { GatewayError } from '@model-gateway/contracts/errors';
 import { findProtocol, type SignatureRefusal } from '@model-gateway/protocols';
 import { BodySearch } from '../request/body-search.ts';
 import { scriptOf } from '../scripts/run-script.ts';
-import { order, runSteps } from './order.ts';
+import { isUntouched, order, runSteps } from './order.ts';
 import { createSignatures } from './signatures.ts';
-import type { PrepareContext } from './step.ts';
+import type { PrepareContext, Step } from './step.ts';
 import { printContent, type RequestContent, type UpstreamRequest, type UpstreamTarget } from './upstream-request.ts';
 import { passesVerbatim } from './verbatim.ts';
 
@@ -14,7 +14,7 @@ import { passesVerbatim } from './verbatim.ts';
  * `signaturesRefused`: what the upstream refused about the signatures in this history; the request is built without it.
  */
 export function prepare(current: PrepareContext, signaturesRefused?: SignatureRefusal): UpstreamRequest | Promise<UpstreamRequest> {
-  const { route, plan, body } = current;
+  const { body } = current;
   /** Let go when the request is ready. */
   const search = new BodySearch(body);
   let content: RequestContent | undefined;
@@ -24,9 +24,15 @@ export function prepare(current: PrepareContext, signaturesRefused?: SignatureRe
     content = made;
     return complete(made, current);
   };
-  const steps = plan.carried ? order.carried : scriptOf(route, 'request_transform_after') === undefined ? order.before : order.after;
+  const steps = stepsOf(current);
   const running = runSteps(startOf(target, current), current, steps);
   return running instanceof Promise ? running.then(finish) : finish(running);
+}
+
+function stepsOf(current: PrepareContext): readonly Step[] {
+  if (current.plan.carried) return order.carried;
+  if (isUntouched(current)) return order.untouched;
+  return scriptOf(current.route, 'request_transform_after') === undefined ? order.before : order.after;
 }
 
 /** What only one preparation knows of its target. */
@@ -53,7 +59,7 @@ function targetOf({ request, route, body, prepare: deps }: PrepareContext, { sea
     route,
     protocol,
     adapter,
-    verbatim: passes && (adapter.verbatim?.takes?.({ contains, value }, job.operation) ?? true) ? (adapter.verbatim ?? null) : null,
+    verbatim: passes && (body.kind !== 'json' || (adapter.verbatim?.takes?.({ contains, value }, job.operation) ?? true)) ? (adapter.verbatim ?? null) : null,
     context: {
       target: refusedFlags ? { ...route.target, refusedFlags } : route.target,
       operation: job.operation,
@@ -89,5 +95,8 @@ function complete(content: RequestContent, { request: { job }, body, route, prep
     body: () => value ?? (printed === null ? undefined : (JSON.parse(printed.toString()) as unknown)),
     ...(verbatim && { clientHeaders: job.headers, clientQuery: job.query, clientPath: job.path }),
   });
+  // A form names its boundary, and nobody but its writer knows the type of raw bytes.
+  if (verbatim && body.kind !== 'json') endpoint.headers['content-type'] = body.contentType;
+  if (verbatim && job.streamForm === 'bytes') endpoint.headers['accept'] = '*/*';
   return { ...content, endpoint, egress: network.egressOf(route.upstream), bytes: printContent(content, body) };
 }

@@ -40,6 +40,8 @@ export interface RequestContent {
   readonly places?: KnownPlaces | undefined;
   /** Translated: the JSON value that will be printed. It belongs to this request alone. */
   readonly value: unknown;
+  /** Sent in place of the body: the caller's own bytes with a few values between them, which are not put together. */
+  readonly pieces?: readonly Uint8Array[];
   /** The body as a step printed it: it replaces `value`, and the caller's bytes with their edits. Later `edits` are made in it. */
   readonly printed: Buffer | null;
   /** A script reroutes the request, as it is now, to this model; nothing is sent to this route. */

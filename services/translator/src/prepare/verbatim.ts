@@ -29,6 +29,14 @@ const paths: Record<UnaryOperation | 'generate', string> = {
   embed: '/v1/embeddings',
   rerank: '/v1/rerank',
   moderate: '/v1/moderations',
+  image: '/v1/images/generations',
+  'image-edit': '/v1/images/edits',
+  'image-variation': '/v1/images/variations',
+  speech: '/v1/audio/speech',
+  transcribe: '/v1/audio/transcriptions',
+  'translate-speech': '/v1/audio/translations',
+  native: '/v1/services',
+  passthrough: '/v3',
 };
 
 /** Where this model is served instead. */

@@ -1,9 +1,10 @@
 /** A request's body in the caller's protocol: its bytes, what the edge's scan found in them, and what is read of them, each at most once. */
-import type { Job } from '@model-gateway/contracts';
+import type { BodyKind, Job } from '@model-gateway/contracts';
 import { GatewayError, isGatewayError } from '@model-gateway/contracts/errors';
 import { type KnownPlaces, type Need, type Projected, type Projection, RepeatedKey } from '@model-gateway/json-bytes';
-import { type ClientAdapter, questionsOf, type ReadRequest, type StateHolder } from '@model-gateway/protocols';
+import { type ClientAdapter, type FormBody, questionsOf, type ReadRequest, type StateHolder } from '@model-gateway/protocols';
 import { promptTokens, usualBytesPerToken } from '../prompt-sizes.ts';
+import { readFormBody } from './form-body.ts';
 
 /** Bytes of a body that is too short to hold a file worth the look. */
 const maxPlainBodyLength = 4096;
@@ -83,6 +84,20 @@ export class RequestBody {
     return this.#source.state;
   }
 
+  get kind(): BodyKind {
+    return this.#source.job.body ?? 'json';
+  }
+
+  /** The content type that the caller gave it. */
+  get contentType(): string {
+    return this.#source.job.headers['content-type'] ?? '';
+  }
+
+  /** The body as a form. Throws GatewayError invalid_request for what is none. */
+  form(): FormBody {
+    return readFormBody(this.bytes, this.contentType);
+  }
+
   /** The body as JSON. */
   parse(): unknown {
     this.#parsed ??= { value: parseJson(this.bytes.toString('utf8')) };
@@ -134,8 +149,9 @@ export class RequestBody {
     });
   }
 
-  /** A top-level value: by the place that the edge noted, else by parsing the whole. undefined when absent or null. */
+  /** A top-level value, or the text of a form's field: by the place that the edge noted, else by parsing the whole. undefined when absent or null. */
   topLevel(key: string): unknown {
+    if (this.kind !== 'json') return this.kind === 'form' ? this.form().fields.find(({ name }) => name === key)?.value : undefined;
     if (!this.places?.keys.includes(key)) return own(this.parse(), key);
     const { values } = this.places;
     const place = Object.hasOwn(values, key) ? values[key] : undefined;
@@ -167,11 +183,15 @@ export class RequestBody {
   /** The same for the limits of an upstream, before every attempt: the edge's look at files saves reading a body that nothing else reads. */
   limitTokens(): number {
     if (this.#estimate !== undefined || !this.places) return this.estimateTokens();
-    const { files = { bytes: 0, tokens: 0 } } = this.places;
+    return this.#tokensBesideFiles(this.places);
+  }
+
+  #tokensBesideFiles({ files = { bytes: 0, tokens: 0 } }: Pick<Job['places'], 'files'>): number {
     return files.tokens + Math.ceil((this.bytes.length - files.bytes) / usualBytesPerToken);
   }
 
   #estimateTokens(): number {
+    if (this.kind !== 'json') return this.#tokensBesideFiles(this.#source.job.places);
     const { length } = this.bytes;
     if (length <= maxPlainBodyLength) return Math.ceil(length / usualBytesPerToken);
     try {

@@ -1,6 +1,7 @@
 /** How a request that is no conversation, and its answer, get from the caller's protocol to the upstream's and back. */
 import { GatewayError } from '@model-gateway/contracts/errors';
-import type { UnaryClientCodec, UnaryUpstreamCodec, UpstreamAdapter } from '@model-gateway/protocols';
+import type { UnaryClientCodec, UnaryExchanges, UnaryUpstreamCodec, UpstreamAdapter } from '@model-gateway/protocols';
+import type { RequestBody } from './body.ts';
 import type { RequestContext } from './context.ts';
 
 /** Both sides of one operation. What one writes the other reads; nobody else looks into it. */
@@ -11,9 +12,16 @@ export interface UnaryCodecs {
 
 /** Throws for an operation that one of them does not have: a route that does not serve it is not tried. */
 export function unaryCodecs({ client, job }: Pick<RequestContext, 'client' | 'job'>, adapter: UpstreamAdapter): UnaryCodecs {
-  const operation = job.operation as 'embed' | 'rerank';
+  const operation = job.operation as keyof UnaryExchanges;
   const own = client.unary?.[operation];
   const theirs = adapter.unary?.[operation];
   if (!own || !theirs) throw new GatewayError('internal', { cause: new Error(`no translation of ${job.operation}`) });
   return { client: own as UnaryClientCodec<unknown, unknown>, upstream: theirs as UnaryUpstreamCodec<unknown, unknown> };
+}
+
+/** What the caller asks, out of JSON or a form. */
+export function readUnary({ client }: UnaryCodecs, body: RequestBody): ReturnType<UnaryClientCodec<unknown, unknown>['readRequest']> {
+  if (body.kind !== 'form') return client.readRequest(body.parse());
+  if (!client.readForm) throw new GatewayError('unsupported_media_type', { message: 'This upstream is served JSON requests alone.' });
+  return client.readForm(body.form());
 }

@@ -3,7 +3,10 @@
 import { isUnary } from '@model-gateway/contracts';
 import { bridgeTools, fitToModel, plainToolRules, repairCalls } from '@model-gateway/protocols';
 import { readRequest } from '../../request/current.ts';
-import { unaryCodecs } from '../../request/unary-codecs.ts';
+import { renameModel } from '../../request/form-body.ts';
+import { readUnary, unaryCodecs } from '../../request/unary-codecs.ts';
+import { scriptOf } from '../../scripts/run-script.ts';
+import { rulesOf } from '../route-rules.ts';
 import type { PrepareContext, Step } from '../step.ts';
 import type { RequestContent, RequestPatch } from '../upstream-request.ts';
 
@@ -11,7 +14,10 @@ export const translate: Step = {
   name: 'translate',
   run(content, current) {
     const { verbatim, context } = content.target;
+    if (current.body.kind === 'form') declareUntouched(current);
     if (!verbatim) return isUnary(context.operation) ? writeUnary(content, current) : write(content, current);
+    if (current.body.kind === 'form') return { pieces: renameModel(current.body, context.target.upstreamModelId) };
+    if (current.body.kind === 'raw') return undefined;
     const { edits, losses } = verbatim.requestEdits(context);
     current.record.lose(losses);
     return { edits };
@@ -22,11 +28,18 @@ export const translate: Step = {
 function writeUnary({ target: { adapter, context } }: RequestContent, { request, record, body }: PrepareContext): RequestPatch {
   const codecs = unaryCodecs(request, adapter);
   record.addStep('translate');
-  const asked = codecs.client.readRequest(body.parse());
+  const asked = readUnary(codecs, body);
   record.lose(asked.losses);
   const { body: value, losses } = codecs.upstream.writeRequest(asked.request, context);
   record.lose(losses);
   return { value };
+}
+
+/** A group that is strict about losses wants its rules to be run. */
+function declareUntouched({ route, record }: PrepareContext): void {
+  const { switches, changes } = rulesOf(route);
+  const scripted = scriptOf(route, 'request_transform_before') !== undefined || scriptOf(route, 'request_transform_after') !== undefined;
+  if (switches || changes || scripted) record.lose([{ field: 'request_body_rules', action: 'dropped', detail: 'Rules and scripts do not run on forms.' }]);
 }
 
 function write({ target: { adapter, context }, conversation: changed }: RequestContent, current: PrepareContext): RequestPatch {

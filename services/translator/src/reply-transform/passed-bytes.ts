@@ -1,0 +1,43 @@
+/** A reply that passes as bytes: nobody knows its framing, so that it ends where its connection does. */
+import type { BytesObserver } from '@model-gateway/protocols';
+import type { AttemptEnd } from '../attempt/result.ts';
+import type { UpstreamRequest } from '../prepare/upstream-request.ts';
+import type { ReplySink } from '../reply-sink.ts';
+import type { CurrentRequest } from '../request/current.ts';
+
+const unknownType = 'application/octet-stream';
+
+export class PassedBytes {
+  readonly #current: CurrentRequest;
+  readonly #sink: ReplySink;
+  readonly #contentType: string;
+  readonly #observer: BytesObserver | null;
+
+  constructor(current: CurrentRequest, { target }: UpstreamRequest, sink: ReplySink, contentType = unknownType) {
+    this.#current = current;
+    this.#sink = sink;
+    this.#contentType = contentType;
+    this.#observer = target.adapter.observeBytes?.({ operation: current.request.job.operation, contentType }) ?? null;
+  }
+
+  /** false: stop reading until the sink is writable. */
+  push(chunk: Uint8Array): boolean {
+    this.#commit();
+    this.#observer?.push(chunk);
+    return this.#sink.send(chunk);
+  }
+
+  finish(): Omit<AttemptEnd, 'status'> {
+    this.#commit();
+    const usage = this.#observer?.finish();
+    if (usage) this.#current.record.meter.count(usage);
+    return { fault: null, committed: true };
+  }
+
+  /** With the first byte: until then another upstream may be tried. */
+  #commit(): void {
+    if (this.#sink.committed) return;
+    this.#current.record.markContent();
+    this.#sink.commit(this.#contentType);
+  }
+}
