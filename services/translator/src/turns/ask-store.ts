@@ -1,4 +1,5 @@
 /** Questions to the store of turns, which the stats service keeps. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bus, StreamCall, StreamHandlers } from '@model-gateway/bus';
 import type { OpenSubjects, TurnsFound, TurnsRead, TurnsWrite, TurnsWritten } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
@@ -61,4 +62,18 @@ export interface StoreAnswer {
 export async function readTurns(bus: Bus, request: TurnsRead): Promise<StoreAnswer> {
   const { head, bytes } = await collect<'turns.read'>((handlers) => bus.open('turns.read', request, handlers, { deadlineMs: readMs }));
   return { found: head, content: bytes.length === 0 ? undefined : (JSON.parse(bytes.toString('utf8')) as unknown) };
+}
+
+/** A caller may name a turn while it is still on its way to a busy store: one that is not there is looked for again after these times. */
+const looksAgainAfterMs = [100, 200, 400];
+
+/** Resolves with what `look` finds, at most 700 ms later than the first look; undefined: it is not there. */
+export async function lookAgain<T>(look: () => Promise<T | undefined>): Promise<T | undefined> {
+  let found = await look();
+  for (const ms of looksAgainAfterMs) {
+    if (found !== undefined) break;
+    await sleep(ms);
+    found = await look();
+  }
+  return found;
 }

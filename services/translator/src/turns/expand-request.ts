@@ -4,7 +4,7 @@ import { GatewayError } from '@model-gateway/contracts/errors';
 import type { StoredTurns, TurnWishes } from '@model-gateway/protocols';
 import type { RequestBody } from '../request/body.ts';
 import type { CurrentRequest } from '../request/current.ts';
-import { readTurns } from './ask-store.ts';
+import { lookAgain, readTurns } from './ask-store.ts';
 import type { TurnDeps } from './deps.ts';
 import { fillHistory } from './kept-items.ts';
 import { unknownPrevious } from './losses.ts';
@@ -84,11 +84,16 @@ const nothing: Chain = { history: [], found: false };
 
 async function readChain(owner: string, { previous, conversation }: TurnWishes, { idPrefix }: StoredTurns, deps: TurnDeps): Promise<Chain> {
   if (conversation !== undefined) return mayBeStored(conversation) ? readHistory(owner, { conversation }, deps) : nothing;
-  for (const turn of previous === undefined ? [] : storedIds(previous, idPrefix)) {
+  const ids = previous === undefined ? [] : storedIds(previous, idPrefix);
+  return ids.length === 0 ? nothing : ((await lookAgain(() => findChain(owner, ids, deps))) ?? nothing);
+}
+
+async function findChain(owner: string, ids: readonly string[], deps: TurnDeps): Promise<Chain | undefined> {
+  for (const turn of ids) {
     const chain = await readHistory(owner, { turn }, deps);
     if (chain.found) return { ...chain, turn };
   }
-  return nothing;
+  return undefined;
 }
 
 async function readHistory(owner: string, named: { turn: string } | { conversation: string }, { bus, maxHistoryBytes }: TurnDeps): Promise<Chain> {

@@ -1,7 +1,7 @@
 /** Calls on one stored turn. */
 import type { TurnFacts } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
-import { readTurns, writeTurn } from './ask-store.ts';
+import { lookAgain, readTurns, writeTurn } from './ask-store.ts';
 import type { AnswerCall, CallContext } from './call-context.ts';
 import { cancelKept, deleteKept, getKept, isKept, listKept } from './kept-calls.ts';
 import { storedIds } from './turn-ids.ts';
@@ -19,12 +19,18 @@ const noTurn = ({ call }: CallContext): GatewayError =>
   new GatewayError('not_found', { message: `Response with id '${(call.target ?? '').slice(0, maxNamed)}' not found.` });
 
 async function find(context: CallContext): Promise<FoundTurn> {
-  const { call, turns, deps } = context;
-  for (const id of storedIds(call.target ?? '', turns.idPrefix)) {
+  const ids = storedIds(context.call.target ?? '', context.turns.idPrefix);
+  const found = ids.length === 0 ? undefined : await lookAgain(() => findOne(ids, context));
+  if (!found) throw noTurn(context);
+  return found;
+}
+
+async function findOne(ids: readonly string[], { call, deps }: CallContext): Promise<FoundTurn | undefined> {
+  for (const id of ids) {
     const { found, content } = await readTurns(deps.bus, { kind: 'turn', owner: call.owner, id });
     if (found.found && found.turn) return { turn: found.turn, response: content };
   }
-  throw noTurn(context);
+  return undefined;
 }
 
 const get: AnswerCall = async (context) => {
