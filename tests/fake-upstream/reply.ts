@@ -180,6 +180,8 @@ export function createReply(
     };
   if (asking.operation === 'count') return json(200, protocol.countTokens(countTokens(protocol.read(body).text)));
   const turn = turnOf(asking, body, script, issueSignature, play);
+  if (asking.operation === 'compact')
+    return protocol.compact ? json(200, protocol.compact(turn, body, issueSignature())) : failure(protocol, 404, 'not_found', 'There is nothing here.');
   return asking.stream ? streamed(asking, turn, script) : json(200, protocol.whole(turn));
 }
 

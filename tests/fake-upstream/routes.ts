@@ -11,14 +11,14 @@ import { gamma } from './protocols/gamma.ts';
 
 export interface Asking {
   protocol: FakeProtocol;
-  operation: 'generate' | 'count' | 'list';
+  operation: 'generate' | 'count' | 'compact' | 'list';
   model: string;
   stream: boolean;
   /** How events are framed. */
   framing: 'sse' | 'bare-sse' | 'json-array' | 'event-stream';
 }
 
-const exact: Record<string, { protocol: FakeProtocol; operation: 'generate' | 'count' }> = {
+const exact: Record<string, { protocol: FakeProtocol; operation: 'generate' | 'count' | 'compact' }> = {
   '/v1/completions': { protocol: completions, operation: 'generate' },
   '/v1/services/aigc/text-generation/generation': { protocol: delta, operation: 'generate' },
   '/v1/services/aigc/multimodal-generation/generation': { protocol: delta, operation: 'generate' },
@@ -26,6 +26,7 @@ const exact: Record<string, { protocol: FakeProtocol; operation: 'generate' | 'c
   '/v1/chat/completions': { protocol: alpha, operation: 'generate' },
   '/v1/responses': { protocol: alphaResponse, operation: 'generate' },
   '/v1/responses/input_tokens': { protocol: alphaResponse, operation: 'count' },
+  '/v1/responses/compact': { protocol: alphaResponse, operation: 'compact' },
   '/v1/messages': { protocol: beta, operation: 'generate' },
   '/v1/messages/count_tokens': { protocol: beta, operation: 'count' },
 };

@@ -138,6 +138,24 @@ export const alphaResponse: FakeProtocol = {
     ),
   midstreamError: (message) => sse({ type: 'error', sequence_number: 99, code: 'server_error', message, param: null }, 'error'),
   error: alpha.error,
+  compact: (turn, body, sealed) => ({
+    id: `resp_fake_${turn.id}`,
+    object: 'response.compaction',
+    created_at: 1_700_000_000,
+    output: [
+      ...listOf(body['input'])
+        .filter(({ role }) => role === 'user')
+        .map((message, at) => ({
+          id: `msg_fake_${turn.id}_${at}`,
+          type: 'message',
+          status: 'completed',
+          role: 'user',
+          content: typeof message['content'] === 'string' ? [{ type: 'input_text', text: message['content'] }] : message['content'],
+        })),
+      { id: `cmp_fake_${turn.id}`, type: 'compaction', encrypted_content: sealed },
+    ],
+    usage: { input_tokens: turn.inputTokens, output_tokens: turn.outputTokens, total_tokens: turn.inputTokens + turn.outputTokens },
+  }),
   countTokens: (tokens) => ({ object: 'response.input_tokens', input_tokens: tokens }),
   models: alpha.models,
 };

@@ -57,6 +57,8 @@ export interface FakeProtocol {
   /** Where a header says which error it is. */
   errorHeaders?(status: number, code: string): Record<string, string>;
   countTokens(tokens: number): unknown;
+  /** The shortened conversation: the user's messages, and the rest of it sealed. Absent: the protocol shortens none. */
+  compact?(turn: Turn, body: Record<string, unknown>, sealed: string): unknown;
   models(ids: readonly string[]): unknown;
 }
 
