@@ -1,6 +1,7 @@
 /** Calls that are no conversation: embeddings, rerank, moderation. Recorded replies of vendors stand behind a real upstream server. */
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { GoogleGenAI } from '@google/genai';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import OpenAI, { APIError } from 'openai';
 import { haveFixtures, readReply } from '../fake-upstream/fixtures.ts';
@@ -16,7 +17,7 @@ let gateway: InProcessGateway;
 let upstream: Server;
 let received: Received[] = [];
 /** What the upstream answers with. */
-let reply: { status: number; body: unknown } = { status: 200, body: {} };
+let reply: { status: number; body: unknown | ((asked: Record<string, unknown>) => unknown) } = { status: 200, body: {} };
 
 const model = (name: string, protocol: string, more: Record<string, unknown> = {}) => ({
   name,
@@ -32,7 +33,8 @@ beforeAll(async () => {
     request.on('end', () => {
       received.push({ path: request.url ?? '', headers: request.headers, body: JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown> });
       response.writeHead(reply.status, { 'content-type': 'application/json' });
-      response.end(Buffer.isBuffer(reply.body) ? reply.body : JSON.stringify(reply.body));
+      const body = typeof reply.body === 'function' ? (reply.body(received.at(-1)!.body) as unknown) : reply.body;
+      response.end(Buffer.isBuffer(body) ? body : JSON.stringify(body));
     });
   });
   await new Promise<void>((resolve) => void upstream.listen(0, '127.0.0.1', resolve));
@@ -55,6 +57,7 @@ beforeAll(async () => {
       model('cohere-vectors', 'cohere'),
       model('gemini', 'gamma'),
       model('qwen-vectors', 'delta', { kind: 'delta-text-embedding' }),
+      { name: 'qwen-v2', upstream: 'delta', upstream_model_id: 'text-embedding-v2', kind: 'delta-text-embedding' },
       model('qwen-ranks', 'delta', { kind: 'delta-rerank' }),
       model('qwen-chat', 'delta'),
       model('claude', 'beta'),
@@ -220,6 +223,105 @@ describe('embeddings', () => {
     expect([status, json.error.code, received.length]).toEqual([400, 'unsupported_operation', 0]);
     expect(json.error.message).toMatch(/served on this path, but on /);
     expect(row).toMatchObject({ status: 400, error_code: 'unsupported_operation' });
+  });
+
+  describe('of more texts than an upstream takes at once', () => {
+    const texts = Array.from({ length: 37 }, (_, at) => `text ${at}`);
+    /** One number for each text, the one that it ends with, in an order of its own. */
+    const numbered = ({ input }: Record<string, unknown>) => {
+      const embeddings = (input as { texts: string[] }).texts.map((text, at) => ({ text_index: at, embedding: [Number(text.slice(5))] }));
+      return { output: { embeddings: embeddings.reverse() }, usage: { total_tokens: embeddings.length } };
+    };
+
+    test.each([
+      ['qwen-vectors', [10, 10, 10, 7]],
+      ['qwen-v2', [25, 12]],
+    ])('%s: calls of %j, one answer in order, one row with their sum', async (name, sizes) => {
+      reply = { status: 200, body: numbered };
+      const { json, row } = await post('/v1/embeddings', { model: name, input: texts });
+      expect(received.map(({ body }) => (body['input'] as { texts: string[] }).texts.length)).toEqual(sizes);
+      expect(json.data.map(({ embedding }) => embedding)).toEqual(texts.map((_, at) => [at]));
+      expect(row).toMatchObject({ input_tokens: 37, status: 200, usage_source: 'upstream' });
+      expect(row.attempts).toHaveLength(sizes.length);
+    });
+
+    test('a part that fails fails the whole, with the error of that part', async () => {
+      let calls = 0;
+      reply = { status: 200, body: (asked: Record<string, unknown>) => (++calls === 3 ? { output: { embeddings: [] } } : numbered(asked)) };
+      const { status, row } = await post('/v1/embeddings', { model: 'qwen-vectors', input: texts });
+      expect([status, row.error_code, received.length]).toEqual([502, 'upstream_broken', 3]);
+    });
+
+    test('tokens among them are refused before the first call', async () => {
+      const { status } = await post('/v1/embeddings', { model: 'qwen-vectors', input: [...texts, [1, 2]] });
+      expect([status, received.length]).toEqual([400, 0]);
+    });
+  });
+
+  describe('asked for by callers of generate-content', () => {
+    const genai = () => {
+      received = [];
+      return new GoogleGenAI({ apiKey: gateway.key, httpOptions: { baseUrl: gateway.url } });
+    };
+    const ask = (name: string) =>
+      genai().models.embedContent({ model: name, contents: ['a', 'b'], config: { taskType: 'RETRIEVAL_QUERY', outputDimensionality: 2 } });
+
+    test('pass to their own kind, with the model exchanged wherever it stands', async () => {
+      reply = { status: 200, body: { embeddings: [{ values: [0.5, -0.25] }, { values: [1, 2] }], usageMetadata: { promptTokenCount: 3 } } };
+      expect((await ask('gemini')).embeddings?.map(({ values }) => values)).toEqual([
+        [0.5, -0.25],
+        [1, 2],
+      ]);
+      expect(received).toMatchObject([{ path: '/v1beta/models/vendor-gemini:batchEmbedContents' }]);
+      const requests = received[0]?.body['requests'] as Record<string, unknown>[];
+      expect(requests.map((one) => [one['model'], one['taskType'], one['outputDimensionality']])).toEqual([
+        ['models/vendor-gemini', 'RETRIEVAL_QUERY', 2],
+        ['models/vendor-gemini', 'RETRIEVAL_QUERY', 2],
+      ]);
+      reply = { status: 200, body: { embedding: { values: [1, 2] } } };
+      const one = await post('/v1beta/models/gemini:embedContent', { model: 'models/gemini', content: { parts: [{ text: 'a' }] }, title: 'T' });
+      expect(received[0]).toMatchObject({
+        path: '/v1beta/models/vendor-gemini:embedContent',
+        body: { model: 'models/vendor-gemini', content: { parts: [{ text: 'a' }] }, title: 'T' },
+      });
+      expect(one.json).toEqual({ embedding: { values: [1, 2] } });
+      expect(one.row).toMatchObject({ client_protocol: 'gamma', status: 200, losses: [] });
+    });
+
+    test('are served by OpenAI-compatible, native and Cohere upstreams in their own words', async () => {
+      const expected = [[0.5, -0.25], [1, 2]]; // biome-ignore format: two vectors
+      const vectors = async (name: string) => (await ask(name)).embeddings?.map(({ values }) => values);
+      reply = { status: 200, body: vectorsReply([0.5, -0.25], [1, 2]) };
+      expect(await vectors('vectors')).toEqual(expected);
+      expect(received[0]?.body).toMatchObject({ input: ['a', 'b'], dimensions: 2 });
+      reply = {
+        status: 200,
+        body: { output: { embeddings: expected.map((embedding, text_index) => ({ embedding, text_index })) }, usage: { total_tokens: 2 } },
+      };
+      expect(await vectors('qwen-vectors')).toEqual(expected);
+      expect(received[0]?.body).toMatchObject({ input: { texts: ['a', 'b'] }, parameters: { dimension: 2, text_type: 'query' } });
+      reply = { status: 200, body: { embeddings: { float: expected }, meta: { billed_units: { input_tokens: 2 } } } };
+      expect(await vectors('cohere-vectors')).toEqual(expected);
+      expect(received[0]?.body).toMatchObject({ input_type: 'search_query', output_dimension: 2 });
+    });
+
+    test('what an upstream is not told is declared; one text is answered by itself', async () => {
+      reply = { status: 200, body: vectorsReply([1, 2]) };
+      const body = { content: { parts: [{ text: 'a' }] }, taskType: 'CLUSTERING', title: 'T' };
+      const { json, row } = await post('/v1beta/models/vectors:embedContent', body);
+      expect(json).toEqual({ embedding: { values: [1, 2] } });
+      expect(row.losses.map(({ field }) => field)).toEqual(['taskType', 'title']);
+    });
+
+    test.each([
+      ['no content', {}],
+      ['a picture', { content: { parts: [{ inlineData: { mimeType: 'image/png', data: 'AAAA' } }] } }],
+      ['an empty list', { requests: [] }],
+      ['several sizes', { requests: [1, 2].map((outputDimensionality) => ({ content: { parts: [{ text: 'a' }] }, outputDimensionality })) }],
+    ])('%s: 400 before any call', async (_what, body) => {
+      const { status } = await post('/v1beta/models/vectors:batchEmbedContents', body);
+      expect([status, received.length]).toEqual([400, 0]);
+    });
   });
 
   test.each([

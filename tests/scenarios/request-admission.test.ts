@@ -177,7 +177,7 @@ describe.each(arrangements('request admission'))('the client endpoints of a %s g
       ['alpha', '/v1/chat/completions/more'],
       ['beta', '/v1/messages/nothing'],
       ['gamma', '/v1beta/nothing'],
-      ['gamma', '/v1beta/models/ok:embedContent'],
+      ['gamma', '/v1beta/models/ok:asyncBatchEmbedContent'],
       ['alpha_response', '/v1/responses/resp_1/nothing'],
     ];
     test.each(nowhere)('an unknown path is 404 in the shape of %s: %s', async (client, path) => {

@@ -40,6 +40,8 @@ export interface InProcessOptions {
   outbound?: Outbound;
   /** The network of addresses that callers name; absent: they are not fetched. */
   clientUrls?: Outbound;
+  /** The network of addresses that upstreams name in replies; absent: files are fetched from the upstream itself alone. */
+  publicUrls?: Outbound;
   /** How near each is to its end; absent: not at all. */
   pressure?: { edge?: Pressure; translator?: Pressure };
   /** Bounds of reading on after a caller left. */
@@ -111,6 +113,7 @@ export async function startInProcess(options: InProcessOptions): Promise<InProce
         catalog,
         outbound,
         clientUrls: options.clientUrls ?? null,
+        publicUrls: options.publicUrls ?? null,
         keyring,
         logger,
         redactor,

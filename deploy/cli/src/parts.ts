@@ -42,6 +42,8 @@ export interface Parts {
   outbound(): Outbound;
   /** For addresses that callers name, private ranges refused; null where fetching them is off. */
   clientUrls(): Outbound | null;
+  /** For addresses that upstreams name in their replies, private ranges refused. */
+  publicUrls(): Outbound;
   storage(): Storage;
   /** Where limits are counted: in Redis when `REDIS_URL` is set, else in this process. */
   state(): SharedState;
@@ -97,7 +99,7 @@ export async function createParts(config: Config, name: string, announce: (text:
       logger,
     });
   const outbound = once(() => open(config.translator.outboundPrivate === 'allow'));
-  const clientUrls = once(() => open(false));
+  const publicUrls = once(() => open(false));
   const storage = once(() =>
     openStorage(
       config.storage.mode === 'sqlite'
@@ -116,7 +118,8 @@ export async function createParts(config: Config, name: string, announce: (text:
     catalog: catalog.get,
     keyring: keyring.get,
     outbound: outbound.get,
-    clientUrls: () => (config.translator.fetchClientUrls ? clientUrls.get() : null),
+    clientUrls: () => (config.translator.fetchClientUrls ? publicUrls.get() : null),
+    publicUrls: publicUrls.get,
     storage: storage.get,
     state: state.get,
     pressure: pressure.get,
@@ -136,7 +139,7 @@ export async function createParts(config: Config, name: string, announce: (text:
       await bus.drain();
       release();
       await outbound.made?.close();
-      await clientUrls.made?.close();
+      await publicUrls.made?.close();
       await storage.made?.close();
       await sent;
       stopMeasuring();

@@ -83,7 +83,7 @@ export interface RequestRow {
   audio_output_tokens: number;
   /** Id of the stored turn that the request made; null: nothing of it is stored. */
   turn_id: string | null;
-  /** What is priced by the piece: pictures made, whole seconds of sound or film, characters read aloud. null: nobody counted any. */
+  /** What is priced by the piece: images made, whole seconds of sound or film, characters read aloud. null: nobody counted any. */
   images: number | null;
   seconds: number | null;
   characters: number | null;

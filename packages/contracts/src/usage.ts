@@ -19,7 +19,7 @@ export interface Usage extends TokenUsage {
   /** Tokens of sound, which are none of the others. Absent: none were counted. */
   audioInput?: number;
   audioOutput?: number;
-  /** What is priced by the piece, where anybody counted it: pictures made, whole seconds of sound or film, characters read aloud. */
+  /** What is priced by the piece, where anybody counted it: images made, whole seconds of sound or film, characters read aloud. */
   images?: number;
   seconds?: number;
   characters?: number;

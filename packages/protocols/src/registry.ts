@@ -1,6 +1,7 @@
 import type { ProtocolId } from '@model-gateway/contracts';
 import { alpha } from './alpha/index.ts';
 import { alphaEmbeddings } from './alpha_embeddings/index.ts';
+import { alphaImages } from './alpha_images/index.ts';
 import { alphaRerank } from './alpha_rerank/index.ts';
 import { alphaResponse } from './alpha_response/index.ts';
 import { beta } from './beta/index.ts';
@@ -15,6 +16,7 @@ import { gamma } from './gamma/index.ts';
 export const protocols: readonly Protocol[] = [
   alpha,
   alphaEmbeddings,
+  alphaImages,
   alphaRerank,
   alphaResponse,
   beta,

@@ -16,6 +16,7 @@ import { RetryBudget, type RetryBudgetOptions } from './attempt/retry-budget.ts'
 import { createTokenCounter, type TokenCounter } from './count-tokens/counter.ts';
 import { Limiter } from './limits/limiter.ts';
 import { limitsPart } from './limits/part.ts';
+import { VendorMedia } from './media/vendor-media.ts';
 import { createEgressOpener } from './open-egress.ts';
 import { createKeyOpener } from './open-key.ts';
 import type { PrepareDeps, SignatureDeps } from './prepare/deps.ts';
@@ -35,6 +36,8 @@ export interface TranslatorDeps {
   outbound: Outbound;
   /** For addresses in callers' bodies: refuses private ranges. null or absent: they are not fetched. */
   clientUrls?: Outbound | null;
+  /** Fetches what upstreams name in their replies, private ranges refused; absent: files are fetched from the upstream itself alone. */
+  publicUrls?: Outbound | null;
   keyring: Keyring;
   logger: Logger;
   redactor: Redactor;
@@ -88,7 +91,13 @@ function composeDeps(deps: TranslatorDeps): Composed {
   const send: SendDeps = {
     outbound,
     secrets: { keyring, redactor, openKey: createKeyOpener(keyring, redactor) },
-    reply: { mintId, promptSizes: new PromptSizes(), maxEventBytes: 16 * mebibyte, maxReplyBytes: 64 * mebibyte },
+    reply: {
+      mintId,
+      media: new VendorMedia(outbound, deps.publicUrls ?? null),
+      promptSizes: new PromptSizes(),
+      maxEventBytes: 16 * mebibyte,
+      maxReplyBytes: 64 * mebibyte,
+    },
     scripts,
     logger,
     drains: new Drains(config.drains),

@@ -13,12 +13,14 @@ import { AlphaWriter, writeWhole } from './client/write-response.ts';
 import { embeddingsUpstream, isCohere, readUsage } from './shared/embeddings.ts';
 import { readError, writeError } from './shared/errors.ts';
 import { chatFamily } from './shared/families.ts';
+import { isImageOperation } from './shared/images.ts';
 import { normalize, normalizedKeys } from './shared/normalize.ts';
 import { rerankUpstream } from './shared/rerank.ts';
 import { bodyWords, verbatim } from './shared/verbatim-rules.ts';
 import { bodyLayout } from './upstream/body-layout.ts';
 import { deltaFields } from './upstream/delta-fields.ts';
 import { credential, listModels, readModelList, request } from './upstream/endpoint.ts';
+import { imagesUpstream, isImagesEnd, readImagesUsage } from './upstream/images.ts';
 import { injectCache } from './upstream/inject-cache.ts';
 import { AlphaReader, finishedUsage, readWhole } from './upstream/read-response.ts';
 import { writeRequest } from './upstream/write-request.ts';
@@ -50,10 +52,11 @@ export const alpha: Protocol = {
     contentType: (form) => (form === 'sse' ? 'text/event-stream; charset=utf-8' : 'application/json'),
   },
   upstream: {
-    serves: () => ['generate', 'count-tokens', 'complete', 'embed', 'rerank', 'moderate'],
+    serves: () => ['generate', 'count-tokens', 'complete', 'embed', 'rerank', 'moderate', 'image', 'image-edit', 'image-variation'],
     passesVerbatim,
-    unary: { embed: embeddingsUpstream, rerank: rerankUpstream },
-    readUnaryUsage: readUsage,
+    unary: { embed: embeddingsUpstream, rerank: rerankUpstream, image: imagesUpstream, 'image-edit': imagesUpstream, 'image-variation': imagesUpstream },
+    readUnaryUsage: (body) => readImagesUsage(body) ?? readUsage(body),
+    isUnaryEnd: isImagesEnd,
     bodyLayout: () => bodyLayout,
     toolRules: (target) => ({ name: plainToolName, freeText: chatFamily(target).freeTextTools, vendorTools: 'alpha' }),
     framing: 'sse',
@@ -76,9 +79,10 @@ export const alpha: Protocol = {
   },
 };
 
-/** Embeddings have a name of their own among the protocols; the answers of rerank are always written anew, since each vendor's differ. */
+/** Embeddings and images have names of their own among the protocols; the answers of rerank are always written anew, since each vendor's differ. */
 function passesVerbatim(client: ProtocolId, target: Target, operation: Operation): boolean {
   if (operation === 'embed') return client === 'alpha_embeddings' && !isCohere(target);
+  if (isImageOperation(operation)) return client === 'alpha_images';
   return client === 'alpha' && operation !== 'rerank';
 }
 
@@ -88,6 +92,7 @@ export { readBreakpoint } from './shared/cache-mark.ts';
 // Other protocols build on these.
 export { embeddingsClient, exactly, textOf } from './shared/embeddings.ts';
 export { type ChatFamily, chatFamily, chatFamilyOfModel } from './shared/families.ts';
+export { imagesClient } from './shared/images.ts';
 export { writeReasoning } from './shared/reasoning.ts';
 export { readResult, rerankClient } from './shared/rerank.ts';
 export { tiersRead, tiersWritten } from './shared/service-tiers.ts';

@@ -20,6 +20,7 @@ import type { UpstreamVerbatim } from './verbatim.ts';
 
 export type * from '../socket-session.ts';
 export type * from './errors.ts';
+export type * from './images.ts';
 export type * from './limits.ts';
 export type * from './models.ts';
 export type * from './reply-codec.ts';

@@ -1,6 +1,9 @@
 /** Operations of one question and one answer, beside the conversation: embeddings, rerank, moderation. */
 import type { Loss, Operation, Usage } from '@model-gateway/contracts';
+import type { UpstreamFault } from '../chat/event.ts';
+import type { Images, ImagesRequest } from './images.ts';
 import type { WriteRequestContext } from './request-codec.ts';
+import type { Target } from './target.ts';
 
 /** One input of an embeddings request: its text, or the tokens of it by the caller's own tokenizer. */
 export type EmbeddingInput = { text: string } | { tokens: readonly number[] };
@@ -12,6 +15,10 @@ export interface EmbeddingsRequest {
   format: 'float' | 'base64';
   /** Of each vector; undefined: the model's own. */
   dimensions?: number;
+  /** What the vectors are for, where the caller says so in words that other vendors have too. */
+  purpose?: 'query' | 'document';
+  /** Asked for by itself, not in a list. */
+  single?: boolean;
 }
 
 /** The vectors, in the order of the inputs. */
@@ -51,6 +58,8 @@ export interface UnaryReplyContext {
   /** The name the caller used. */
   model: string;
   usage: Usage | null;
+  /** Seconds since the epoch. */
+  now: number;
   mintId(prefix: string): string;
 }
 
@@ -76,12 +85,21 @@ export interface UnaryBody {
   contentType: string;
 }
 
+/** What was fetched from an address: its bytes as standard base64. */
+export interface FetchedMedia {
+  mimeType: string;
+  data: string;
+}
+
 /** A caller's side of one operation. */
 export interface UnaryClientCodec<Request, Reply> {
   /** Throws GatewayError invalid_request naming the field. */
   readRequest(body: unknown): { request: Request; losses: Loss[] };
   /** The same of a form. Absent: the operation takes none. */
   readForm?(form: FormBody): { request: Request; losses: Loss[] };
+  /** Addresses in an upstream's reply whose bytes this caller is to get; they are fetched, and `withFiles` puts them in. Absent: none. */
+  addresses?(reply: Reply, request: Request): readonly string[];
+  withFiles?(reply: Reply, files: ReadonlyMap<string, FetchedMedia>): Reply;
   /** A JSON value to print, or a body as it is. */
   writeReply(reply: Reply, request: Request, context: UnaryReplyContext): unknown;
   /** The reply as its caller wants it, where that is no JSON; undefined: it is. */
@@ -90,18 +108,31 @@ export interface UnaryClientCodec<Request, Reply> {
   writeStream?(reply: Reply, request: Request, context: UnaryReplyContext): string;
 }
 
+/** An answer; or, in a body that is no error by its status, why there is none. */
+export type UnaryReply<Reply> = { reply: Reply; usage: Usage | null } | { fault: UpstreamFault; usage: Usage | null };
+
 /** An upstream's side of one operation. */
 export interface UnaryUpstreamCodec<Request, Reply> {
   /** Throws GatewayError invalid_request for what the upstream cannot be asked. */
   writeRequest(request: Request, context: WriteRequestContext): { body: unknown; losses: Loss[] };
   /** Throws for a body that is no answer to the request. `usage` null: the upstream does not say. */
-  readReply(body: unknown, request: Request): { reply: Reply; usage: Usage | null };
+  readReply(body: unknown, request: Request): UnaryReply<Reply>;
+  /** The request as several, where the upstream takes or makes less at once; they are sent one after the other. Absent: it is one. */
+  split?(request: Request, target: Target): readonly Request[];
+  /** The replies to the parts of a request, in their order, as one. */
+  join?(replies: readonly Reply[]): Reply;
+  /** Addresses in the request that this upstream does not open by itself; what the operator lets the gateway fetch, `withFiles` puts in. Absent: none. */
+  addresses?(request: Request): readonly string[];
+  withFiles?(request: Request, files: ReadonlyMap<string, FetchedMedia>): Request;
 }
 
 /** What is asked and answered by each operation that has a translation. */
 export interface UnaryExchanges {
   embed: { request: EmbeddingsRequest; reply: Embeddings };
   rerank: { request: RerankRequest; reply: Ranking };
+  image: { request: ImagesRequest; reply: Images };
+  'image-edit': { request: ImagesRequest; reply: Images };
+  'image-variation': { request: ImagesRequest; reply: Images };
 }
 
 /** Operations that a protocol's callers may ask for. */

@@ -1,20 +1,29 @@
 /** DashScope native generation: the protocol as one value. Only upstreams speak it. */
-import type { Protocol } from '../contract/index.ts';
+import type { Operation } from '@model-gateway/contracts';
+import type { Protocol, Target } from '../contract/index.ts';
 import { bodyLayout } from './upstream/body-layout.ts';
 import { embeddings } from './upstream/embeddings.ts';
 import { credential, kinds, listModels, readModelList, readTokenCount, request } from './upstream/endpoint.ts';
 import { readError } from './upstream/errors.ts';
+import { images } from './upstream/images.ts';
 import { DeltaReader, readWhole } from './upstream/read-response.ts';
 import { rerank } from './upstream/rerank.ts';
 import { writeRequest } from './upstream/write-request.ts';
+
+const servedBy: Readonly<Record<string, readonly Operation[]>> = {
+  'delta-text-embedding': ['embed'],
+  'delta-rerank': ['rerank'],
+  'delta-multimodal': ['generate', 'count-tokens', 'image', 'image-edit', 'image-variation'],
+};
+const serves = ({ kind }: Target): readonly Operation[] => servedBy[kind ?? ''] ?? ['generate', 'count-tokens'];
 
 export const delta: Protocol = {
   id: 'delta',
   kind: 'chat',
   title: 'DashScope native',
   upstream: {
-    serves: ({ kind }) => (kind === 'delta-text-embedding' ? ['embed'] : kind === 'delta-rerank' ? ['rerank'] : ['generate', 'count-tokens']),
-    unary: { embed: embeddings, rerank },
+    serves,
+    unary: { embed: embeddings, rerank, image: images, 'image-edit': images, 'image-variation': images },
     bodyLayout: () => bodyLayout,
     framing: 'sse',
     kinds,

@@ -1,6 +1,8 @@
 /** gamma: the Gemini-compatible generate-content protocol, as callers speak it to us and as we speak it to upstreams. */
 import type { Protocol } from '../contract/index.ts';
+import { embeddingsClient } from './client/embeddings.ts';
 import { frameEnd, frameRecord } from './client/frame.ts';
+import { imagesClient } from './client/images.ts';
 import { keepAlive } from './client/keep-alive.ts';
 import { writeModel, writeModels } from './client/models.ts';
 import { readRequest } from './client/read-request.ts';
@@ -9,7 +11,7 @@ import { notServed, routes } from './client/routes.ts';
 import { GammaTerminator } from './client/stream-terminator.ts';
 import { testCall } from './client/test-call.ts';
 import { GammaReplyWriter, writeWhole } from './client/write-response.ts';
-import { buildCredential, buildListRequest, buildRequest } from './shared/endpoint.ts';
+import { buildCredential, buildListRequest, buildRequest, isImageOperation, isPredicted } from './shared/endpoint.ts';
 import { readError, writeError } from './shared/errors.ts';
 import { isVendorUrl } from './shared/media.ts';
 import { normalize, normalizedKeys } from './shared/normalize.ts';
@@ -17,6 +19,7 @@ import { functionName } from './shared/tools.ts';
 import { bodyWords, verbatim } from './shared/verbatim-rules.ts';
 import { bodyLayout } from './upstream/body-layout.ts';
 import { embeddings } from './upstream/embeddings.ts';
+import { images, readUnaryUsage } from './upstream/images.ts';
 import { GammaReplyReader, readModelList, readTokenCount, readWhole } from './upstream/read-response.ts';
 import { writeRequest } from './upstream/write-request.ts';
 
@@ -33,6 +36,7 @@ export const gamma: Protocol = {
     bodyWords,
     readRequest,
     testCall,
+    unary: { embed: embeddingsClient, image: imagesClient },
     createWriter: (context) => new GammaReplyWriter(context),
     writeWhole,
     writeTokenCount: (tokens) => ({ totalTokens: tokens }),
@@ -46,8 +50,10 @@ export const gamma: Protocol = {
     frameEnd,
   },
   upstream: {
-    serves: () => ['generate', 'count-tokens', 'embed'],
-    unary: { embed: embeddings },
+    serves: () => ['generate', 'count-tokens', 'embed', 'image', 'image-edit', 'image-variation'],
+    passesVerbatim: (client, target, operation) => client === 'gamma' && (!isImageOperation(operation) || isPredicted(target)),
+    readUnaryUsage,
+    unary: { embed: embeddings, image: images, 'image-edit': images, 'image-variation': images },
     bodyLayout: () => bodyLayout,
     toolRules: () => ({ name: functionName, freeText: false, vendorTools: 'gamma' }),
     framing: 'sse',

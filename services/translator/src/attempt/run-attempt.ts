@@ -4,6 +4,7 @@ import type { Admission, Lease } from '../limits/lease.ts';
 import { prepare } from '../prepare/prepare.ts';
 import type { UpstreamRequest } from '../prepare/upstream-request.ts';
 import { strictRefusal } from '../receipt.ts';
+import type { UnaryParts } from '../request/unary-parts.ts';
 import { admit } from './admit.ts';
 import type { AttemptContext } from './attempt-context.ts';
 import { faultToError } from './classify.ts';
@@ -16,6 +17,7 @@ import { withoutSignatures } from './without-signatures.ts';
 /** Throws the caller's error where no other attempt may follow. */
 export async function runAttempt(attempt: AttemptContext): Promise<AttemptResult> {
   attempt.record.startAttempt(attempt.route);
+  attempt.request.cache.parts = undefined;
   const admission = await admitOrStop(attempt);
   if (admission.limited) return { kind: 'limited', retryAfterMs: admission.retryAfterMs };
   const preparing = prepareUnder(admission, attempt);
@@ -30,7 +32,23 @@ export async function runAttempt(attempt: AttemptContext): Promise<AttemptResult
   }
   stopIfOver(attempt, admission);
   const first = await recordAttempt(attempt, upstreamRequest, admission);
+  const parts = unfinishedParts(attempt);
+  if (first.fault === null && parts) return sendRest(attempt, parts);
   return judge(attempt, first.fault === null ? first : await sendWithout(attempt, upstreamRequest, first));
+}
+
+const unfinishedParts = ({ request: { cache } }: AttemptContext): UnaryParts | undefined => (cache.parts?.isDone === false ? cache.parts : undefined);
+
+/** The other calls of a question that its upstream takes in parts, each under a lease of its own. */
+async function sendRest(attempt: AttemptContext, parts: UnaryParts): Promise<AttemptResult> {
+  for (;;) {
+    const admission = await admitOrStop(attempt);
+    if (admission.limited) return { kind: 'limited', retryAfterMs: admission.retryAfterMs };
+    const upstreamRequest = await prepareUnder(admission, attempt);
+    stopIfOver(attempt, admission);
+    const end = await recordAttempt(attempt, upstreamRequest, admission);
+    if (end.fault !== null || end.refusal || parts.isDone) return judge(attempt, end);
+  }
 }
 
 /** The lease of this attempt, given back where the request is over. */

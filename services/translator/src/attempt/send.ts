@@ -90,7 +90,7 @@ class Attempt {
   }
 
   #write(): ReplyTransform {
-    return isUnary(this.#request.job.operation) ? new UnaryTransform(this.#current, this.#upstreamRequest.target.adapter, this.#deps.reply) : this.#translate();
+    return isUnary(this.#request.job.operation) ? new UnaryTransform(this.#current, this.#upstreamRequest, this.#deps.reply) : this.#translate();
   }
 
   #translate(): TranslatedTransform {
@@ -334,7 +334,12 @@ class Attempt {
       translate: () => this.#translate(),
     };
     try {
-      this.#settle({ ...deliverWhole(bytes, reply), status: this.#status });
+      const made = deliverWhole(bytes, reply);
+      if (!(made instanceof Promise)) return this.#settle({ ...made, status: this.#status });
+      made.then(
+        (end) => this.#settle({ ...end, status: this.#status }),
+        (error: unknown) => this.#unreadable(error),
+      );
     } catch (error) {
       this.#unreadable(error);
     }

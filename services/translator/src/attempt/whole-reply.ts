@@ -6,6 +6,7 @@ import type { ReplySink } from '../reply-sink.ts';
 import { unwrapEvents } from '../reply-transform/emulated.ts';
 import type { ReplyTransform } from '../reply-transform/reply-transform.ts';
 import type { TranslatedTransform } from '../reply-transform/translated.ts';
+import { type UnaryAnswer, UnaryTransform } from '../reply-transform/unary.ts';
 import type { CurrentRequest } from '../request/current.ts';
 import type { AttemptEnd } from './result.ts';
 
@@ -22,8 +23,10 @@ export interface ReplyTarget extends Pick<CurrentRequest, 'request' | 'record'> 
 
 const noEvents: ChatEvent[] = [];
 
-/** Throws what reading meets in a body that is no reply. */
-export function deliverWhole(bytes: Buffer, reply: ReplyTarget): Omit<AttemptEnd, 'status'> {
+type Delivered = Omit<AttemptEnd, 'status'>;
+
+/** Throws what reading meets in a body that is no reply. A promise only where files have to be fetched for it. */
+export function deliverWhole(bytes: Buffer, reply: ReplyTarget): Delivered | Promise<Delivered> {
   const { record, upstreamRequest } = reply;
   const { adapter, route } = upstreamRequest.target;
   if (isUnary(reply.request.job.operation)) return deliverUnary(bytes, reply);
@@ -45,7 +48,13 @@ export function deliverWhole(bytes: Buffer, reply: ReplyTarget): Omit<AttemptEnd
 }
 
 /** The answer to one question, which is no conversation. What is no JSON passes as it is, where it passes at all. */
-function deliverUnary(bytes: Buffer, { record, sink, upstreamRequest: { target }, transform, contentType }: ReplyTarget): Omit<AttemptEnd, 'status'> {
+function deliverUnary(bytes: Buffer, reply: ReplyTarget): Delivered | Promise<Delivered> {
+  const { record, sink, upstreamRequest, transform, contentType } = reply;
+  const { target } = upstreamRequest;
+  if (transform instanceof UnaryTransform) {
+    const answer = transform.answer(JSON.parse(bytes.toString('utf8')));
+    return answer instanceof Promise ? answer.then((made) => deliverAnswer(made, reply)) : deliverAnswer(answer, reply);
+  }
   if (target.verbatim && contentType !== '' && !/json/i.test(contentType)) {
     record.markContent();
     sink.whole(bytes, contentType);
@@ -56,7 +65,16 @@ function deliverUnary(bytes: Buffer, { record, sink, upstreamRequest: { target }
   if (usage) record.meter.count(usage);
   const body = transform.whole(bytes, json, noEvents);
   record.markContent();
-  sink.whole(body, transform.contentType);
+  sink.whole(body);
+  return { fault: null, committed: true };
+}
+
+function deliverAnswer(answer: UnaryAnswer, { record, sink }: ReplyTarget): Delivered {
+  if ('fault' in answer) return { fault: answer.fault, committed: false };
+  // The other parts of the question are asked first.
+  if ('more' in answer) return { fault: null, committed: false };
+  record.markContent();
+  sink.whole(answer.body, answer.contentType);
   return { fault: null, committed: true };
 }
 

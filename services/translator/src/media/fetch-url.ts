@@ -1,6 +1,6 @@
 /** Fetches one address that a caller named, through the dialer that refuses private ranges: bounded in size and time, never redirected. */
 import { Pieces } from '@model-gateway/stream-framing';
-import type { Outbound } from '@model-gateway/upstream-client';
+import type { Egress, Outbound } from '@model-gateway/upstream-client';
 import { sniffType } from './sniff.ts';
 
 /** A file fetched for a request. */
@@ -18,10 +18,12 @@ export interface FetchLimits {
   totalMs: number;
   /** Aborts the call. */
   signal: AbortSignal;
+  /** Proxy, DNS and TLS settings; the ordinary way when absent. */
+  egress?: Egress | undefined;
 }
 
 /** null when it could not be fetched, whatever the reason: callers must not learn what is behind an address. */
-export function fetchUrl(outbound: Outbound, url: string, { maxBytes, totalMs, signal }: FetchLimits): Promise<FetchedFile | null> {
+export function fetchUrl(outbound: Outbound, url: string, { maxBytes, totalMs, signal, egress }: FetchLimits): Promise<FetchedFile | null> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve(null);
     const pieces = new Pieces();
@@ -32,6 +34,7 @@ export function fetchUrl(outbound: Outbound, url: string, { maxBytes, totalMs, s
         method: 'GET',
         url,
         headers: { accept: 'image/*, application/pdf, text/*;q=0.8, */*;q=0.1', 'accept-encoding': 'identity' },
+        egress,
         timeouts: { connect_ms: Math.min(5000, totalMs), first_byte_ms: totalMs, idle_ms: Math.min(5000, totalMs), total_ms: totalMs },
       },
       {

@@ -15,6 +15,4 @@ export interface ReplyTransform {
   finish(events: readonly ChatEvent[]): string;
   /** A whole reply's body. */
   whole(bytes: Buffer, json: unknown, events: readonly ChatEvent[]): string | Uint8Array;
-  /** Of the body that `whole` made, where it is not the one that whole replies of the caller's protocol have. */
-  readonly contentType?: string | undefined;
 }

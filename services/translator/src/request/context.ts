@@ -8,6 +8,7 @@ import { LastRun } from '../scripts/last-run.ts';
 import type { RunningTurn } from '../turns/running-turn.ts';
 import type { UpstreamRegistration } from '../turns/upstream-registration.ts';
 import type { Cancellation } from './cancellation.ts';
+import type { UnaryParts } from './unary-parts.ts';
 
 /** What stays the same while one request runs. */
 export interface RequestContext {
@@ -59,6 +60,8 @@ export class RequestClock {
 export class RequestCache {
   #files: Map<string, FetchedFile> | undefined;
   #lastRun: LastRun | undefined;
+  /** Of the present attempt at a question that is no conversation: the calls that it needs. undefined: none was prepared yet. */
+  parts: UnaryParts | undefined;
 
   /** Fetched files by address. */
   get files(): Map<string, FetchedFile> {

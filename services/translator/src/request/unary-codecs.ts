@@ -1,8 +1,10 @@
 /** How a request that is no conversation, and its answer, get from the caller's protocol to the upstream's and back. */
 import { GatewayError } from '@model-gateway/contracts/errors';
-import type { UnaryClientCodec, UnaryExchanges, UnaryUpstreamCodec, UpstreamAdapter } from '@model-gateway/protocols';
+import type { Target, UnaryClientCodec, UnaryExchanges, UnaryUpstreamCodec, UpstreamAdapter } from '@model-gateway/protocols';
 import type { RequestBody } from './body.ts';
 import type { RequestContext } from './context.ts';
+import type { CurrentRequest } from './current.ts';
+import { UnaryParts } from './unary-parts.ts';
 
 /** Both sides of one operation. What one writes the other reads; nobody else looks into it. */
 export interface UnaryCodecs {
@@ -24,4 +26,15 @@ export function readUnary({ client }: UnaryCodecs, body: RequestBody): ReturnTyp
   if (body.kind !== 'form') return client.readRequest(body.parse());
   if (!client.readForm) throw new GatewayError('unsupported_media_type', { message: 'This upstream is served JSON requests alone.' });
   return client.readForm(body.form());
+}
+
+/** The calls that the present attempt needs for the question; made when its first one is prepared. */
+export function partsOf({ request, body }: CurrentRequest, codecs: UnaryCodecs, target: Target): UnaryParts {
+  request.cache.parts ??= splitOf(readUnary(codecs, body).request, codecs, target);
+  return request.cache.parts;
+}
+
+function splitOf(asked: unknown, { upstream }: UnaryCodecs, target: Target): UnaryParts {
+  const requests = upstream.split?.(asked, target) ?? [];
+  return new UnaryParts(requests.length === 0 ? [asked] : requests);
 }

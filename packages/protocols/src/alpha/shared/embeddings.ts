@@ -87,11 +87,11 @@ export const isCohere = ({ baseUrl }: Target): boolean => /\/v2\/?$/.test(baseUr
 /** Its models want to know what the vectors are for; callers of this protocol do not say. */
 const defaultInputType = 'search_document';
 
-function writeCohere({ inputs, dimensions }: EmbeddingsRequest, { upstreamModelId, extraConfig }: Target): JsonObject {
+function writeCohere({ inputs, dimensions, purpose }: EmbeddingsRequest, { upstreamModelId, extraConfig }: Target): JsonObject {
   return {
     model: upstreamModelId,
     texts: inputs.map(textOf),
-    input_type: asString(extraConfig?.['input_type']) ?? defaultInputType,
+    input_type: purpose ? `search_${purpose}` : (asString(extraConfig?.['input_type']) ?? defaultInputType),
     embedding_types: ['float'],
     ...(dimensions !== undefined && { output_dimension: dimensions }),
   };
@@ -104,7 +104,11 @@ export function textOf(input: EmbeddingInput): string {
 }
 
 export const embeddingsUpstream: UnaryUpstreamCodec<EmbeddingsRequest, Embeddings> = {
-  writeRequest: (request, { target }) => ({ body: isCohere(target) ? writeCohere(request, target) : writePlain(request, target), losses: [] }),
+  writeRequest(request, { target }) {
+    const losses = new Losses();
+    if (request.purpose && !isCohere(target)) losses.dropped('taskType', 'This upstream is not told what the vectors are for.');
+    return { body: isCohere(target) ? writeCohere(request, target) : writePlain(request, target), losses: losses.list };
+  },
   readReply(body, { inputs }) {
     const floats = asArray(own(own(body, 'embeddings'), 'float'));
     if (floats) return { reply: { vectors: exactly(inputs.length, floats.map(vectorOf)) }, usage: readBilled(body) };

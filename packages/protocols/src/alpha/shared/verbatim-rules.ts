@@ -11,6 +11,7 @@ import { closedEdits, orderEdits } from './closed-fields.ts';
 import { fitMessages, messageWords } from './earlier-messages.ts';
 import { createEmbeddingsReply } from './embeddings.ts';
 import { chatFamily } from './families.ts';
+import { isImageOperation } from './images.ts';
 import { blockWords, nestTools, takes } from './mixed-shapes.ts';
 import { schemaEdits, schemaWord } from './schema-in-words.ts';
 import { findSignatures } from './signature-positions.ts';
@@ -32,7 +33,11 @@ export const verbatim: VerbatimRules = {
     if (context.operation === 'generate') edits.push(...schemaEdits(context, edits, losses));
     return { edits: fitSchema(edits, context, losses), losses: losses.list };
   },
-  createReply: (context) => (context.operation === 'embed' ? createEmbeddingsReply(context) : new AlphaReply(context)),
+  createReply(context) {
+    if (context.operation === 'embed') return createEmbeddingsReply(context);
+    // Replies with images name no model, and their streams have no terminator.
+    return isImageOperation(context.operation) ? imagesReply : new AlphaReply(context);
+  },
 };
 
 /** For a vendor with a closed schema: without what it refuses, and with the mark by which it continues a begun reply. */
@@ -74,6 +79,8 @@ function readStreamOptions({ contains, value, parse }: VerbatimRequestContext): 
     throw new GatewayError('invalid_json', { cause });
   }
 }
+
+const imagesReply: VerbatimReply = { record: () => [], whole: () => [] };
 
 class AlphaReply implements VerbatimReply {
   readonly #context: VerbatimReplyContext;

@@ -9,7 +9,15 @@ const chatPath = '/chat/completions';
 /** Legacy completions. */
 const completionsPath = '/completions';
 
-const pathOf: Partial<Record<Operation, string>> = { complete: completionsPath, embed: '/embeddings', rerank: '/rerank', moderate: '/moderations' };
+const pathOf: Partial<Record<Operation, string>> = {
+  complete: completionsPath,
+  embed: '/embeddings',
+  rerank: '/rerank',
+  moderate: '/moderations',
+  image: '/images/generations',
+  'image-edit': '/images/edits',
+  'image-variation': '/images/variations',
+};
 
 /** Headers of a caller that mean something to an upstream of the same protocol; all others stay here. */
 const passedHeaders = ['openai-beta'] as const;

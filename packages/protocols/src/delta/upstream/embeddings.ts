@@ -1,19 +1,33 @@
 /** Text embeddings of the native API: https://www.alibabacloud.com/help/en/model-studio/text-embedding-synchronous-api */
 import { noUsage } from '@model-gateway/contracts';
 import { exactly, textOf } from '../../alpha/index.ts';
-import type { Embeddings, EmbeddingsRequest, UnaryUpstreamCodec } from '../../contract/index.ts';
+import type { Embeddings, EmbeddingsRequest, Target, UnaryUpstreamCodec } from '../../contract/index.ts';
 import { vectorOf } from '../../kit/float-vector.ts';
 import { asArray, asCount, asNumber, own } from '../../kit/read.ts';
 
+/** What one call takes: newer models take fewer texts. */
+const textsAtOnce = ({ upstreamModelId, modelId }: Target): number => (/embedding-(?:async-)?v[12]$/i.test(modelId ?? upstreamModelId) ? 25 : 10);
+
 export const embeddings: UnaryUpstreamCodec<EmbeddingsRequest, Embeddings> = {
-  writeRequest: ({ inputs, dimensions }, { target }) => ({
-    body: {
-      model: target.upstreamModelId,
-      input: { texts: inputs.map(textOf) },
-      ...(dimensions !== undefined && { parameters: { dimension: dimensions } }),
-    },
-    losses: [],
-  }),
+  split(request, target) {
+    const maxTexts = textsAtOnce(target);
+    const count = Math.ceil(request.inputs.length / maxTexts);
+    // Before the first call: what the upstream cannot be asked for is refused as a whole.
+    for (const input of request.inputs) textOf(input);
+    return Array.from({ length: count }, (_, at) => ({ ...request, inputs: request.inputs.slice(at * maxTexts, (at + 1) * maxTexts) }));
+  },
+  join: (replies) => ({ vectors: replies.flatMap(({ vectors }) => vectors) }),
+  writeRequest({ inputs, dimensions, purpose }, { target }) {
+    const parameters = { ...(dimensions !== undefined && { dimension: dimensions }), ...(purpose && { text_type: purpose }) };
+    return {
+      body: {
+        model: target.upstreamModelId,
+        input: { texts: inputs.map(textOf) },
+        ...(Object.keys(parameters).length > 0 && { parameters }),
+      },
+      losses: [],
+    };
+  },
   readReply(body, { inputs }) {
     const vectors: (readonly number[])[] = [];
     for (const [place, entry] of (asArray(own(own(body, 'output'), 'embeddings')) ?? []).entries())

@@ -16,18 +16,13 @@ const verbs: ReadonlyMap<string, (model: string, query: URLSearchParams) => Rout
   ['generateContent', (model: string): RouteMatch => ({ operation: 'generate', model, stream: 'whole' })],
   ['streamGenerateContent', (model: string, query: URLSearchParams): RouteMatch => ({ operation: 'generate', model, stream: streamForm(query) })],
   ['countTokens', (model: string): RouteMatch => ({ operation: 'count-tokens', model, stream: 'whole' })],
+  ['embedContent', (model: string): RouteMatch => ({ operation: 'embed', model, stream: 'whole' })],
+  ['batchEmbedContents', (model: string): RouteMatch => ({ operation: 'embed', model, stream: 'whole' })],
+  ['predict', (model: string): RouteMatch => ({ operation: 'image', model, stream: 'whole' })],
 ]);
 
 /** The protocol's verbs that are not served here: such a path is unknown (404), and no model whose name ends in the verb. */
-const otherVerbs: ReadonlySet<string> = new Set([
-  'embedContent',
-  'batchEmbedContents',
-  'asyncBatchEmbedContent',
-  'batchGenerateContent',
-  'generateAnswer',
-  'predict',
-  'predictLongRunning',
-]);
+const otherVerbs: ReadonlySet<string> = new Set(['asyncBatchEmbedContent', 'batchGenerateContent', 'generateAnswer', 'predictLongRunning']);
 
 /** Decoded once; null when the percent-encoding is broken. */
 function decode(text: string): string | null {

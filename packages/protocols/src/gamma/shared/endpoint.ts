@@ -1,6 +1,6 @@
 /** Addresses and headers of gamma upstreams. */
 import type { Operation } from '@model-gateway/contracts';
-import type { Target, UpstreamRequest } from '../../contract/index.ts';
+import type { Target, UpstreamCalls, UpstreamRequest } from '../../contract/index.ts';
 import { joinUrl } from '../../kit/join-url.ts';
 
 const version = 'v1beta';
@@ -8,17 +8,21 @@ const version = 'v1beta';
 /** Of a caller that speaks gamma too, these alone reach the upstream: the SDK's own mark and the time-out it asked for. Its query holds only `alt` and a key, both ours. */
 const forwarded = ['x-goog-api-client', 'x-server-timeout'];
 
-const verbs = /:(?:generateContent|streamGenerateContent|countTokens|batchEmbedContents|embedContent)$/;
+const verbs = /:(?:generateContent|streamGenerateContent|countTokens|batchEmbedContents|embedContent|predict)$/;
+
+/** Models that make images and nothing else are asked by `predict`. */
+export const isPredicted = ({ upstreamModelId, modelId }: Target): boolean => /(?:^|\/)imagen/i.test(modelId ?? upstreamModelId);
+
+export const isImageOperation = (operation: Operation): boolean => operation === 'image' || operation === 'image-edit' || operation === 'image-variation';
 
 /** The verb and query of an operation. Streams are always asked for as SSE, whatever form the caller reads. */
-const action = (operation: Operation, stream: boolean): string =>
-  operation === 'count-tokens'
-    ? ':countTokens'
-    : operation === 'embed'
-      ? ':batchEmbedContents'
-      : stream
-        ? ':streamGenerateContent?alt=sse'
-        : ':generateContent';
+function action({ operation, stream, target, clientPath }: Pick<Call, 'operation' | 'stream' | 'target' | 'clientPath'>): string {
+  if (operation === 'count-tokens') return ':countTokens';
+  // What passes keeps its shape: one content, or a list of requests.
+  if (operation === 'embed') return clientPath?.endsWith(':embedContent') ? ':embedContent' : ':batchEmbedContents';
+  if (isImageOperation(operation)) return isPredicted(target) ? ':predict' : ':generateContent';
+  return stream ? ':streamGenerateContent?alt=sse' : ':generateContent';
+}
 
 /** `models/x` for a bare id; ids that name their collection (`tunedModels/x`) stay. */
 export const modelName = (modelId: string): string => (/^(?:models|tunedModels)\//.test(modelId) ? modelId : `models/${modelId}`);
@@ -42,14 +46,11 @@ function directUrl(baseUrl: string, wanted: string): string {
   return path.replace(verbs, verb) + (rest === '' ? '' : `?${rest}`);
 }
 
-export function buildRequest(context: {
-  target: Target;
-  operation: Operation;
-  stream: boolean;
-  clientHeaders?: Readonly<Record<string, string>>;
-}): UpstreamRequest {
+type Call = Parameters<UpstreamCalls['request']>[0];
+
+export function buildRequest(context: Call): UpstreamRequest {
   const { target, operation, stream, clientHeaders } = context;
-  const wanted = action(operation, stream);
+  const wanted = action(context);
   const headers: Record<string, string> = {
     'content-type': 'application/json',
     accept: stream && operation === 'generate' ? 'text/event-stream' : 'application/json',

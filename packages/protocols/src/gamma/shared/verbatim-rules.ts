@@ -37,6 +37,7 @@ function elements(holder: unknown, name: string, path: Path): { value: JsonObjec
 // ---- the request ---------------------------------------------------------------------------------------------------
 
 function requestEdits(context: VerbatimRequestContext): { edits: Edit[]; losses: Losses['list'] } {
+  if (context.operation === 'embed') return { edits: embeddingEdits(context), losses: [] };
   const losses = new Losses();
   const edits: Edit[] = [];
   const counts = context.operation === 'count-tokens' && nestedTexts.some((text) => context.contains(text));
@@ -58,6 +59,14 @@ function requestEdits(context: VerbatimRequestContext): { edits: Edit[]; losses:
   }
   if (mayHoldDoubled) edits.push(...doubledResponseEdits(request, prefix, losses));
   return { edits, losses: losses.list };
+}
+
+/** Each text repeats the caller's name for the model. */
+function embeddingEdits(context: VerbatimRequestContext): Edit[] {
+  const body = context.parse();
+  const value = modelName(context.target.upstreamModelId);
+  const named = [{ value: asObject(body) ?? {}, path: [] as Path }, ...elements(body, 'requests', [])].filter((one) => own(one.value, 'model') !== undefined);
+  return named.map(({ path }) => ({ path: [...path, 'model'], value }));
 }
 
 /** A signature of ours is opened for this attempt; any other is removed, since no caller can have a raw one that fits the key we use. */

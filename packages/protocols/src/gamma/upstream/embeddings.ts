@@ -7,12 +7,13 @@ import { asArray, asCount, asNumber, own } from '../../kit/read.ts';
 import { modelName } from '../shared/endpoint.ts';
 
 export const embeddings: UnaryUpstreamCodec<EmbeddingsRequest, Embeddings> = {
-  writeRequest({ inputs, dimensions }, { target }) {
+  writeRequest({ inputs, dimensions, purpose }, { target }) {
     const model = modelName(target.upstreamModelId);
     const requests = inputs.map((input) => ({
       model,
       content: { parts: [{ text: textOf(input) }] },
       ...(dimensions !== undefined && { outputDimensionality: dimensions }),
+      ...(purpose && { taskType: `RETRIEVAL_${purpose.toUpperCase()}` }),
     }));
     return { body: { requests }, losses: [] };
   },

@@ -66,7 +66,7 @@ const columns = {
   audio_output_tokens: count,
   /** The stored turn that the request made; `turns/{id}/chain` has what it goes on from. */
   turn_id: maybeText,
-  /** What is priced by the piece: pictures made, whole seconds of sound or film, characters read aloud. */
+  /** What is priced by the piece: images made, whole seconds of sound or film, characters read aloud. */
   images: maybeCount,
   seconds: maybeCount,
   characters: maybeCount,

@@ -2,9 +2,10 @@
 
 import { isUnary } from '@model-gateway/contracts';
 import { bridgeTools, fitToModel, plainToolRules, repairCalls } from '@model-gateway/protocols';
+import { fetchAll } from '../../media/inline-media.ts';
 import { readRequest } from '../../request/current.ts';
 import { renameModel } from '../../request/form-body.ts';
-import { readUnary, unaryCodecs } from '../../request/unary-codecs.ts';
+import { partsOf, readUnary, unaryCodecs } from '../../request/unary-codecs.ts';
 import { scriptOf } from '../../scripts/run-script.ts';
 import { rulesOf } from '../route-rules.ts';
 import type { PrepareContext, Step } from '../step.ts';
@@ -25,14 +26,23 @@ export const translate: Step = {
 };
 
 /** One question, which is no conversation. */
-function writeUnary({ target: { adapter, context } }: RequestContent, { request, record, body }: PrepareContext): RequestPatch {
+function writeUnary({ target: { adapter, context } }: RequestContent, current: PrepareContext): RequestPatch | Promise<RequestPatch> {
+  const { request, record, body, prepare } = current;
   const codecs = unaryCodecs(request, adapter);
   record.addStep('translate');
-  const asked = readUnary(codecs, body);
-  record.lose(asked.losses);
-  const { body: value, losses } = codecs.upstream.writeRequest(asked.request, context);
-  record.lose(losses);
-  return { value };
+  record.lose(readUnary(codecs, body).losses);
+  const asked = partsOf(current, codecs, context.target).current;
+  const write = (part: unknown): RequestPatch => {
+    const { body: value, losses } = codecs.upstream.writeRequest(part, context);
+    record.lose(losses);
+    return { value };
+  };
+  const { clientUrls } = prepare.network;
+  const urls = clientUrls ? (codecs.upstream.addresses?.(asked) ?? []) : [];
+  if (!clientUrls || urls.length === 0) return write(asked);
+  record.addStep('fetch-media');
+  const { files } = request.cache;
+  return fetchAll(urls, files, clientUrls, request.cancellation.signal()).then(() => write(codecs.upstream.withFiles?.(asked, files) ?? asked));
 }
 
 /** A group that is strict about losses wants its rules to be run. */
