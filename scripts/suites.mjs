@@ -13,11 +13,13 @@ const starts = /^tests\/(?:agents|browser)\/|^tests\/support\/(?:compose|contain
 export const longGroups = [
   {
     name: 'chaos',
-    minutes: 8,
+    minutes: 10,
     suites: [
       'tests/scenarios/cut-at-every-byte.test.ts',
       'tests/scenarios/drain.test.ts',
       'tests/scenarios/kill.test.ts',
+      'tests/scenarios/stored-turns/kill.test.ts',
+      'tests/scenarios/stored-turns/resumable-load.test.ts',
       'tests/scenarios/frozen.test.ts',
       'tests/scenarios/audit-ledger.test.ts',
       'tests/scenarios/configuration-churn.test.ts',
