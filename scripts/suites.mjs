@@ -48,7 +48,13 @@ export const longGroups = [
     minutes: 60,
     /** They install programs from the registry. */
     env: { AGENTS: '1' },
-    suites: ['tests/agents/agents.test.ts', 'tests/agents/breaks.test.ts', 'tests/agents/long-task.test.ts', 'tests/agents/sdk-long-task.test.ts'],
+    suites: [
+      'tests/agents/agents.test.ts',
+      'tests/agents/breaks.test.ts',
+      'tests/agents/long-task.test.ts',
+      'tests/agents/sdk-long-task.test.ts',
+      'tests/agents/stored-turns.test.ts',
+    ],
   },
 ];
 

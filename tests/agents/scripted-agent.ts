@@ -23,14 +23,14 @@ const list = (value: unknown): Json[] => (Array.isArray(value) ? value.filter((o
 const propertiesOf = (schema: unknown): Tool['properties'] =>
   ((schema as { properties?: Tool['properties'] } | undefined)?.properties ?? {}) as Tool['properties'];
 
-/** Tools of a request in any of the protocols, Converse's among them. */
+/** Tools of a request in any of the protocols, Converse's and DashScope's among them. */
 export function toolsOf(body: Json): Tool[] {
   const converse = list((body['toolConfig'] as Json | undefined)?.['tools']).flatMap(({ toolSpec }): Tool[] => {
     const { name, inputSchema } = (toolSpec ?? {}) as { name?: string; inputSchema?: Json };
     return name === undefined ? [] : [{ name, properties: propertiesOf(inputSchema?.['json']) }];
   });
   if (converse.length > 0) return converse;
-  return list(body['tools']).flatMap((tool): Tool[] => {
+  return list(body['tools'] ?? (body['parameters'] as Json | undefined)?.['tools']).flatMap((tool): Tool[] => {
     const declared = list(tool['functionDeclarations'] ?? tool['function_declarations']);
     if (declared.length > 0)
       return declared.map((one) => ({ name: String(one['name']), properties: propertiesOf(one['parameters'] ?? one['parametersJsonSchema']) }));

@@ -21,6 +21,9 @@ export const families: readonly Family[] = [
   { name: 'converse', protocol: 'cloudhost_converse', model: 'anthropic.claude-sonnet-4-5-20250929-v1:0' },
 ];
 
+/** Spoken by no agent of its own; only stored turns are tried on it. */
+export const delta: Family = { name: 'delta', protocol: 'delta', model: 'qwen3-max' };
+
 /** `AGENTS_ARRANGEMENT`: `embedded` (one process) unless it says `split` (services over NATS and PostgreSQL). Throws on any other word. */
 export function arrangementOfRun(): Arrangement {
   const word = process.env['AGENTS_ARRANGEMENT'] ?? 'embedded';
@@ -42,8 +45,8 @@ export interface Stage {
   gateway: TestGateway;
   /** From now on the model says this. */
   play(play: Play): void;
-  /** The model `agent` of the gateway is served by this upstream from now on. */
-  moveTo(family: Family): Promise<void>;
+  /** The model `agent` of the gateway, or its other one, is served by this upstream from now on. */
+  moveTo(family: Family, model?: 'agent' | 'agent-other'): Promise<void>;
   /** How callers of the gateway are told of a broken stream from now on. */
   onBreak(setting: OnBreak): Promise<void>;
   readonly throughGateway: Address;
@@ -64,8 +67,8 @@ export async function openStage(): Promise<Stage> {
   const gateway = await startGateway({ arrangement: arrangementOfRun(), env: { STREAMING_KEEPALIVE_SECONDS: '1' } });
   const group = (on_break: OnBreak) => ({ key_groups: [{ name: 'everyone', models: ['*'], on_break }] });
   await gateway.configure({
-    upstreams: families.map(({ name, protocol }) => ({ name, protocol, base_url: fake.url, api_keys: [{ key: `sk-${name}` }] })),
-    models: [{ name: 'agent', upstream: families[0]!.name, upstream_model_id: `${families[0]!.model}@play` }],
+    upstreams: [...families, delta].map(({ name, protocol }) => ({ name, protocol, base_url: fake.url, api_keys: [{ key: `sk-${name}` }] })),
+    models: ['agent', 'agent-other'].map((name) => ({ name, upstream: families[0]!.name, upstream_model_id: `${families[0]!.model}@play` })),
     ...group('auto'),
   });
   return {
@@ -74,8 +77,8 @@ export async function openStage(): Promise<Stage> {
     play(play) {
       current = play;
     },
-    async moveTo({ name, model }) {
-      const answer = await gateway.console('PATCH', '/models/agent', { upstream: name, upstream_model_id: `${model}@play` });
+    async moveTo({ name, model }, moved = 'agent') {
+      const answer = await gateway.console('PATCH', `/models/${moved}`, { upstream: name, upstream_model_id: `${model}@play` });
       if (answer.status !== 200) throw new Error(`the model could not be moved: ${JSON.stringify(answer.body)}`);
     },
     onBreak: (setting) => gateway.configure(group(setting)),

@@ -9,6 +9,10 @@ export { key, model, url };
 export const instructions = 'You are a coding agent. Work with the tools until all is done, then report.';
 /** Most turns of one run; the SDKs' own limits are far lower. */
 export const maxTurns = 60;
+/** Of a conversation, where a person says something new in each. */
+export const turns = 10;
+/** In the middle of a conversation another vendor's model answers. */
+export const modelOf = (turn) => (turn > 3 && turn < 7 ? `${model}-other` : model);
 
 const object = (properties) => ({ type: 'object', properties, required: Object.keys(properties), additionalProperties: false });
 const text = (description) => ({ type: 'string', description });

@@ -11,6 +11,13 @@ way = sys.argv[1]
 instructions = "You are a coding agent. Work with the tools until all is done, then report."
 # Most turns of one run; the SDKs' own limits are far lower.
 max_turns = 60
+# Of a conversation, where a person says something new in each.
+turns = 10
+
+
+def model_of(turn):
+    """In the middle of a conversation another vendor's model answers."""
+    return f"{model}-other" if 3 < turn < 7 else model
 
 
 def _schema(**properties):
