@@ -1,4 +1,4 @@
-/** Where the gateway's time goes: `node bench/profile.ts [--case same-c16] [--seconds 5] [--top 40]` prints time by package and by function. */
+/** Where the gateway's time goes: `node bench/profile.ts [--case same-c16] [--seconds 5] [--top 40] [--stored]` prints time by package and by function. */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -19,7 +19,12 @@ interface Profile {
 
 const root = join(import.meta.dirname, '..');
 const { values } = parseArgs({
-  options: { case: { type: 'string', default: 'same-c16' }, seconds: { type: 'string', default: '5' }, top: { type: 'string', default: '40' } },
+  options: {
+    case: { type: 'string', default: 'same-c16' },
+    seconds: { type: 'string', default: '5' },
+    top: { type: 'string', default: '40' },
+    stored: { type: 'boolean', default: false },
+  },
 });
 const one = cases.find(({ id }) => id === values.case);
 if (!one) throw new Error(`--case ${values.case} is not known; accepted: ${cases.map(({ id }) => id).join(', ')}`);
@@ -33,7 +38,7 @@ const mock = await startMock();
 const startedAt = Date.now();
 let windowMs = 0;
 const target = await startOneProcess(
-  'embedded',
+  values.stored ? 'embedded-stored' : 'embedded',
   mock.url,
   scratch,
   ['--cpu-prof', `--cpu-prof-dir=${profiles}`],
@@ -46,7 +51,7 @@ const { size, stream, connections } = one;
 const result = await runLoad({
   url: endpoint.url,
   headers: { ...endpoint.headers },
-  body: makeBody({ dialect: dialectOf[one.passage], size, stream, model: endpoint.model }),
+  body: makeBody({ dialect: dialectOf[one.passage], size, stream, model: endpoint.model, store: endpoint.store ?? false }),
   stream,
   connections,
   warmup: 2,

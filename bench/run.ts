@@ -76,7 +76,7 @@ async function warm(target: Target): Promise<void> {
       await runLoad({
         url: endpoint.url,
         headers: { ...endpoint.headers },
-        body: makeBody({ dialect: dialectOf[passage], size: 1024, stream, model: endpoint.model }),
+        body: makeBody({ dialect: dialectOf[passage], size: 1024, stream, model: endpoint.model, store: endpoint.store ?? false }),
         stream,
         connections: stream ? 64 : 16,
         // Streams are few a second, and what opens and ends one is translated last.
@@ -94,7 +94,7 @@ async function measure(one: Case, target: Target): Promise<LoadResult> {
   const result = await runLoad({
     url: endpoint.url,
     headers: { ...endpoint.headers },
-    body: makeBody({ dialect: dialectOf[one.passage], size, stream, model: endpoint.model }),
+    body: makeBody({ dialect: dialectOf[one.passage], size, stream, model: endpoint.model, store: endpoint.store ?? false }),
     stream,
     connections,
     warmup: options.warmup,

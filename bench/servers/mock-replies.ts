@@ -1,6 +1,6 @@
-/** What the mock upstream says: whole replies and stream frames of OpenAI chat completions and Anthropic messages, made once and reused. */
+/** What the mock upstream says: whole replies and stream frames of OpenAI chat completions and responses, and Anthropic messages, made once and reused. */
 
-export type MockDialect = 'openai' | 'anthropic';
+export type MockDialect = 'openai' | 'anthropic' | 'responses';
 
 const words = ' the quick brown fox jumps over a lazy dog while seven wizards boil'.split(/(?= )/);
 const word = (at: number): string => words[at % words.length]!;
@@ -22,6 +22,21 @@ const anthropicUsage = (output: number): object => ({
 const openaiBase = { created, model: 'gpt-4o-2024-08-06', service_tier: 'default', system_fingerprint: 'fp_mock000000' };
 const anthropicMessage = { id: 'msg_01mock00000000000000000', type: 'message', role: 'assistant', model: 'claude-sonnet-4-5', stop_sequence: null };
 
+const response = (status: string, output: readonly object[], usage: object | null): object => ({
+  ...{ id: 'resp_01mock0000000000000000000000', object: 'response', created_at: created, status, background: false, error: null, incomplete_details: null },
+  ...{ instructions: 'You are a helpful assistant.', max_output_tokens: 512, model: 'gpt-4o-2024-08-06', output, parallel_tool_calls: true },
+  ...{ previous_response_id: null, reasoning: { effort: null, summary: null }, service_tier: 'default', store: false, temperature: 1 },
+  ...{ text: { format: { type: 'text' } }, tool_choice: 'auto', tools: [], top_p: 1, truncation: 'disabled', usage, user: null, metadata: {} },
+});
+const responsesMessage = (text: string, status = 'completed'): object => ({
+  ...{ id: 'msg_01mock0000000000000000000000', type: 'message', status, role: 'assistant' },
+  content: status === 'completed' ? [{ type: 'output_text', annotations: [], logprobs: [], text }] : [],
+});
+const responsesUsage = (output: number): object => ({
+  ...{ input_tokens: 25, input_tokens_details: { cached_tokens: 0 }, output_tokens: output, output_tokens_details: { reasoning_tokens: 0 } },
+  total_tokens: 25 + output,
+});
+
 const wholes: Record<MockDialect, (text: string) => object> = {
   openai: (text) => ({
     id: 'chatcmpl-Bk0mock0000000000000000000',
@@ -31,6 +46,7 @@ const wholes: Record<MockDialect, (text: string) => object> = {
     usage: openaiUsage(text.length >> 2),
   }),
   anthropic: (text) => ({ ...anthropicMessage, content: [{ type: 'text', text }], stop_reason: 'end_turn', usage: anthropicUsage(text.length >> 2) }),
+  responses: (text) => response('completed', [responsesMessage(text)], responsesUsage(text.length >> 2)),
 };
 
 const event = (data: object, name?: string): string => `${name === undefined ? '' : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`;
@@ -60,6 +76,24 @@ const streams: Record<MockDialect, (chunks: number) => string[]> = {
       frame('message_stop', {}),
     ];
   },
+  responses(chunks) {
+    let number = 0;
+    const frame = (type: string, rest: object): string => event({ type, sequence_number: number++, ...rest }, type);
+    const place = { item_id: 'msg_01mock0000000000000000000000', output_index: 0, content_index: 0 };
+    const text = Array.from({ length: chunks }, (_, at) => word(at)).join('');
+    const part = (said: string): object => ({ part: { type: 'output_text', annotations: [], logprobs: [], text: said } });
+    return [
+      frame('response.created', { response: response('in_progress', [], null) }),
+      frame('response.in_progress', { response: response('in_progress', [], null) }),
+      frame('response.output_item.added', { output_index: 0, item: responsesMessage('', 'in_progress') }),
+      frame('response.content_part.added', { ...place, ...part('') }),
+      ...Array.from({ length: chunks }, (_, at) => frame('response.output_text.delta', { ...place, delta: word(at), logprobs: [] })),
+      frame('response.output_text.done', { ...place, text, logprobs: [] }),
+      frame('response.content_part.done', { ...place, ...part(text) }),
+      frame('response.output_item.done', { output_index: 0, item: responsesMessage(text) }),
+      frame('response.completed', { response: response('completed', [responsesMessage(text)], responsesUsage(chunks)) }),
+    ];
+  },
 };
 
 /** A whole reply of about that many bytes. */
@@ -72,3 +106,6 @@ export function wholeReply(dialect: MockDialect, bytes: number): Buffer {
 
 /** The frames of a stream with that many content chunks. */
 export const streamFrames = (dialect: MockDialect, chunks: number): Buffer[] => streams[dialect](chunks).map((frame) => Buffer.from(frame));
+
+/** Whose endpoint is asked. */
+export const dialectOfPath = (path = ''): MockDialect => (path.includes('/messages') ? 'anthropic' : path.includes('/responses') ? 'responses' : 'openai');

@@ -1,7 +1,7 @@
 /** A fast mock of two providers for load tests: `--port N --chunks 50 --delay 5 --bytes 1024` (ms between chunks, bytes of a whole reply). */
 import { createServer, type ServerResponse } from 'node:http';
 import { parseArgs } from 'node:util';
-import { type MockDialect, streamFrames, wholeReply } from './mock-replies.ts';
+import { dialectOfPath, type MockDialect, streamFrames, wholeReply } from './mock-replies.ts';
 
 const { values } = parseArgs({
   options: {
@@ -12,13 +12,18 @@ const { values } = parseArgs({
   },
 });
 const delayMs = Number(values.delay);
-const whole = { openai: wholeReply('openai', Number(values.bytes)), anthropic: wholeReply('anthropic', Number(values.bytes)) };
-const frames = { openai: streamFrames('openai', Number(values.chunks)), anthropic: streamFrames('anthropic', Number(values.chunks)) };
+const ofEach = <T>(make: (dialect: MockDialect) => T): Record<MockDialect, T> => ({
+  openai: make('openai'),
+  anthropic: make('anthropic'),
+  responses: make('responses'),
+});
+const whole = ofEach((dialect) => wholeReply(dialect, Number(values.bytes)));
+const frames = ofEach((dialect) => streamFrames(dialect, Number(values.chunks)));
 // Never parsed: the mock must cost less than what it measures.
 const streamMarks = [Buffer.from('"stream":true'), Buffer.from('"stream": true')];
 
 createServer({ keepAliveTimeout: 120_000, requestTimeout: 0 }, (request, response) => {
-  const dialect: MockDialect = request.url?.includes('/messages') ? 'anthropic' : 'openai';
+  const dialect = dialectOfPath(request.url);
   let wantsStream = false;
   // A writer may put `stream` anywhere, and a mark may be cut by a read: the end of each read is kept.
   let rest: Buffer = Buffer.alloc(0);

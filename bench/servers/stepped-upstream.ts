@@ -2,10 +2,10 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type MockDialect, streamFrames, wholeReply } from './mock-replies.ts';
+import { dialectOfPath, type MockDialect, streamFrames, wholeReply } from './mock-replies.ts';
 
 /** Events before the first word, by dialect. */
-const lead: Record<MockDialect, number> = { openai: 1, anthropic: 3 };
+const lead: Record<MockDialect, number> = { openai: 1, anthropic: 3, responses: 4 };
 
 export interface SteppedUpstream {
   url: string;
@@ -17,10 +17,10 @@ export interface SteppedUpstream {
 
 /** Requests for a stream name themselves by `stream-N-` somewhere in their body; all others get a short whole reply. */
 export async function startSteppedUpstream(words: number): Promise<SteppedUpstream> {
-  const frames = { openai: streamFrames('openai', words), anthropic: streamFrames('anthropic', words) };
+  const frames = { openai: streamFrames('openai', words), anthropic: streamFrames('anthropic', words), responses: streamFrames('responses', words) };
   const steps = new Map<string, () => void>();
   const server = createServer((request, response) => {
-    const dialect: MockDialect = request.url?.includes('/messages') ? 'anthropic' : 'openai';
+    const dialect = dialectOfPath(request.url);
     const parts: Buffer[] = [];
     request.on('data', (bytes: Buffer) => parts.push(bytes));
     request.on('end', () => {

@@ -22,6 +22,8 @@ const withPortkey: readonly TargetName[] = [...own, 'portkey'];
 /** The floor on NATS has no parcels: bodies above the server's max_payload are not for it. */
 const withoutDist: readonly TargetName[] = ['direct', 'raw', 'embedded', 'split', 'portkey'];
 const translated: readonly TargetName[] = ['raw', 'embedded', 'split', 'portkey'];
+/** A turn that is stored beside the same request with `store: false`. */
+const stored: readonly TargetName[] = ['embedded', 'embedded-stored', 'split', 'split-stored'];
 const base = { passage: 'same', stream: false, size: kib } as const;
 
 const table = {
@@ -58,6 +60,25 @@ const table = {
     stream: true,
     connections: 64,
     targets: translated,
+  },
+  'turn-c1': { ...base, title: 'responses, a turn of 4 KB', passage: 'responses', size: 4 * kib, connections: 1, targets: stored, extraRepetitions: 2 },
+  'turn-c16': { ...base, title: 'responses, a turn of 4 KB', passage: 'responses', size: 4 * kib, connections: 16, targets: stored },
+  'turn-translated-c16': {
+    ...base,
+    title: 'responses, OpenAI chat completions upstream, a turn of 4 KB',
+    passage: 'responses-to-openai',
+    size: 4 * kib,
+    connections: 16,
+    targets: stored,
+  },
+  'turn-stream-c64': {
+    ...base,
+    title: 'responses, stream, a turn of 4 KB',
+    passage: 'responses',
+    stream: true,
+    size: 4 * kib,
+    connections: 64,
+    targets: stored,
   },
   'stall-2m': { ...base, title: 'event-loop stall, 2 MB', size: 2048 * kib, connections: 1, targets: ['raw-probed', 'embedded-probed'] },
 } as const satisfies Record<string, Omit<Case, 'id'>>;

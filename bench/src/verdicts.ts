@@ -1,4 +1,4 @@
-/** The targets T1 to T12: what is compared, what must hold, and what would be better still. */
+/** The targets T1 to T13: what is compared, what must hold, and what would be better still. */
 import type { CaseId } from './cases.ts';
 import { type CaseResults, type Figure, pairedFigure, summarize } from './driver/paired.ts';
 import type { Metric } from './driver/run-load.ts';
@@ -87,6 +87,12 @@ export const verdicts: readonly Verdict[] = [
   row('T10', 'on NATS: added p50 at C=1 over embedded', 'same-c1', ['at most', 1, 0.6, 'ms'], difference('same-c1', 'split', 'embedded', 'p50')),
   row('T11', 'on NATS, one core: rps / Portkey', 'same-c16', ['at least', 2, 2.5], ratio('same-c16', 'split', 'portkey', 'rps')),
   row('T12', 'RSS at C=64: / Portkey', 'same-c64', ['at most', 0.75, 0.5], ratio('same-c64', 'embedded', 'portkey', 'rssMib')),
+  row('T13', 'a stored turn of 4 KB, C=16: CPU / unstored', 'turn-c16', ['at most', 1.25, 1.1], ratio('turn-c16', 'embedded-stored', 'embedded', 'cpu')),
+  row('T13', 'the same, another upstream', 'turn-translated-c16', ['at most', 1.25, 1.1], ratio('turn-translated-c16', 'embedded-stored', 'embedded', 'cpu')),
+  row('T13', 'the same, stream C=64', 'turn-stream-c64', ['at most', 1.25, 1.1], ratio('turn-stream-c64', 'embedded-stored', 'embedded', 'cpu')),
+  row('T13', 'the same on NATS, C=16', 'turn-c16', ['at most', 1.25, 1.1], ratio('turn-c16', 'split-stored', 'split', 'cpu')),
+  row('T13', 'added p50 at C=1', 'turn-c1', ['at most', 5, 1, 'ms'], difference('turn-c1', 'embedded-stored', 'embedded', 'p50')),
+  row('T13', 'added p50 at C=1 on NATS', 'turn-c1', ['at most', 5, 1, 'ms'], difference('turn-c1', 'split-stored', 'split', 'p50')),
 ];
 
 export type Judgement = 'stretch' | 'pass' | 'FAIL' | 'not run';

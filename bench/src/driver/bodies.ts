@@ -1,6 +1,6 @@
 /** Request bodies of a wanted size in the shape of each client protocol. */
 
-export type Dialect = 'openai' | 'anthropic';
+export type Dialect = 'openai' | 'anthropic' | 'responses';
 
 export interface BodyOptions {
   dialect: Dialect;
@@ -8,6 +8,8 @@ export interface BodyOptions {
   size: number;
   stream: boolean;
   model: string;
+  /** Responses alone: whether the reply is to be kept. */
+  store?: boolean;
 }
 
 const sentence = 'Tell me about the weather in Paris, "s\'il vous plait". \\ Line\n';
@@ -30,6 +32,14 @@ const shapes: Record<Dialect, (text: string, options: BodyOptions) => object> = 
     ...(stream && { stream: true }),
     system,
     messages: [{ role: 'user', content: text }],
+  }),
+  responses: (text, { model, stream, store = false }) => ({
+    model,
+    ...(stream && { stream: true }),
+    max_output_tokens: 512,
+    store,
+    instructions: system,
+    input: [{ role: 'user', content: text }],
   }),
 };
 

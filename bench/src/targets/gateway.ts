@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { holdsMasterKey } from '@model-gateway/contracts';
 import { bundle } from '../bundle.ts';
+import { makeBody } from '../driver/bodies.ts';
 import { freePorts, type Running, startNode, until } from '../spawn.ts';
 import { startNats } from './nats.ts';
 import { dialectOf, type Endpoint, type Passage, pathOf, type StartTarget, type Target, type TargetName } from './target.ts';
@@ -15,6 +16,9 @@ const options = JSON.parse(readFileSync(join(import.meta.dirname, '../../../depl
 const services = ['console', 'stats', 'router', 'translator', 'edge'] as const;
 
 export const startEmbedded: StartTarget = (upstream, scratch) => startOneProcess('embedded', upstream, scratch, []);
+
+/** The same, asked to keep every reply. */
+export const startEmbeddedStored: StartTarget = (upstream, scratch) => startOneProcess('embedded-stored', upstream, scratch, []);
 
 export const startEmbeddedProbed: StartTarget = (upstream, scratch) =>
   startOneProcess('embedded-probed', upstream, scratch, ['--import', probe], { STALL_FILE: join(scratch, 'stalls') });
@@ -33,7 +37,11 @@ export async function startOneProcess(
   return finish(name, base, secret, upstream, [running], [running]);
 }
 
-export const startSplit: StartTarget = async (upstream, scratch) => {
+export const startSplit: StartTarget = (upstream, scratch) => startServices('split', upstream, scratch);
+
+export const startSplitStored: StartTarget = (upstream, scratch) => startServices('split-stored', upstream, scratch);
+
+async function startServices(name: TargetName, upstream: string, scratch: string): Promise<Target> {
   const nats = await startNats(scratch);
   const { env, base, secret } = await settings(scratch);
   const shared = { ...env, NATS_URL: nats.url };
@@ -44,8 +52,8 @@ export const startSplit: StartTarget = async (upstream, scratch) => {
     const own = { ...shared, ...(holdsMasterKey(service) && masterKey), PROMETHEUS_PORT: String(probes) };
     running.push(startNode([...options, bundle(join(scratch, '../bundle')), 'serve', service], { env: own }));
   }
-  return finish('split', base, secret, upstream, running, [nats.running, ...running]);
-};
+  return finish(name, base, secret, upstream, running, [nats.running, ...running]);
+}
 
 async function settings(scratch: string): Promise<{ env: Record<string, string>; base: string; secret: string }> {
   const [port, probes] = await freePorts(2);
@@ -74,13 +82,18 @@ async function finish(name: TargetName, base: string, secret: string, upstream: 
   try {
     await until(`the gateway (${name})`, needed, async () => (await fetch(`${base}/readyz`)).ok, 30_000);
     const key = await configure(base, secret, upstream);
-    const endpoints = endpointsOf(base, key);
+    const endpoints = endpointsOf(base, key, name.endsWith('-stored'));
     for (const [passage, endpoint] of Object.entries(endpoints)) {
-      const wire = JSON.stringify({ model: endpoint.model, max_tokens: 16, messages: [{ role: 'user', content: 'hello' }] });
+      const { model, store = false } = endpoint;
+      const wire = makeBody({ dialect: dialectOf[passage as Passage], size: 64, stream: false, model, store });
       let last = '';
       // The configuration reaches the edge a moment after the write.
       await until(`the gateway's passage ${passage}`, needed, async () => {
-        const response = await fetch(endpoint.url, { method: 'POST', headers: { ...endpoint.headers, 'content-type': 'application/json' }, body: wire });
+        const response = await fetch(endpoint.url, {
+          method: 'POST',
+          headers: { ...endpoint.headers, 'content-type': 'application/json' },
+          body: new Uint8Array(wire),
+        });
         last = `${response.status} ${(await response.text()).slice(0, 300)}`;
         return response.ok;
       }).catch((error: Error) => {
@@ -107,21 +120,26 @@ async function configure(base: string, secret: string, upstream: string): Promis
   };
   await post('upstreams', { name: 'mock-openai', protocol: 'alpha', base_url: upstream, api_keys: [{ key: 'sk-mock-openai' }] });
   await post('upstreams', { name: 'mock-anthropic', protocol: 'beta', base_url: upstream, api_keys: [{ key: 'sk-mock-anthropic' }] });
+  await post('upstreams', { name: 'mock-responses', protocol: 'alpha_response', base_url: upstream, api_keys: [{ key: 'sk-mock-responses' }] });
+  await post('models', { name: 'responses-model', upstream: 'mock-responses', upstream_model_id: 'gpt-4o' });
   await post('models', { name: 'openai-model', upstream: 'mock-openai', upstream_model_id: 'gpt-4o' });
   await post('models', { name: 'anthropic-model', upstream: 'mock-anthropic', upstream_model_id: 'claude-sonnet-4-5' });
   await post('key-groups', { name: 'bench', models: ['*'] });
   return String((await post('access-keys', { name: 'bench', group: 'bench' }))['key']);
 }
 
-function endpointsOf(base: string, key: string): Record<Passage, Endpoint> {
+function endpointsOf(base: string, key: string, store: boolean): Record<Passage, Endpoint> {
   const endpoint = (passage: Passage, model: string): Endpoint => ({
     url: base + pathOf[dialectOf[passage]],
     headers: { authorization: `Bearer ${key}`, ...(dialectOf[passage] === 'anthropic' && { 'anthropic-version': '2023-06-01' }) },
     model,
+    store,
   });
   return {
     same: endpoint('same', 'openai-model'),
     'openai-to-anthropic': endpoint('openai-to-anthropic', 'anthropic-model'),
     'anthropic-to-openai': endpoint('anthropic-to-openai', 'openai-model'),
+    responses: endpoint('responses', 'responses-model'),
+    'responses-to-openai': endpoint('responses-to-openai', 'openai-model'),
   };
 }

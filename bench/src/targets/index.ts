@@ -1,6 +1,6 @@
 /** Every target by name. */
 import { startDist, startRaw, startRawProbed } from './floors.ts';
-import { startEmbedded, startEmbeddedProbed, startSplit } from './gateway.ts';
+import { startEmbedded, startEmbeddedProbed, startEmbeddedStored, startSplit, startSplitStored } from './gateway.ts';
 import { startLlms, startPortkey } from './peers.ts';
 import type { StartTarget, TargetName } from './target.ts';
 
@@ -13,4 +13,6 @@ export const starters: Record<Exclude<TargetName, 'direct'>, StartTarget> = {
   llms: startLlms,
   'embedded-probed': startEmbeddedProbed,
   'raw-probed': startRawProbed,
+  'embedded-stored': startEmbeddedStored,
+  'split-stored': startSplitStored,
 };

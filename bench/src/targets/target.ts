@@ -2,12 +2,14 @@
 import type { Dialect } from '../driver/bodies.ts';
 
 /** Which client protocol comes in and which upstream protocol goes out. */
-export type Passage = 'same' | 'openai-to-anthropic' | 'anthropic-to-openai';
+export type Passage = 'same' | 'openai-to-anthropic' | 'anthropic-to-openai' | 'responses' | 'responses-to-openai';
 
 export interface Endpoint {
   url: string;
   headers: Record<string, string>;
   model: string;
+  /** Whether the server is asked to keep the reply, where that can be asked for. */
+  store?: boolean;
 }
 
 export interface Target {
@@ -17,21 +19,45 @@ export interface Target {
   stop(): Promise<void>;
 }
 
-export const targetNames = ['direct', 'raw', 'dist', 'embedded', 'split', 'portkey', 'llms', 'embedded-probed', 'raw-probed'] as const;
+export const targetNames = [
+  'direct',
+  'raw',
+  'dist',
+  'embedded',
+  'split',
+  'portkey',
+  'llms',
+  'embedded-probed',
+  'raw-probed',
+  'embedded-stored',
+  'split-stored',
+] as const;
 export type TargetName = (typeof targetNames)[number];
 
 /** Starts a target in front of the mock upstream; `scratch` is a folder of its own that is removed after the run. */
 export type StartTarget = (upstream: string, scratch: string) => Promise<Target>;
 
-export const dialectOf: Record<Passage, Dialect> = { same: 'openai', 'openai-to-anthropic': 'openai', 'anthropic-to-openai': 'anthropic' };
-export const pathOf: Record<Dialect, string> = { openai: '/v1/chat/completions', anthropic: '/v1/messages' };
+export const dialectOf: Record<Passage, Dialect> = {
+  same: 'openai',
+  'openai-to-anthropic': 'openai',
+  'anthropic-to-openai': 'anthropic',
+  responses: 'responses',
+  'responses-to-openai': 'responses',
+};
+export const pathOf: Record<Dialect, string> = { openai: '/v1/chat/completions', anthropic: '/v1/messages', responses: '/v1/responses' };
 
 /** Endpoints of something that forwards whatever comes: each passage is answered by the mock in the client's own protocol. */
 export function plainEndpoints(base: string): Record<Passage, Endpoint> {
   const endpoint = (dialect: Dialect): Endpoint => ({
     url: base + pathOf[dialect],
     headers: { authorization: 'Bearer sk-mock' },
-    model: dialect === 'openai' ? 'gpt-4o' : 'claude-sonnet-4-5',
+    model: dialect === 'anthropic' ? 'claude-sonnet-4-5' : 'gpt-4o',
   });
-  return { same: endpoint('openai'), 'openai-to-anthropic': endpoint('openai'), 'anthropic-to-openai': endpoint('anthropic') };
+  return {
+    same: endpoint('openai'),
+    'openai-to-anthropic': endpoint('openai'),
+    'anthropic-to-openai': endpoint('anthropic'),
+    responses: endpoint('responses'),
+    'responses-to-openai': endpoint('responses'),
+  };
 }
