@@ -12,5 +12,6 @@ export * from './record-editor.ts';
 export * from './replace-ranges.ts';
 export type { ScanFault, ScannedValue, ScanOptions, ScanResult, ScanSuccess, ValueKind } from './scan.ts';
 export { scanBody } from './scan.ts';
+export * from './sparse-elements.ts';
 export * from './splice.ts';
 export { type KnownPlaces, spliceParsed } from './top-level.ts';

@@ -47,7 +47,7 @@ export function readRequest(value: unknown, context: ReadRequestContext): ReadRe
   const items = new ItemReader(losses, tools);
   const instructions = readInstructions(body, items);
   items.readInput(own(body, 'input'));
-  declareUnsupported(body, context.state, losses);
+  declareUnsupported(body, context, losses);
   const echo: RequestEcho = { fields: echoFields(body), clientTools: tools.client, namespaced: tools.namespaced };
   const conversation: Conversation = {
     system: [...instructions, ...items.system],
@@ -78,7 +78,7 @@ function refuseState(body: JsonObject, state: StateHolder | undefined): void {
     throw invalid('background', 'This model cannot run in the background; leave the field out or use stream.');
 }
 
-function declareUnsupported(body: JsonObject, state: StateHolder | undefined, losses: Losses): void {
+function declareUnsupported(body: JsonObject, { state, operation }: ReadRequestContext, losses: Losses): void {
   for (const [field, { detail, harmless }] of Object.entries(unsupported)) {
     const value = own(body, field);
     if (value !== undefined && value !== harmless) losses.add(field, 'dropped', detail);
@@ -86,6 +86,8 @@ function declareUnsupported(body: JsonObject, state: StateHolder | undefined, lo
   losses.unread('', body, understood);
   if (state !== 'gateway' && own(body, 'previous_response_id') !== undefined)
     losses.add('previous_response_id', 'dropped', 'The turn is not stored here; only the input of this request was used.');
+  if (state === undefined && operation === 'generate' && own(body, 'store') === true)
+    losses.add('store', 'dropped', 'The upstream keeps nothing of a translated request.');
   (asArray(own(body, 'include')) ?? []).forEach((entry, index) => {
     if (entry !== 'reasoning.encrypted_content' && entry !== included) losses.add(`include.${index}`, 'dropped', 'It asks for data that only its vendor has.');
   });

@@ -8,6 +8,7 @@ import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.t
 import { readSignature } from '../kit/signature-mark.ts';
 import { unresolvable } from './read-items.ts';
 import { unreadableCompaction } from './server-items.ts';
+import { referenceOf } from './turns/items.ts';
 import { turnFields } from './turns/response-object.ts';
 
 /**
@@ -18,13 +19,14 @@ const previous = '"previous_response_id"';
 const reference = '"item_reference"';
 const conversation = '"conversation"';
 const background = '"background"';
+const id = '"id"';
 const reasoningId = '"rs_';
 const signature = '"encrypted_content"';
 const summary = '"summary_text"';
 const marks = [previous, reference, conversation, signature, summary, reasoningId];
 
 /** What `verbatim` looks for in a caller's body. */
-export const bodyWords: readonly string[] = [previous, reference, conversation, background, signature, summary].map((text) => text.slice(1, -1));
+export const bodyWords: readonly string[] = [previous, reference, conversation, background, signature, summary, id].map((text) => text.slice(1, -1));
 
 function requestEdits(context: VerbatimRequestContext): { edits: Edit[]; losses: Losses['list'] } {
   const losses = new Losses();
@@ -60,7 +62,9 @@ function editItems(items: unknown[], stored: boolean, context: VerbatimRequestCo
   items.forEach((value, index) => {
     const item = asObject(value);
     const path = ['input', index];
-    if (own(item, 'type') === 'item_reference' && context.state !== 'upstream') throw unresolvable(path.join('.'), asString(own(item, 'id')));
+    // Whose an item is that an upstream keeps is known to nobody here.
+    const referred = referenceOf(item) ?? (own(item, 'type') === 'item_reference' ? '' : undefined);
+    if (referred !== undefined) throw unresolvable(path.join('.'), referred);
     const kept = item ? editSignature(item, path, rules, !rules.readable && leadsNowhere(items, index)) : true;
     if (!kept) forgetIds = true;
     // A signature is valid with or without its item's id, unless ids are what was refused.
@@ -175,6 +179,8 @@ class ReplyEdits implements VerbatimReply {
   }
 
   #response(response: JsonObject, path: (string | number)[], edits: Edit[]): void {
+    if (asArray(own(response, 'input_transformations'))?.length)
+      this.#context.lose?.({ field: 'input.reasoning', action: 'dropped', detail: 'The upstream left earlier reasoning aside, as its reply says.' });
     if (own(response, 'model') !== undefined) edits.push({ path: [...path, 'model'], value: this.#context.model });
     for (const [field, value] of Object.entries(this.#turn)) if (own(response, field) !== value) edits.push({ path: [...path, field], value, add: true });
     (asArray(own(response, 'output')) ?? []).forEach((item, index) => {

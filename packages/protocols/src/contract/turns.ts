@@ -56,6 +56,14 @@ export interface TurnObserver {
   broken(status: 'incomplete' | 'failed' | 'cancelled', error?: { code: string; message: string }, usage?: Usage): unknown;
 }
 
+/** A body that is asked without being parsed. */
+export interface SearchedBody {
+  /** Whether its bytes contain this quoted word. */
+  contains(text: string): boolean;
+  /** The JSON bytes of a top-level value. */
+  value(key: string): Uint8Array | undefined;
+}
+
 /** Absent: callers of this protocol have no stored turns. */
 export interface ClientTurns {
   turns?: StoredTurns;
@@ -63,8 +71,8 @@ export interface ClientTurns {
 
 /** How callers of a protocol refer to stored turns, and what of their bodies and replies is stored. Pure: nothing here reads or writes the store. */
 export interface StoredTurns {
-  /** Quoted words one of which is in every body that refers to something stored, unless by an item of an id alone. */
-  references: readonly string[];
+  /** Whether a body may refer to something stored; false: it does not. */
+  mayRefer(body: SearchedBody): boolean;
   /** The top-level keys that `readWishes` reads beside the input: the edge's scan notes where they are. */
   keys: readonly string[];
   /** Example: `{ input: 'Go on', previous_response_id: 'resp_1' }` gives `{ store: true, previous: 'resp_1', … }`. Throws GatewayError 400 naming the field. */

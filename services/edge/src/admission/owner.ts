@@ -3,7 +3,7 @@ import type { Snapshot } from '@model-gateway/contracts';
 import type { Principal } from './credentials.ts';
 
 /** undefined: the configuration comes from a console of an earlier version, which tells no ids. */
-export const ownerOf = ({ key }: Pick<Principal, 'key'>): string | undefined => (key as { id?: string }).id;
+export const ownerOf = ({ key }: Pick<Principal, 'key'>): string | undefined => key.id;
 
 /** The same of streams, which do not outlive this process. */
 export const streamOwnerOf = (principal: Pick<Principal, 'key'>): string => ownerOf(principal) ?? principal.key.hash;

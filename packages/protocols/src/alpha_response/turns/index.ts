@@ -6,10 +6,10 @@ import { listedItem } from './items.ts';
 import { list, page, readList, readResume } from './lists.ts';
 import { ResponseObserver } from './observer.ts';
 import { queued } from './response-object.ts';
-import { keys, readWishes, references } from './wishes.ts';
+import { keys, mayRefer, readWishes } from './wishes.ts';
 
 export const turns: StoredTurns = {
-  references,
+  mayRefer,
   keys,
   readWishes,
   expand,

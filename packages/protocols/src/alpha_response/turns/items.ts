@@ -39,12 +39,17 @@ const maxIdLength = 256;
 /** What an item is; messages may leave their type out. */
 export const typeOf = (item: unknown): string | undefined => asString(own(item, 'type')) ?? (own(item, 'role') === undefined ? undefined : 'message');
 
+/** An item without other keys is a reference. */
+export const referenceKeys = ['id', 'type'] as const;
+
 /** The id that an item names instead of being one; the type may be left out. */
 export function referenceOf(item: unknown): string | undefined {
   const id = asString(own(item, 'id'));
   if (id === undefined || id === '') return undefined;
   const type = typeOf(item);
-  return type === 'item_reference' || (type === undefined && Object.keys(item as object).every((key) => key === 'id' || key === 'type')) ? id : undefined;
+  return type === 'item_reference' || (type === undefined && Object.keys(item as object).every((key) => referenceKeys.some((one) => one === key)))
+    ? id
+    : undefined;
 }
 
 /** The items of `input`; undefined for what is neither a text nor a list. A text is a message. */

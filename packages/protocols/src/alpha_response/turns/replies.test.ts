@@ -164,8 +164,13 @@ describe('requests whose turns the gateway holds', () => {
   });
 
   test('pass with all their names where the upstream holds what they name', () => {
-    const input = [{ type: 'item_reference', id: 'msg_1' }];
+    const input = [{ role: 'user', content: 'Hi' }];
     for (const names of [{ previous_response_id: 'resp_up' }, { conversation: 'conv_up' }, { background: true }])
       expect(sent({ model: 'm', input, ...names }, 'upstream')).toEqual({ body: { model: 'gpt-5', input, ...names }, losses: [] });
+  });
+
+  test.each([undefined, 'upstream'] as const)('never pass with names of items, whose owners nobody knows (held by: %s)', (state) => {
+    for (const item of [{ type: 'item_reference', id: 'msg_1' }, { id: 'msg_1' }])
+      expect(() => sent({ model: 'm', input: [item], previous_response_id: 'resp_up' }, state)).toThrow(expect.objectContaining({ param: 'input.0' }));
   });
 });

@@ -48,9 +48,29 @@ describe('wishes', () => {
     [{ conversation: {} }, 'conversation.id'],
     [{ conversation: 'conv_1', previous_response_id: 'resp_1' }, 'previous_response_id'],
     [{ input: ['a', { type: 'item_reference' }] }, 'input.1.id'],
-    [{ input: Array.from({ length: 1001 }, (_, at) => ({ type: 'item_reference', id: `msg_${at}` })) }, 'input.1000'],
   ])('%j names the field', (body, param) => {
     expect(paramOf(() => turns.readWishes(body))).toBe(`400 ${param}`);
+  });
+
+  test('references are bounded', () => {
+    const input = Array.from({ length: 50_001 }, (_, at) => ({ type: 'item_reference', id: `msg_${at}` }));
+    expect(paramOf(() => turns.readWishes({ input }))).toBe('400 input.50000');
+    expect(turns.readWishes({ input: input.slice(1) }).references).toHaveLength(50_000);
+  });
+
+  test.each([
+    [{ input: [{ id: 'msg_1' }], store: false }, true],
+    [{ input: [{ id: 'msg_1', type: null }] }, true],
+    [{ input: [{ type: 'item_reference', id: 'msg_1' }] }, true],
+    [{ previous_response_id: 'resp_1' }, true],
+    [{ conversation: 'conv_1' }, true],
+    [{ input: [{ id: 'msg_1', role: 'user', content: 'x' }], tools: [{ id: 'x' }] }, false],
+    [{ input: 'id' }, false],
+    [{}, false],
+  ])('%j may refer to something stored: %s', (body, may) => {
+    const text = JSON.stringify(body);
+    const value = (key: string): Buffer | undefined => (key in body ? Buffer.from(JSON.stringify((body as Record<string, unknown>)[key])) : undefined);
+    expect(turns.mayRefer({ contains: (word) => text.includes(word), value })).toBe(may);
   });
 });
 

@@ -1,17 +1,23 @@
 /** What a request asks of the store of turns. */
-import type { TurnWishes } from '../../contract/index.ts';
+import { hasElementOfKeys } from '@model-gateway/json-bytes';
+import type { SearchedBody, TurnWishes } from '../../contract/index.ts';
 import { invalid } from '../../kit/fail.ts';
 import { asObject, asString, type JsonObject, own } from '../../kit/read.ts';
-import { listInput, referenceOf } from './items.ts';
+import { listInput, referenceKeys, referenceOf } from './items.ts';
 
 /** More items than any conversation has in one request. */
-const maxReferences = 1000;
+const maxReferences = 50_000;
 
 /** Words one of which is in every body that names something stored by a field or an item of its own. */
-export const references: readonly string[] = ['"previous_response_id"', '"conversation"', '"item_reference"'];
+const references: readonly string[] = ['"previous_response_id"', '"conversation"', '"item_reference"'];
 
-/** Top-level fields that are about the store. */
-export const keys: readonly string[] = ['store', 'previous_response_id', 'conversation', 'background'];
+/** Top-level fields that are about the store, or may name what is in it. */
+export const keys: readonly string[] = ['store', 'previous_response_id', 'conversation', 'background', 'input'];
+
+/** Items of an id alone are references too, and callers send back ids of other items in nearly every body. */
+export const mayRefer = (body: SearchedBody): boolean =>
+  references.some((word) => body.contains(word)) || (body.contains('"id"') && hasElementOfKeys(body.value('input') ?? nothing, referenceKeys));
+const nothing = new Uint8Array();
 
 export function readWishes(value: unknown): TurnWishes {
   const body = asObject(value);
