@@ -56,6 +56,8 @@ export interface InProcessOptions {
   natsUrl?: string;
   /** Keeps turns; absent: the gateway stores none. */
   turns?: MemoryTurns;
+  /** With `turns`: `upstream` stands for a gateway that notes alone whose responses upstreams keep. */
+  turnsKeptBy?: 'gateway' | 'upstream';
 }
 
 export interface InProcessGateway {
@@ -123,7 +125,7 @@ export async function startInProcess(options: InProcessOptions): Promise<InProce
           retryBudget: options.retryBudget ?? { share: 1, floor: 100 },
           drains: options.drains ?? { max: 100, ms: 30_000 },
           maxHops: 5,
-          ...(options.turns && { turns: { enabled: true, maxHistoryBytes: 1024 * 1024 } }),
+          ...(options.turns && { turns: { enabled: options.turnsKeptBy !== 'upstream', maxHistoryBytes: 1024 * 1024 } }),
         },
         pressure: options.pressure?.translator ?? noPressure,
       }),

@@ -135,7 +135,15 @@ export class MemoryTurns {
     const turn = this.turns.get(id);
     if (turn?.facts.owner !== owner) return undefined;
     const before = turn.facts.parent === null ? [] : (this.#history(owner, turn.facts.parent) ?? []);
-    return turn.deleted ? before : [...before, ...turn.input, ...(turn.response?.output ?? [])];
+    if (turn.deleted) return before;
+    const { id: itself, at } = turn.facts;
+    return at ? [...before, { type: 'upstream_turn', id: itself, at }] : [...before, ...turn.input, ...(turn.response?.output ?? [])];
+  }
+
+  /** Turns before the oldest one are gone. */
+  #isCut(id: string): boolean {
+    const turn = this.turns.get(id);
+    return !turn || (turn.facts.parent !== null && this.#isCut(turn.facts.parent));
   }
 
   #read(request: TurnsRead): Found {
@@ -156,13 +164,17 @@ export class MemoryTurns {
       }
       case 'history': {
         const items = request.turn === undefined ? conversation(request.conversation ?? '')?.items : this.#history(owner, request.turn);
-        return items ? { found: { found: true }, content: items } : none;
+        if (!items) return none;
+        const last = request.turn === undefined ? undefined : this.#of(owner, request.turn);
+        const cut = request.turn !== undefined && this.#isCut(request.turn);
+        return { found: { found: true, ...(last?.facts.at && { at: last.facts.at, turn: last.facts }), ...(cut && { cut }) }, content: items };
       }
       case 'items': {
         const all = [...this.turns.values()]
           .filter(({ facts }) => facts.owner === owner)
           .flatMap(({ input, response }) => [...input, ...(response?.output ?? [])]);
-        return { found: { found: true }, content: Object.fromEntries(all.filter(({ id }) => request.ids.includes(id)).map((item) => [item.id, item])) };
+        const ids = new Set(request.ids);
+        return { found: { found: true }, content: Object.fromEntries(all.filter(({ id }) => ids.has(id)).map((item) => [item.id, item])) };
       }
       case 'conversation': {
         const one = conversation(request.id);

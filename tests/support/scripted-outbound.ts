@@ -12,8 +12,10 @@ export interface Script {
 
 export interface ScriptedOutbound extends Outbound {
   script: Script;
+  /** Of addresses for which there is another one. */
+  scriptOf?: (url: string) => Script | undefined;
   /** Bodies that were sent. */
-  sent: { url: string; headers: Record<string, string>; body: string }[];
+  sent: { method?: string; url: string; headers: Record<string, string>; body: string }[];
   aborted: number;
 }
 
@@ -22,9 +24,15 @@ export function createScriptedOutbound(): ScriptedOutbound {
     script: { chunks: [], ending: 'end' } as Script,
     sent: [] as ScriptedOutbound['sent'],
     aborted: 0,
-    send(request: { url: string; headers: Record<string, string>; body?: Uint8Array }, handlers: OutboundHandlers): OutboundCall {
-      const { script } = outbound;
-      outbound.sent.push({ url: request.url, headers: request.headers, body: Buffer.from(request.body ?? []).toString('utf8') });
+    scriptOf: undefined as ScriptedOutbound['scriptOf'],
+    send(request: { method?: string; url: string; headers: Record<string, string>; body?: Uint8Array }, handlers: OutboundHandlers): OutboundCall {
+      const script = outbound.scriptOf?.(request.url) ?? outbound.script;
+      outbound.sent.push({
+        ...(request.method && { method: request.method }),
+        url: request.url,
+        headers: request.headers,
+        body: Buffer.from(request.body ?? []).toString('utf8'),
+      });
       let over = false;
       queueMicrotask(() => {
         if (over) return;

@@ -17,6 +17,7 @@ export const turnFinishedMessage = z.looseObject({
     background: z.boolean(),
     holder: z.string(),
     requestId: z.string(),
+    at: z.looseObject({ model: z.string(), upstream: z.string(), account: z.string() }).optional(),
   }),
   authority: z.union([z.literal(1), z.literal(2)]),
   content: z.string().min(1),

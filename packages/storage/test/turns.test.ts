@@ -180,6 +180,19 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     expect(await storage.turns.find('bob', 'c')).toBeDefined();
   });
 
+  test('what has expired goes in pieces, so that a stop or another writer never waits for all of it', async () => {
+    await write(...Array.from({ length: 130 }, (_, at) => begin(facts(`old${at}`))), begin(facts('young'), { expiresAt: start + 5000 }));
+    now = start + 1000;
+    const before = await storage.turns.usage('ada');
+    let looks = 0;
+    const first = await storage.turns.prune(() => ++looks > 1);
+    expect(first).toBeGreaterThan(0);
+    expect(first).toBeLessThan(130);
+    expect((await storage.turns.usage('ada')).turns).toBe(before.turns - first);
+    expect(await storage.turns.prune()).toBe(130 - first);
+    expect(await storage.turns.usage('ada')).toMatchObject({ turns: 1, bytes: Math.round(before.bytes / before.turns) });
+  });
+
   test('operators see a chain without content', async () => {
     await chained('a', 'b');
     expect(await storage.turns.chainOf('ada', 'b', 10)).toMatchObject([

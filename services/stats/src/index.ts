@@ -31,7 +31,7 @@ export interface StatsDeps {
   /** What bodies are searched for before they are stored. Absent: none are taken. */
   secrets?: { keyring: Keyring; redactor: Redactor };
   keep: StatsConfig;
-  /** Absent, or switched off, or without `secrets`: no turns are kept. */
+  /** Absent, or without `secrets`: no turns are kept. Switched off, the owners of what upstreams keep are all that comes to be stored. */
   turns?: TurnsConfig;
   /** Milliseconds since the epoch. */
   now?: () => number;
@@ -77,7 +77,7 @@ export function createStats({ bus, storage, logger, priceOf, catalog, metrics, s
         if (stopping) return;
         audit = keepAudit({ bus, storage, logger, setAside, now });
         if (secrets) bodies = keepBodies({ bus, storage, logger, ...secrets, snapshot: snapshotSince });
-        if (secrets && turnsConfig?.enabled) turns = keepTurns({ bus, storage, keyring: secrets.keyring, logger, config: turnsConfig, setAside, now });
+        if (secrets && turnsConfig) turns = keepTurns({ bus, storage, keyring: secrets.keyring, logger, config: turnsConfig, setAside, now });
         upkeep.start();
         budgets.start();
         feed = createLiveLogFeed(bus);

@@ -129,9 +129,40 @@ describe('the store of turns', () => {
     await put('resp_1');
     await write({ kind: 'begin', turn: facts('resp_up', { parent: 'resp_1', background: true, at }) });
     expect(await history('resp_up')).toMatchObject({
-      found: { at },
+      found: { at, turn: { background: true } },
       json: [{ id: 'in_resp_1' }, { id: 'msg_resp_1' }, { type: 'upstream_turn', id: 'resp_up', at }],
     });
+  });
+
+  test('a history whose oldest turns are gone says so; one with a deleted turn in it does not', async () => {
+    await put('resp_1');
+    await put('resp_2', { parent: 'resp_1' });
+    await put('resp_3', { parent: 'resp_2' });
+    expect((await history('resp_3')).found.cut).toBeUndefined();
+    await write({ kind: 'delete', owner: 'ada', id: 'resp_1' });
+    expect(await history('resp_3')).toMatchObject({ found: { turns: 2 } });
+    expect((await history('resp_3')).found.cut).toBeUndefined();
+    await put('resp_9', { parent: 'resp_never' });
+    expect((await history('resp_9')).found).toMatchObject({ found: true, cut: true });
+  });
+
+  test('turns are kept for the days that are configured', async () => {
+    const dayMs = 86_400_000;
+    for (const [id, days] of [
+      ['resp_old', 31],
+      ['resp_new', 29],
+    ] as const) {
+      await store.dispose();
+      store = keepTurns({
+        ...{ bus, storage, keyring, logger, now: () => Date.now() - days * dayMs },
+        config: { enabled: true, retentionDays: 30, maxBytesPerKey: 1e9 },
+        setAside: async () => undefined,
+      });
+      await put(id);
+    }
+    expect(await storage.turns.prune()).toBe(1);
+    expect((await read({ kind: 'turn', owner: 'ada', id: 'resp_old' })).found.found).toBe(false);
+    expect((await read({ kind: 'turn', owner: 'ada', id: 'resp_new' })).found.found).toBe(true);
   });
 
   test('cancelling tells who runs it, once', async () => {
@@ -178,9 +209,13 @@ describe('the store of turns', () => {
     const finished = (id: string, value: object) => ({ turn: facts(id, { status: 'completed' as const }), authority: 2 as const, content: sealed(id, value) });
     await bus.publishDurable('turns.finished', 'e1', finished('resp_1', { response: response('resp_1', 'late') }));
     await bus.publishDurable('turns.finished', 'e2', finished('resp_2', { input: [message('i2', 'y')], response: response('resp_2', 'later') }));
+    const at = { model: 'm', upstream: 'u', account: 'k1' };
+    for (const event of ['e4', 'e5'])
+      await bus.publishDurable('turns.finished', event, { turn: facts('resp_up', { at, status: 'completed' }), authority: 2, content: sealed('resp_up', {}) });
     await bus.publishDurable('turns.finished', 'e3', { turn: facts('resp_3'), authority: 2, content: 'nothing' });
     expect((await read({ kind: 'turn', owner: 'ada', id: 'resp_1' })).json).toMatchObject({ status: 'completed' });
     expect(ids(await history('resp_2'))).toEqual(['i2', 'msg_resp_2']);
+    expect((await read({ kind: 'turn', owner: 'ada', id: 'resp_up' })).found.turn).toMatchObject({ at, owner: 'ada' });
     expect(setAside).toHaveLength(1);
   });
 

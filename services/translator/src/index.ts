@@ -60,7 +60,10 @@ export interface TranslatorConfig {
   drains: DrainOptions;
   /** How often rules and scripts may reroute one request to another model. */
   maxHops: number;
-  /** Stored turns; absent: the gateway stores none. `maxHistoryBytes`: a longer history is refused. */
+  /**
+   * Stored turns. `enabled: false`: upstreams that keep their responses are asked, and the gateway notes whose those are; absent: nor that.
+   * `maxHistoryBytes`: a longer history is refused.
+   */
   turns?: { enabled: boolean; maxHistoryBytes: number };
 }
 
@@ -110,7 +113,7 @@ function composeDeps(deps: TranslatorDeps): Composed {
     mintId,
     holder,
     running: new RunningTurns(bus, holder),
-    enabled: config.turns?.enabled ?? false,
+    keptBy: config.turns && (config.turns.enabled ? 'gateway' : 'upstream'),
     maxHistoryBytes: config.turns?.maxHistoryBytes ?? 0,
     keeper: { catalog, send, network: prepare.network },
   };
@@ -140,7 +143,7 @@ export function createTranslator(deps: TranslatorDeps): Service {
     async start() {
       await Promise.all([deps.catalog.start(), deps.state.start()]);
       answering = serveGather(deps.bus, deps.state.holder, { 'translator-limits': () => limitsPart(limiter, deps.state) });
-      if (runs.turns.enabled) runs.turns.running.start();
+      if (runs.turns.keptBy === 'gateway') runs.turns.running.start();
       registrations = deps.bus.serve({
         open: {
           'translator.run': (job, body, stream) => serveRun(job, body, stream, runs),

@@ -135,6 +135,24 @@ describe('a turn', () => {
     expect((await call(`/v1/responses/${second.body.id}`)).body).toEqual(second.body);
   });
 
+  test.each([false, true])('passing verbatim: reasoning that the upstream says it left aside is in the receipt (stream: %s)', async (stream) => {
+    const whole = JSON.parse(Buffer.from(ownReply('Hi').chunks[0]!).toString());
+    const input_transformations = [{ type: 'reasoning', id: 'rs_1', action: 'removed', reason: 'model_mismatch' }];
+    const events = [
+      { type: 'response.created', response: { ...whole, status: 'in_progress', output: [], input_transformations } },
+      { type: 'response.output_item.added', output_index: 0, item: { ...whole.output[0], content: [] } },
+      { type: 'response.output_item.done', output_index: 0, item: whole.output[0] },
+      { type: 'response.completed', response: { ...whole, input_transformations } },
+    ].map((event, at) => Buffer.from(`event: ${event.type}\ndata: ${JSON.stringify({ ...event, sequence_number: at })}\n\n`));
+    const script: Script = stream ? { chunks: events, ending: 'end' } : json({ ...whole, input_transformations });
+    const answer = await reply(script, { model: 'responses', stream });
+    expect((stream ? answer.events.at(-1).response : answer.body).input_transformations).toEqual(input_transformations);
+    expect(answer.headers.get('x-gateway-translation')).toContain('lost=1');
+    expect((await row()).losses).toEqual([
+      expect.objectContaining({ field: 'input.reasoning', action: 'dropped', detail: expect.stringContaining('left earlier reasoning aside') }),
+    ]);
+  });
+
   test('is gone on from without the prefix of its id, too, and its reply names the whole id', async () => {
     const first = await reply(chatReply('One'), { input: 'First' });
     const second = await reply(chatReply('Two'), { input: 'Second', previous_response_id: first.body.id.slice(5) });
@@ -153,6 +171,21 @@ describe('a turn', () => {
       expect(second.headers.get('x-gateway-translation')).toContain('lost=');
       expect((await row()).losses).toContainEqual(expect.objectContaining({ field: 'previous_response_id', action: 'dropped' }));
     }
+  });
+
+  test('what goes on from turns whose beginning has expired says so', async () => {
+    const first = await reply(chatReply('One'), { input: 'First' });
+    const second = await reply(chatReply('Two'), { input: 'Second', previous_response_id: first.body.id });
+    const third = await reply(chatReply('Three'), { input: 'Third', previous_response_id: second.body.id });
+    expect((await row()).losses).toEqual([]);
+    turns.turns.delete(first.body.id);
+    const fourth = await reply(chatReply('Four'), { input: 'Fourth', previous_response_id: third.body.id });
+    expect(sent().messages.map(({ content }: Json) => content)).toEqual(['Second', 'Two', 'Third', 'Three', 'Fourth']);
+    expect(fourth.body.previous_response_id).toBe(third.body.id);
+    expect(fourth.headers.get('x-gateway-translation')).toContain('lost=');
+    expect((await row()).losses).toEqual([
+      expect.objectContaining({ field: 'previous_response_id', action: 'dropped', detail: expect.stringContaining('no longer stored') }),
+    ]);
   });
 
   test('a stream that breaks ends as its caller saw it end', async () => {
@@ -202,6 +235,37 @@ describe('a turn', () => {
     expect(sent().messages.map(({ content }: Json) => content)).toEqual(['Hi there', 'And?']);
     const missing = await respond({ input: [{ type: 'item_reference', id: 'msg_x' }] });
     expect([missing.status, missing.body.error.message]).toEqual([404, "Item with id 'msg_x' not found."]);
+  });
+
+  test.each([true, false])('an item of an id alone is a reference too, with store: %s', async (store) => {
+    const first = await reply(chatReply('Hi there'), {});
+    const { id } = first.body.output[0];
+    for (const model of ['chat', 'responses']) {
+      for (const item of [{ id }, { id, type: null }]) {
+        const script = model === 'chat' ? chatReply('ok') : ownReply('ok');
+        await reply(script, { model, store, input: [item, { role: 'user', content: 'And?' }] });
+        const items = sent().messages ?? sent().input;
+        expect(items.map(({ content }: Json) => (typeof content === 'string' ? content : content[0].text))).toEqual(['Hi there', 'And?']);
+      }
+      outbound.sent.length = 0;
+      const missing = await respond({ model, store, input: [{ id: 'msg_x' }] });
+      expect([missing.status, missing.body.error.message]).toEqual([404, "Item with id 'msg_x' not found."]);
+      expect(outbound.sent).toEqual([]);
+    }
+  });
+
+  test('more references than one question to the store may hold', async () => {
+    const ids = Array.from({ length: 12_000 }, (_, at) => `msg_many${at}`);
+    turns.turns.set('resp_many', {
+      facts: { ...turns.turns.values().next().value!.facts, id: 'resp_many', parent: null, owner: 'caller-id', status: 'completed' },
+      input: ids.map((id, at) => ({ id, type: 'message', role: 'user', content: `${at}` })),
+      response: { output: [] },
+      deleted: false,
+      authority: 2,
+    });
+    await reply(chatReply('ok'), { input: ids.map((id) => ({ type: 'item_reference', id })) });
+    expect(JSON.stringify(sent().messages)).toContain('11999');
+    turns.turns.delete('resp_many');
   });
 
   test('counting and compacting read the history too, and store nothing', async () => {

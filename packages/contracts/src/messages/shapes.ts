@@ -96,6 +96,7 @@ export const openShapes = {
       createdAt: part.instant.optional(),
       turns: part.whole.optional(),
       at: turnAtUpstream.optional(),
+      cut: z.boolean().optional(),
       hasMore: z.boolean().optional(),
     }),
     tail: part.anything,

@@ -123,12 +123,15 @@ export interface ChainedTurn extends Pick<TurnFacts, 'id' | 'parent' | 'conversa
 export interface TurnsFound {
   /** false: it is not there, or not this owner's. */
   found: boolean;
+  /** Of `history` only where an upstream keeps the last turn. */
   turn?: TurnFacts;
   createdAt?: number;
   /** Of `history`: how many turns gave items. */
   turns?: number;
   /** The last turn of the chain is kept by an upstream: the body holds the items of gateway turns before it. */
   at?: TurnAtUpstream;
+  /** Of `history`: turns before the oldest one are gone. */
+  cut?: boolean;
   hasMore?: boolean;
 }
 
@@ -136,7 +139,10 @@ export interface TurnsFound {
 export interface TurnFinished {
   turn: TurnFacts;
   authority: 1 | 2;
-  /** Base64 of the JSON `{"input":[…],"response":{…}}`, sealed with the key of stored turns; `input` is absent where `begin` was stored. */
+  /**
+   * Base64 of the JSON `{"input":[…],"response":{…}}`, sealed with the key of stored turns; `input` is absent where `begin` was stored, both of a turn that
+   * an upstream keeps.
+   */
   content: string;
 }
 

@@ -40,6 +40,8 @@ export interface VerbatimReplyContext {
   requestValue(key: string): unknown;
   /** The stored turn that this reply is. */
   turn?: ReplyTurn;
+  /** Declares what the upstream says it has left out. Absent: nobody asks. */
+  lose?(loss: Loss): void;
 }
 
 /** Edits of one verbatim reply: of each record of a stream, or of a whole body. */

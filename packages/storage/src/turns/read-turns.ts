@@ -8,6 +8,7 @@ import type { StoredTurn } from './stored-turn.ts';
 /** One turn of a chain as the first look at it shows it. */
 export interface ChainLink {
   id: string;
+  parent: string | null;
   bytes: number;
   status: TurnStatus;
   deleted: boolean;
@@ -22,17 +23,18 @@ const maxOpen = 10_000;
 export async function readChain(db: Kysely<Database>, owner: string, id: string, maxTurns: number): Promise<ChainLink[]> {
   if (!isStorableId(id)) return [];
   // The depth bounds a chain that was made to lead back to itself.
-  const { rows } = await sql<{ id: string; bytes: number; status: TurnStatus; deleted: unknown; at_upstream: string | null }>`
+  const { rows } = await sql<{ id: string; parent: string | null; bytes: number; status: TurnStatus; deleted: unknown; at_upstream: string | null }>`
     with recursive chain(id, parent, bytes, status, deleted, at_upstream, depth) as (
       select id, parent, bytes, status, deleted, at_upstream, 0 from turns where owner = ${owner} and id = ${id}
       union all
       select turns.id, turns.parent, turns.bytes, turns.status, turns.deleted, turns.at_upstream, chain.depth + 1
       from turns join chain on turns.id = chain.parent where turns.owner = ${owner} and chain.depth < ${maxTurns}
     )
-    select id, bytes, status, deleted, at_upstream from chain order by depth desc`.execute(db);
+    select id, parent, bytes, status, deleted, at_upstream from chain order by depth desc`.execute(db);
   // What an upstream works on is waited for there.
-  return rows.map(({ id: turn, bytes, status, deleted, at_upstream }) => ({
+  return rows.map(({ id: turn, parent, bytes, status, deleted, at_upstream }) => ({
     id: turn,
+    parent,
     bytes: Number(bytes),
     status: at_upstream === null ? status : 'completed',
     deleted: Boolean(deleted),

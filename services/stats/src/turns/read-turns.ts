@@ -85,7 +85,8 @@ async function readHistory(request: Read<'history'>, { turns, keyring }: ReadSto
   const texts = loaded.flatMap((turn) => itemsOf(turn, keyring));
   const last = loaded.at(-1);
   const at = last?.id === id ? last.at : undefined;
-  return { found: { found: true, turns: loaded.length, ...(at && { at }) }, text: `[${texts.join(',')}]` };
+  const cut = links[0]?.parent !== null;
+  return { found: { found: true, turns: loaded.length, ...(last && at && { at, turn: factsOf(last) }), ...(cut && { cut }) }, text: `[${texts.join(',')}]` };
 }
 
 const tooLong = (message: string): GatewayError => new GatewayError('context_length_exceeded', { message });

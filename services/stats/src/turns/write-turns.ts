@@ -115,6 +115,8 @@ async function markCancelled(owner: string, id: string, { turns, keyring }: Turn
 
 /** An ending that came through an outbox: the turn may have been begun, or not even that. */
 export async function writeFinished({ turn, authority, content }: TurnFinished, store: TurnStore): Promise<void> {
+  // Nothing but its owner is stored of a turn that an upstream keeps.
+  if (turn.at) return void (await begin({ kind: 'begin', turn }, new Uint8Array(), store));
   const value = openJson(content, store.keyring, turn);
   const response = isObject(value) ? value['response'] : undefined;
   const input = isObject(value) && Array.isArray(value['input']) ? value['input'] : undefined;

@@ -14,7 +14,7 @@ export class VerbatimTransform implements ReplyTransform {
   #index = 0;
   #edits: readonly Edit[] | null = null;
 
-  constructor({ request, body }: CurrentRequest, rules: VerbatimRules, target: UpstreamTarget, { mintId }: ReplyDeps) {
+  constructor({ request, record, body }: CurrentRequest, rules: VerbatimRules, target: UpstreamTarget, { mintId }: ReplyDeps) {
     this.#request = request;
     this.#reply = rules.createReply({
       operation: request.job.operation,
@@ -23,6 +23,7 @@ export class VerbatimTransform implements ReplyTransform {
       sealSignature: target.signatures.seal,
       requestValue: (key) => body.topLevel(key),
       ...(request.turn && { turn: request.turn.reply }),
+      lose: (loss) => record.lose([loss]),
     });
   }
 

@@ -12,6 +12,9 @@ type Stream = ServerStream<'translator.turns'>;
 
 const answers = { ...turnCalls, ...conversationCalls };
 
+/** What is refused where the gateway stores no turns; what it stored before may still be read and deleted. */
+const addsToStore: ReadonlySet<TurnsCall['action']> = new Set(['create-conversation', 'update-conversation', 'add-conversation-items']);
+
 /** Serves one call from the bus. */
 export function serveTurnsCall(call: TurnsCall, body: Uint8Array, stream: Stream, deps: TurnDeps): void {
   answer(call, body, deps).then(
@@ -28,6 +31,8 @@ async function answer(call: TurnsCall, body: Uint8Array, deps: TurnDeps): Promis
   const turns = findProtocol(call.clientProtocol as ProtocolId)?.client?.turns;
   const serves = Object.hasOwn(answers, call.action) ? answers[call.action] : undefined;
   if (!turns || !serves) throw new GatewayError('not_found');
+  if (deps.keptBy === 'upstream' && addsToStore.has(call.action))
+    throw new GatewayError('not_found', { message: 'Conversations are not stored here; send the items in input.' });
   return serves({ call, turns, deps, readBody: () => readJson(body) });
 }
 

@@ -56,12 +56,14 @@ export async function writeTurn(bus: Bus, request: TurnsWrite, content?: unknown
 export interface StoreAnswer {
   found: TurnsFound;
   content: unknown;
+  /** Of the content. */
+  bytes: number;
 }
 
 /** Rejects with `storage_unavailable` where the store is away, else with what it refuses. */
 export async function readTurns(bus: Bus, request: TurnsRead): Promise<StoreAnswer> {
   const { head, bytes } = await collect<'turns.read'>((handlers) => bus.open('turns.read', request, handlers, { deadlineMs: readMs }));
-  return { found: head, content: bytes.length === 0 ? undefined : (JSON.parse(bytes.toString('utf8')) as unknown) };
+  return { found: head, content: bytes.length === 0 ? undefined : (JSON.parse(bytes.toString('utf8')) as unknown), bytes: bytes.length };
 }
 
 /** A caller may name a turn while it is still on its way to a busy store: one that is not there is looked for again after these times. */

@@ -13,7 +13,7 @@ type BackgroundDeps = Pick<RunDeps, 'turns' | 'attempts'>;
  * itself. Anything that is no such request costs a comparison.
  */
 export function isRunHere(job: Job, bytes: Uint8Array, { turns, attempts }: BackgroundDeps): boolean | Promise<boolean> {
-  if (job.streamId === undefined || job.accessKeyId === undefined || job.operation !== 'generate' || !turns.enabled) return false;
+  if (job.streamId === undefined || job.accessKeyId === undefined || job.operation !== 'generate' || turns.keptBy !== 'gateway') return false;
   const client = findClient(job);
   const body = RequestBody.ofJob({ job, client }, bytes);
   if (!client.turns || !body.places?.words.includes('background') || body.topLevel('background') !== true) return false;

@@ -1,5 +1,6 @@
 /** What stored turns use. */
 import type { Bus } from '@model-gateway/bus';
+import type { StateHolder } from '@model-gateway/protocols';
 import type { Keyring } from '@model-gateway/secrets';
 import type { Logger } from '@model-gateway/telemetry';
 import type { RunningTurns } from './running-turns.ts';
@@ -15,8 +16,8 @@ export interface TurnDeps {
   /** Under this name the process reports that it works on turns. */
   readonly holder: string;
   readonly running: RunningTurns;
-  /** Whether the gateway stores turns. */
-  readonly enabled: boolean;
+  /** Who keeps callers' turns: the gateway, or upstreams that can, of whose responses the owners are noted. undefined: nobody. */
+  readonly keptBy: StateHolder | undefined;
   /** A longer history is refused. */
   readonly maxHistoryBytes: number;
   /** What upstreams are asked with about the responses that they keep. */

@@ -4,16 +4,10 @@ import { GatewayError } from '@model-gateway/contracts/errors';
 import type { StoredTurns, TurnWishes } from '@model-gateway/protocols';
 import type { RequestBody } from '../request/body.ts';
 import type { CurrentRequest } from '../request/current.ts';
-import { lookAgain, readTurns } from './ask-store.ts';
 import type { TurnDeps } from './deps.ts';
-import { fillHistory } from './kept-items.ts';
-import { unknownPrevious } from './losses.ts';
-import { mayBeStored, storedIds } from './turn-ids.ts';
-
-/** A turn still in progress is waited for this long. */
-const waitMs = 5_000;
-/** A longer chain is refused, never cut. */
-const maxTurns = 1_000;
+import { fillHistory, isKeptItem, waitUntilOver } from './kept-items.ts';
+import { historyCut, unknownPrevious } from './losses.ts';
+import { type Chain, noChain, noItems, readChain, readItems } from './read-named.ts';
 
 /** What the store gave. */
 export interface Expansion {
@@ -26,15 +20,7 @@ export interface Expansion {
   kept?: { turn: string };
 }
 
-interface Chain {
-  history: readonly unknown[];
-  found: boolean;
-  /** The turn, by the name under which it is stored. */
-  turn?: string;
-  at?: TurnAtUpstream;
-}
-
-const noItems: ReadonlyMap<string, unknown> = new Map();
+type Expanded = Pick<CurrentRequest, 'request' | 'body'>;
 
 const namesAnything = ({ previous, conversation, references }: TurnWishes): boolean =>
   previous !== undefined || conversation !== undefined || references.length > 0;
@@ -43,28 +29,42 @@ const namesAnything = ({ previous, conversation, references }: TurnWishes): bool
  * Throws 404 for conversations and items that are not there, `previous_response_not_found` where the request came over a WebSocket, and
  * `storage_unavailable`.
  */
-export async function expandRequest({ request, body }: Pick<CurrentRequest, 'request' | 'body'>, wishes: TurnWishes, deps: TurnDeps): Promise<Expansion> {
+export async function expandRequest(current: Expanded, wishes: TurnWishes, deps: TurnDeps): Promise<Expansion> {
+  const { request, body } = current;
   const { job, client } = request;
   if (!client.turns || !namesAnything(wishes)) return { body, losses: [], parent: null, items: noItems };
   const owner = job.accessKeyId;
   const [chain, items] =
-    owner === undefined ? [nothing, noItems] : await Promise.all([readChain(owner, wishes, client.turns, deps), readItems(owner, wishes, deps)]);
+    owner === undefined ? [noChain, noItems] : await Promise.all([readChain(owner, wishes, client.turns, deps), readItems(owner, wishes, deps)]);
   if (!chain.found && wishes.conversation !== undefined) throw noConversation(wishes.conversation);
-  const unknown = !chain.found && wishes.previous !== undefined;
+  const kept = await goOnUpstream(current, wishes, chain, deps);
+  if (kept) return kept;
+  const known = await replayable(chain, deps);
+  const unknown = !known.found && wishes.previous !== undefined;
   if (unknown && job.socket) throw new GatewayError('previous_response_not_found', { param: 'previous_response_id' });
-  if (chain.at && chain.turn !== undefined && wishes.background && !request.background && items.size === 0) {
-    const plan = await planAt(chain.at, job.plan, deps);
-    if (plan) {
-      request.job = { ...job, plan };
-      return { body: body.heldBy('upstream'), losses: [], parent: chain.turn, items, kept: { turn: chain.turn } };
-    }
-  }
+  const named = withHistory(items, wishes, known);
   return {
-    body: expanded(body, client.turns, await fillHistory(chain.history, deps.keeper), items),
-    losses: unknown ? [unknownPrevious] : [],
-    parent: chain.turn ?? null,
-    items,
+    body: expanded(body, client.turns, known.history, named),
+    losses: unknown ? [unknownPrevious] : known.cut ? [historyCut] : [],
+    parent: known.turn ?? null,
+    items: named,
   };
+}
+
+/** The request goes to the account that keeps the turn before it, under that account's own name for the turn. undefined: it cannot, or there is none. */
+async function goOnUpstream(
+  { request, body }: Expanded,
+  { references }: TurnWishes,
+  { at, turn, maybeRunning }: Chain,
+  deps: TurnDeps,
+): Promise<Expansion | undefined> {
+  const { job, background } = request;
+  // Whose the items are that a request names, only the gateway knows; and what reads a history without adding to it is given it.
+  if (!at || turn === undefined || background || references.length > 0 || (deps.keptBy === 'gateway' && job.operation !== 'generate')) return undefined;
+  const plan = await planAt(at, job.plan, deps);
+  if (!plan || (maybeRunning && !(await waitUntilOver(turn, at, deps.keeper)))) return undefined;
+  request.job = { ...job, plan };
+  return { body: body.heldBy('upstream'), losses: [], parent: turn, items: noItems, kept: { turn } };
 }
 
 /** The same plan for the account that keeps the turn alone; undefined: it is none of the plan's. */
@@ -76,37 +76,30 @@ async function planAt({ model, upstream, account }: TurnAtUpstream, plan: Plan, 
   return keyIndex < 0 && account !== '' ? undefined : { ...plan, nodes: [{ ...node, keys: [keyIndex] }] };
 }
 
+/** The chain with the items that upstreams keep in their places. Where the gateway stores no turns it does not read them either. */
+async function replayable(chain: Chain, { keptBy, keeper }: TurnDeps): Promise<Chain> {
+  if (!chain.history.some(isKeptItem)) return chain;
+  if (keptBy !== 'gateway') return noChain;
+  const { items, missing } = await fillHistory(chain.history, keeper);
+  // What its upstream has forgotten is as what was never there.
+  if (items.length === 0 && chain.at) return noChain;
+  return { ...chain, history: items, ...(missing && { cut: true }) };
+}
+
+/** Items of the history may be named too: upstreams, not the store, know those of the turns that they keep. */
+function withHistory(items: ReadonlyMap<string, unknown>, { references }: TurnWishes, { history }: Chain): ReadonlyMap<string, unknown> {
+  const missing = new Set(references.filter((id) => !items.has(id)));
+  if (missing.size === 0 || history.length === 0) return items;
+  const all = new Map(items);
+  for (const item of history) {
+    const id = typeof item === 'object' && item !== null ? (item as Record<string, unknown>)['id'] : undefined;
+    if (typeof id === 'string' && missing.has(id)) all.set(id, item);
+  }
+  return all;
+}
+
 function expanded(body: RequestBody, turns: StoredTurns, history: readonly unknown[], items: ReadonlyMap<string, unknown>): RequestBody {
   return body.withBody(Buffer.from(JSON.stringify(turns.expand(body.parse(), history, items)), 'utf8'));
-}
-
-const nothing: Chain = { history: [], found: false };
-
-async function readChain(owner: string, { previous, conversation }: TurnWishes, { idPrefix }: StoredTurns, deps: TurnDeps): Promise<Chain> {
-  if (conversation !== undefined) return mayBeStored(conversation) ? readHistory(owner, { conversation }, deps) : nothing;
-  const ids = previous === undefined ? [] : storedIds(previous, idPrefix);
-  return ids.length === 0 ? nothing : ((await lookAgain(() => findChain(owner, ids, deps))) ?? nothing);
-}
-
-async function findChain(owner: string, ids: readonly string[], deps: TurnDeps): Promise<Chain | undefined> {
-  for (const turn of ids) {
-    const chain = await readHistory(owner, { turn }, deps);
-    if (chain.found) return { ...chain, turn };
-  }
-  return undefined;
-}
-
-async function readHistory(owner: string, named: { turn: string } | { conversation: string }, { bus, maxHistoryBytes }: TurnDeps): Promise<Chain> {
-  const { found, content } = await readTurns(bus, { kind: 'history', owner, ...named, waitMs, maxTurns, maxBytes: maxHistoryBytes });
-  if (!found.found) return nothing;
-  return { history: Array.isArray(content) ? content : [], found: true, ...(found.at && { at: found.at }) };
-}
-
-async function readItems(owner: string, { references }: TurnWishes, { bus }: TurnDeps): Promise<ReadonlyMap<string, unknown>> {
-  const ids = references.filter(mayBeStored);
-  if (ids.length === 0) return noItems;
-  const { content } = await readTurns(bus, { kind: 'items', owner, ids });
-  return typeof content === 'object' && content !== null ? new Map(Object.entries(content)) : noItems;
 }
 
 const maxNamed = 128;

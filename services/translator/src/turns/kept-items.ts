@@ -1,6 +1,6 @@
 /** Items of responses that upstreams keep, read where a request of another model or account goes on from them. */
 import type { TurnAtUpstream } from '@model-gateway/contracts';
-import { GatewayError } from '@model-gateway/contracts/errors';
+import { GatewayError, isGatewayError } from '@model-gateway/contracts/errors';
 import { askKeeper, type KeeperDeps } from './upstream-keeper.ts';
 
 /** Items of one page; the vendor's own bound. */
@@ -20,17 +20,38 @@ function keptTurn(item: unknown): KeptTurn | undefined {
   return { id: item['id'], at: item['at'] as unknown as TurnAtUpstream };
 }
 
-/** The history with the items of such turns in their places. Throws 409 where one is still in progress, and 502 where its upstream cannot be reached. */
-export async function fillHistory(history: readonly unknown[], deps: KeeperDeps): Promise<readonly unknown[]> {
-  if (!history.some((item) => keptTurn(item))) return history;
-  const filled: unknown[] = [];
+/** Whether an item of a stored history stands for a turn that an upstream keeps. */
+export const isKeptItem = (item: unknown): boolean => keptTurn(item) !== undefined;
+
+/**
+ * The history with the items of such turns in their places; `missing`: their upstream has forgotten some. Throws 409 where one is still in progress, and
+ * 502 where its upstream cannot be reached.
+ */
+export async function fillHistory(history: readonly unknown[], deps: KeeperDeps): Promise<{ items: readonly unknown[]; missing: boolean }> {
+  const items: unknown[] = [];
+  let missing = false;
   for (const item of history) {
     const kept = keptTurn(item);
-    if (kept) filled.push(...(await readKept(kept, deps)));
-    else filled.push(item);
+    const own = kept ? await unlessGone(readKept(kept, deps)) : [item];
+    if (own) items.push(...own);
+    else missing = true;
   }
-  return filled;
+  return { items, missing };
 }
+
+/** undefined: the upstream knows nothing of it any more. */
+async function unlessGone<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (isGatewayError(error) && error.code === 'not_found') return undefined;
+    throw error;
+  }
+}
+
+/** Resolves when the response is over; false: its upstream has forgotten it. Throws as `fillHistory`. */
+export const waitUntilOver = async (id: string, at: TurnAtUpstream, deps: KeeperDeps): Promise<boolean> =>
+  (await unlessGone(finished(id, at, deps))) !== undefined;
 
 async function readKept({ id, at }: KeptTurn, deps: KeeperDeps): Promise<unknown[]> {
   const response = await finished(id, at, deps);

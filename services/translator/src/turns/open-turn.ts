@@ -7,9 +7,10 @@ import type { CurrentRequest } from '../request/current.ts';
 import type { TurnDeps } from './deps.ts';
 import { type Expansion, expandRequest, noConversation } from './expand-request.ts';
 import { notAdded, notStored } from './losses.ts';
+import { registerOwner } from './register-owner.ts';
 import { RunningTurn } from './running-turn.ts';
 import { TurnWriter } from './turn-writer.ts';
-import { UpstreamRegistration } from './upstream-registration.ts';
+import type { UpstreamRegistration } from './upstream-registration.ts';
 
 /** A request with what it names in its body. */
 export interface OpenedRequest {
@@ -34,26 +35,14 @@ export async function openTurn(current: CurrentRequest, wishes: TurnWishes, deps
   if (job.operation !== 'generate') return { body, losses };
   if (!wishes.store) return { body, losses: wishes.conversation === undefined ? losses : [...losses, notAdded] };
   // The upstream keeps it, under an id of its own.
-  if (wishes.background && !current.request.background) return { body, losses, ...register(current, expansion, deps) };
+  if (wishes.background && !current.request.background)
+    return { body, losses, ...registerOwner(current, { parent: expansion.kept?.turn ?? null, background: true }, deps) };
   // An edge of an earlier version tells no ids; the console's own tests have none.
   if (job.accessKeyId === undefined || !client.turns) return { body, losses, ...(!job.accessKey.startsWith(internalPrefix) && { unstored: notStored }) };
   const turn = createTurn(current, { wishes, expansion, owner: job.accessKeyId, turns: client.turns }, deps);
   if (wishes.conversation === undefined && !turn.running.background) return { body, losses, turn: turn.running };
   await beginNow(turn, wishes);
   return { body, losses, turn: turn.running };
-}
-
-function register({ request, record }: CurrentRequest, { kept }: Expansion, deps: TurnDeps): Pick<OpenedRequest, 'registration'> {
-  const { job } = request;
-  if (job.accessKeyId === undefined) return {};
-  const facts = {
-    owner: job.accessKeyId,
-    // What was put into its body is among the items that the upstream keeps.
-    parent: kept?.turn ?? null,
-    conversation: null,
-    ...{ model: job.requestedModel, createdAt: job.startedAt, background: true, holder: deps.holder, requestId: job.id },
-  };
-  return { registration: new UpstreamRegistration(facts, () => record.servedBy, deps) };
 }
 
 interface TurnSources {

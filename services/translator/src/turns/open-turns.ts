@@ -7,11 +7,13 @@ import type { RequestRecord } from '../request/record.ts';
 import { readWishes } from './asked.ts';
 import type { TurnDeps } from './deps.ts';
 import { notStored } from './losses.ts';
+import { openAtUpstream } from './open-at-upstream.ts';
 import { openTurn } from './open-turn.ts';
 
-/** The body with what it names in the store, where the gateway stores turns and the request asks for anything. Throws what the caller is answered instead. */
+/** The body with what it names in the store, where turns are kept and the request asks for anything. Throws what the caller is answered instead. */
 export function openTurns(current: CurrentRequest, deps: TurnDeps): RequestBody | Promise<RequestBody> {
-  if (!deps.enabled || !current.request.client.turns) return current.body;
+  if (!deps.keptBy || !current.request.client.turns) return current.body;
+  if (deps.keptBy === 'upstream') return openAtUpstream(current, deps);
   const wishes = readWishes(current.request, current.body);
   if (!wishes) return current.body;
   const { request, record } = current;
@@ -21,7 +23,7 @@ export function openTurns(current: CurrentRequest, deps: TurnDeps): RequestBody 
     if (registration) request.registration = registration;
     if (!turn) return body;
     request.turn = turn;
-    return body.heldBy('gateway');
+    return body.state === 'upstream' ? body : body.heldBy('gateway');
   });
 }
 
