@@ -4,6 +4,7 @@ import { speakers, type Upstream, upstreams } from '../laws/harness.ts';
 import type { Pair } from './cross.ts';
 import { type Feature, features } from './features.ts';
 import type { Verdict, Word } from './judge.ts';
+import { writePaths } from './paths.ts';
 
 interface Asked {
   model: string;
@@ -113,5 +114,6 @@ An upstream's cell is judged with one model; others of the same protocol may tak
 | --- | --- |
 ${asked.join('\n')}
 
-${chatClients.map(({ id }) => tableOf(id)).join('\n')}`;
+${chatClients.map(({ id }) => tableOf(id)).join('\n')}
+${writePaths()}`;
 }
