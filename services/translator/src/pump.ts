@@ -38,6 +38,8 @@ export interface PumpOutput {
   sink: PumpSink;
   /** Of a stream that is no conversation; absent: the upstream's protocol reads it. */
   reader?: ReplyReader;
+  /** Reads an event's JSON, or as much of it as anybody looks at; undefined: it is none. Absent: all of it is parsed. */
+  parse?: (record: FramedRecord) => unknown;
 }
 
 /** What the pump reads of the request that is answered. */
@@ -53,6 +55,7 @@ export class Pump {
   readonly #reader: ReplyReader;
   readonly #source: RecordSource;
   readonly #unwrap: UpstreamAdapter['unwrapRecord'];
+  readonly #parse: NonNullable<PumpOutput['parse']>;
   readonly #fastPath: DeltaFastPath | null;
   #held: (string | Uint8Array)[] = [];
   #heldBytes = 0;
@@ -61,7 +64,7 @@ export class Pump {
   #ended = false;
   #fault: UpstreamFault | null = null;
 
-  constructor(record: RequestRecord, upstreamRequest: PumpedRequest, { transform, sink, reader }: PumpOutput, maxEventBytes: number) {
+  constructor(record: RequestRecord, upstreamRequest: PumpedRequest, { transform, sink, reader, parse }: PumpOutput, maxEventBytes: number) {
     const { adapter, route } = upstreamRequest.target;
     const { deltaFields, unwrapRecord, framing } = adapter;
     this.#record = record;
@@ -70,6 +73,7 @@ export class Pump {
     this.#reader = reader ?? unwrapReader(adapter.createReader(route.target), upstreamRequest, record);
     this.#source = recordSource(framing, maxEventBytes);
     this.#unwrap = unwrapRecord;
+    this.#parse = parse ?? (({ data }) => parseRecord(data));
     const isPlain = !unwrapRecord && !upstreamRequest.emulation && !upstreamRequest.relaxedToolSchemas;
     this.#fastPath = deltaFields && isPlain ? new DeltaFastPath(deltaFields, transform) : null;
   }
@@ -139,7 +143,7 @@ export class Pump {
     for (const outer of records) {
       const framed = this.#unwrap ? this.#unwrap(outer) : outer;
       const { event, data, raw, dataStart, dataEnd, failure } = framed;
-      const record: RawRecord = { event, data, json: framed.json ?? parseRecord(data), raw, dataStart, dataEnd, failure };
+      const record: RawRecord = { event, data, json: framed.json ?? this.#parse(framed), raw, dataStart, dataEnd, failure };
       // What a message of failure says is its reader's to judge, readable or not.
       if (failure === undefined && record.json === undefined && !isDone(data)) {
         if (record.data.trim() === '') continue;

@@ -10,6 +10,7 @@ import type { UpstreamRequest } from '../prepare/upstream-request.ts';
 import { Pump, type PumpSink } from '../pump.ts';
 import type { ReplySink } from '../reply-sink.ts';
 import { FoldedTransform, isStream, noSink } from '../reply-transform/folded.ts';
+import { readEvent } from '../reply-transform/large-event.ts';
 import { PassedBytes } from '../reply-transform/passed-bytes.ts';
 import type { ReplyTransform } from '../reply-transform/reply-transform.ts';
 import { TranslatedTransform } from '../reply-transform/translated.ts';
@@ -170,7 +171,7 @@ class Attempt {
   }
 
   #createPump(transform: ReplyTransform, sink: PumpSink): Pump {
-    const reader = isUnary(this.#request.job.operation) ? { reader: new UnaryReader(this.#upstreamRequest.target.adapter) } : {};
+    const reader = isUnary(this.#request.job.operation) ? { reader: new UnaryReader(this.#upstreamRequest.target.adapter), parse: readEvent } : {};
     return new Pump(this.#record, this.#upstreamRequest, { transform, sink, ...reader }, this.#deps.reply.maxEventBytes);
   }
 
