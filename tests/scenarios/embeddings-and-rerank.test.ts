@@ -49,6 +49,7 @@ beforeAll(async () => {
       at('gamma'),
       at('delta'),
       at('beta'),
+      at('cloudhost_invoke'),
     ],
     models: [
       model('chat', 'alpha'),
@@ -61,6 +62,8 @@ beforeAll(async () => {
       model('qwen-ranks', 'delta', { kind: 'delta-rerank' }),
       model('qwen-chat', 'delta'),
       model('claude', 'beta'),
+      { name: 'titan', upstream: 'cloudhost_invoke', upstream_model_id: 'amazon.titan-embed-text-v2:0' },
+      { name: 'bedrock-ranks', upstream: 'cloudhost_invoke', upstream_model_id: 'cohere.rerank-v3-5:0' },
     ],
   });
 });
@@ -201,7 +204,17 @@ describe('embeddings', () => {
     expect(received[0]).toMatchObject({ path: '/v2/embed', body: { texts: ['a'], input_type: 'search_document', embedding_types: ['float'] } });
   });
 
-  test.each(['gemini', 'qwen-vectors', 'cohere-vectors'])('tokens of a foreign tokenizer are refused before any call: %s', async (name) => {
+  test('are asked of InvokeModel one by one, as the vendor of the model takes them', async () => {
+    reply = { status: 200, body: ({ inputText }: Record<string, unknown>) => ({ embedding: [String(inputText).length], inputTextTokenCount: 2 }) };
+    const { json, row } = await post('/v1/embeddings', { model: 'titan', input: ['a', 'bb', 'ccc'] });
+    expect(json.data.map(({ embedding }) => embedding)).toEqual([[1], [2], [3]]);
+    expect(received.map(({ path, body }) => [path, body])).toEqual(
+      ['a', 'bb', 'ccc'].map((inputText) => ['/model/amazon.titan-embed-text-v2%3A0/invoke', { inputText }]),
+    );
+    expect(row).toMatchObject({ input_tokens: 6, status: 200, upstream_protocol: 'cloudhost_invoke' });
+  });
+
+  test.each(['gemini', 'qwen-vectors', 'cohere-vectors', 'titan'])('tokens of a foreign tokenizer are refused before any call: %s', async (name) => {
     const { status, json } = await post('/v1/embeddings', { model: name, input: [[1, 2]] });
     expect([status, json.error.param, received.length]).toEqual([400, 'input', 0]);
   });
@@ -421,6 +434,24 @@ describe('rerank', () => {
       body: { model: 'vendor-qwen-ranks', input: { query: 'q', documents: ['a'] }, parameters: { top_n: 3, return_documents: false } },
     });
     expect(row).toMatchObject({ client_protocol: 'alpha_rerank', input_tokens: 5, losses: [{ field: 'max_tokens_per_doc', action: 'dropped' }] });
+  });
+
+  test('is asked of InvokeModel, whose searches are counted', async () => {
+    reply = {
+      status: 200,
+      body: {
+        results: [
+          { index: 1, relevance_score: 0.5 },
+          { index: 0, relevance_score: 0.2 },
+        ],
+      },
+    };
+    const { json } = await post('/v2/rerank', { model: 'bedrock-ranks', query: 'q', documents, top_n: 2 });
+    expect(received[0]).toMatchObject({
+      path: '/model/cohere.rerank-v3-5%3A0/invoke',
+      body: { query: 'q', documents: ['first', 'second', 'third'], top_n: 2, api_version: 2 },
+    });
+    expect(json).toMatchObject({ results: [{ index: 1 }, { index: 0 }], meta: { billed_units: { search_units: 1 } } });
   });
 
   test('a result that names no document is a failure of the upstream', async () => {

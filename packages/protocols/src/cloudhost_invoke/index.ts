@@ -1,16 +1,25 @@
 /** Bedrock InvokeModel: the protocol as one value, built on those of the models' vendors. Only upstreams speak it. */
 
+import type { Operation } from '@model-gateway/contracts';
 import { beta, flagsOfCaller, readRefusedFlags } from '../beta/index.ts';
 import { credential, listModels, readError, readModelList, readTokenCount, signing } from '../cloudhost_converse/index.ts';
-import type { Protocol } from '../contract/index.ts';
+import type { Protocol, Target } from '../contract/index.ts';
 import { plainToolRules } from '../kit/tool-bridge.ts';
+import { embeddings, isEmbeddingModel } from './upstream/embeddings.ts';
 import { request } from './upstream/endpoint.ts';
 import { unwrapRecord } from './upstream/envelope.ts';
 import { hostVersioned, messagesShape } from './upstream/messages-body.ts';
 import { createReader, readWhole } from './upstream/read-response.ts';
+import { isRerankModel, rerank } from './upstream/rerank.ts';
 import { shapeOf } from './upstream/shapes.ts';
 import { verbatim } from './upstream/verbatim-rules.ts';
 import { writeRequest } from './upstream/write-request.ts';
+
+/** Each model does one of these. */
+function serves(target: Target): readonly Operation[] {
+  if (isEmbeddingModel(target)) return ['embed'];
+  return isRerankModel(target) ? ['rerank'] : ['generate', 'count-tokens'];
+}
 
 export const cloudhostInvoke: Protocol = {
   id: 'cloudhost_invoke',
@@ -18,6 +27,8 @@ export const cloudhostInvoke: Protocol = {
   title: 'Bedrock InvokeModel',
   upstream: {
     framing: 'event-stream',
+    serves,
+    unary: { embed: embeddings, rerank },
     unwrapRecord,
     signatureKind: (target) => (shapeOf(target) === messagesShape ? beta.id : 'cloudhost_invoke'),
     bodyLayout: (target) => shapeOf(target).layout(target),

@@ -29,19 +29,24 @@ function pathsOf(protocol: Protocol & { client: ClientAdapter }): ServedPath[] {
   );
 }
 
-const target = (protocol: string, kind: string | null): Target => ({
+/** Hosts whose models' names say what they do. */
+const modelsByName: Readonly<Record<string, Partial<Record<Operation, string>>>> = {
+  cloudhost_invoke: { embed: 'amazon.titan-embed-text-v2:0', rerank: 'cohere.rerank-v3-5:0' },
+};
+
+const target = (protocol: string, operation: Operation, kind: string | null): Target => ({
   baseUrl: 'https://upstream',
   directPath: false,
-  upstreamModelId: 'model',
+  upstreamModelId: modelsByName[protocol]?.[operation] ?? 'model',
   neutralHeaders: false,
-  extraConfig: protocol === 'passthrough' ? {} : null,
+  extraConfig: null,
   kind,
 });
 
 /** How models of one kind serve it; undefined: not at all. */
 function servedBy({ client, operation }: ServedPath, upstream: Protocol & { upstream: UpstreamAdapter }, kind: string | null): string | undefined {
   const { serves, passesVerbatim, unary } = upstream.upstream;
-  const goal = target(upstream.id, kind);
+  const goal = target(upstream.id, operation, kind);
   if (!serves?.(goal).includes(operation)) return undefined;
   if (passesVerbatim?.(client.id, goal, operation) ?? client.id === upstream.id) return 'as it is';
   const key = operation as keyof UnaryExchanges;

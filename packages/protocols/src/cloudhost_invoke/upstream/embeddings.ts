@@ -1,0 +1,67 @@
+/**
+ * Embeddings in the bodies of the models' vendors: https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-titan-embed-text.html and
+ * https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-embed.html
+ */
+import { noUsage, type Usage } from '@model-gateway/contracts';
+import { exactly, textOf } from '../../alpha/index.ts';
+import type { Embeddings, EmbeddingsRequest, Target, UnaryUpstreamCodec } from '../../contract/index.ts';
+import { vectorOf } from '../../kit/float-vector.ts';
+import { Losses } from '../../kit/losses.ts';
+import { asArray, asCount, asNumber, asString, type JsonObject, own } from '../../kit/read.ts';
+
+const idsOf = ({ modelId, upstreamModelId }: Target): string => `${modelId ?? ''} ${upstreamModelId}`;
+
+/** Models that make vectors and nothing else. */
+export const isEmbeddingModel = (target: Target): boolean => /titan-embed|cohere\.embed/i.test(idsOf(target));
+
+const isCohere = (target: Target): boolean => /cohere\.embed/i.test(idsOf(target));
+/** The first one has vectors of one length alone. */
+const hasLengths = (target: Target): boolean => !/titan-embed-text-v1|titan-embed-g1|embed-(?:english|multilingual)-v3/i.test(idsOf(target));
+
+/** One vendor takes a list, the other one text a call. */
+const cohereTexts = 96;
+const defaultInputType = 'search_document';
+
+export const embeddings: UnaryUpstreamCodec<EmbeddingsRequest, Embeddings> = {
+  split(request, target) {
+    // Before the first call: what the upstream cannot be asked for is refused as a whole.
+    for (const input of request.inputs) textOf(input);
+    const maxTexts = isCohere(target) ? cohereTexts : 1;
+    const count = Math.ceil(request.inputs.length / maxTexts);
+    return Array.from({ length: count }, (_, at) => ({ ...request, inputs: request.inputs.slice(at * maxTexts, (at + 1) * maxTexts) }));
+  },
+  join: (replies) => ({ vectors: replies.flatMap(({ vectors }) => vectors) }),
+  writeRequest(request, { target }) {
+    const losses = new Losses();
+    if (request.dimensions !== undefined && !hasLengths(target)) losses.dropped('dimensions', 'This model has vectors of one length alone.');
+    if (request.purpose && !isCohere(target)) losses.dropped('taskType', 'This upstream is not told what the vectors are for.');
+    return { body: isCohere(target) ? writeCohere(request, target) : writeTitan(request, target), losses: losses.list };
+  },
+  readReply(body, { inputs }) {
+    const vector = own(body, 'embedding');
+    if (vector !== undefined) return { reply: { vectors: exactly(inputs.length, [vectorOf(vector)]) }, usage: readUsage(body) };
+    const found = own(body, 'embeddings');
+    const list = asArray(found) ?? asArray(own(found, 'float')) ?? [];
+    return { reply: { vectors: exactly(inputs.length, list.map(vectorOf)) }, usage: readUsage(body) };
+  },
+};
+
+function writeTitan({ inputs: [input], dimensions }: EmbeddingsRequest, target: Target): JsonObject {
+  const sized = dimensions !== undefined && hasLengths(target);
+  return { inputText: input ? textOf(input) : '', ...(sized && { dimensions }) };
+}
+
+function writeCohere({ inputs, dimensions, purpose }: EmbeddingsRequest, target: Target): JsonObject {
+  const sized = dimensions !== undefined && hasLengths(target);
+  return {
+    texts: inputs.map(textOf),
+    input_type: purpose ? `search_${purpose}` : (asString(own(target.extraConfig, 'input_type')) ?? defaultInputType),
+    embedding_types: ['float'],
+    ...(sized && { output_dimension: dimensions }),
+  };
+}
+
+function readUsage(body: unknown): Usage | null {
+  const tokens = asNumber(own(body, 'inputTextTokenCount'));
+  return tokens === undefined ? null : { ...noUsage, input: asCount(tokens) };
+}
