@@ -1,5 +1,6 @@
 import type { ProtocolId } from '@model-gateway/contracts';
 import { alpha } from './alpha/index.ts';
+import { alphaAudio } from './alpha_audio/index.ts';
 import { alphaEmbeddings } from './alpha_embeddings/index.ts';
 import { alphaImages } from './alpha_images/index.ts';
 import { alphaRerank } from './alpha_rerank/index.ts';
@@ -15,6 +16,7 @@ import { gamma } from './gamma/index.ts';
 /** The only list. A protocol that is not here is not built: the console refuses it on save. */
 export const protocols: readonly Protocol[] = [
   alpha,
+  alphaAudio,
   alphaEmbeddings,
   alphaImages,
   alphaRerank,

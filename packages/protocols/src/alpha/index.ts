@@ -10,6 +10,7 @@ import { routes } from './client/routes.ts';
 import { AlphaTerminator } from './client/stream-terminator.ts';
 import { testCall } from './client/test-call.ts';
 import { AlphaWriter, writeWhole } from './client/write-response.ts';
+import { isAudioEnd, isAudioOperation, observeSpeech, readAudioUsage } from './shared/audio.ts';
 import { embeddingsUpstream, isCohere, readUsage } from './shared/embeddings.ts';
 import { readError, writeError } from './shared/errors.ts';
 import { chatFamily } from './shared/families.ts';
@@ -52,11 +53,25 @@ export const alpha: Protocol = {
     contentType: (form) => (form === 'sse' ? 'text/event-stream; charset=utf-8' : 'application/json'),
   },
   upstream: {
-    serves: () => ['generate', 'count-tokens', 'complete', 'embed', 'rerank', 'moderate', 'image', 'image-edit', 'image-variation'],
+    serves: () => [
+      'generate',
+      'count-tokens',
+      'complete',
+      'embed',
+      'rerank',
+      'moderate',
+      'image',
+      'image-edit',
+      'image-variation',
+      'speech',
+      'transcribe',
+      'translate-speech',
+    ],
     passesVerbatim,
     unary: { embed: embeddingsUpstream, rerank: rerankUpstream, image: imagesUpstream, 'image-edit': imagesUpstream, 'image-variation': imagesUpstream },
-    readUnaryUsage: (body) => readImagesUsage(body) ?? readUsage(body),
-    isUnaryEnd: isImagesEnd,
+    readUnaryUsage: (body) => readImagesUsage(body) ?? readAudioUsage(body) ?? readUsage(body),
+    isUnaryEnd: (event) => isImagesEnd(event) || isAudioEnd(event),
+    observeBytes: observeSpeech,
     bodyLayout: () => bodyLayout,
     toolRules: (target) => ({ name: plainToolName, freeText: chatFamily(target).freeTextTools, vendorTools: 'alpha' }),
     framing: 'sse',
@@ -79,10 +94,11 @@ export const alpha: Protocol = {
   },
 };
 
-/** Embeddings and images have names of their own among the protocols; the answers of rerank are always written anew, since each vendor's differ. */
+/** Embeddings, images and audio have names of their own among the protocols; the answers of rerank are always written anew, since each vendor's differ. */
 function passesVerbatim(client: ProtocolId, target: Target, operation: Operation): boolean {
   if (operation === 'embed') return client === 'alpha_embeddings' && !isCohere(target);
   if (isImageOperation(operation)) return client === 'alpha_images';
+  if (isAudioOperation(operation)) return client === 'alpha_audio';
   return client === 'alpha' && operation !== 'rerank';
 }
 

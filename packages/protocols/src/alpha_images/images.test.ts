@@ -8,8 +8,8 @@ import { alpha } from '../alpha/index.ts';
 import type { FormBody, Images, ImagesRequest, Target, UnaryClientCodec, WriteRequestContext } from '../contract/index.ts';
 import { delta } from '../delta/index.ts';
 import { gamma } from '../gamma/index.ts';
+import { ErrorTerminator } from '../kit/error-terminator.ts';
 import { alphaImages } from './index.ts';
-import { ImagesTerminator } from './stream-terminator.ts';
 
 type Codec = UnaryClientCodec<ImagesRequest, Images>;
 const codec = (operation: 'image' | 'image-edit' | 'image-variation'): Codec => alphaImages.client!.unary![operation]!;
@@ -262,11 +262,11 @@ describe('a stream that breaks', () => {
   test('ends with an error event; one that came to its end is left alone, however its bytes were cut', () => {
     const text = 'event: image_generation.completed\ndata: {"type":"image_generation.completed","b64_json":"AAAA"}\n\n';
     for (let size = 1; size <= text.length; size += 7) {
-      const terminator = new ImagesTerminator();
+      const terminator = new ErrorTerminator(['.completed"']);
       for (let at = 0; at < text.length; at += size) terminator.observe(Buffer.from(text.slice(at, at + size)));
       expect([size, terminator.ended, terminator.close(warning)]).toEqual([size, true, '']);
     }
-    const broken = new ImagesTerminator();
+    const broken = new ErrorTerminator(['.completed"']);
     broken.observe(Buffer.from('data: {"type":"image_generation.partial_image","b64_json":"AAAA"}\n\n'));
     expect(broken.repeatable).toBe(true);
     expect(broken.close(warning)).toMatch(/^event: error\ndata: \{"type":"error","error":\{"message":"The upstream broke off\."/);

@@ -1,7 +1,7 @@
 /** OpenAI-compatible images: built on chat completions, whose errors, keys and addresses it shares. */
 import { alpha, imagesClient } from '../alpha/index.ts';
 import type { ClientAdapter, ClientRoute, Protocol, UpstreamAdapter } from '../contract/index.ts';
-import { ImagesTerminator } from './stream-terminator.ts';
+import { ErrorTerminator } from '../kit/error-terminator.ts';
 
 const { client, upstream } = alpha as { client: ClientAdapter; upstream: UpstreamAdapter };
 
@@ -25,7 +25,7 @@ export const alphaImages: Protocol = {
     // What an image is in tokens, nobody knows before.
     readReplyLimits: () => ({ output: 0, thinking: 0, replies: 1 }),
     bodyWords: [],
-    createTerminator: () => new ImagesTerminator(),
+    createTerminator: () => new ErrorTerminator(['.completed"']),
     testCall: ({ model, prompt, body }) => ({ path: '/v1/images/generations', query: '', streamForm: 'whole', body: { prompt, ...body, model } }),
     unary: { image: imagesClient('generate'), 'image-edit': imagesClient('edit'), 'image-variation': imagesClient('vary') },
   },

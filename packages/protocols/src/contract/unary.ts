@@ -140,11 +140,20 @@ export interface ClientUnary {
   unary?: { [K in keyof UnaryExchanges]?: UnaryClientCodec<UnaryExchanges[K]['request'], UnaryExchanges[K]['reply']> };
 }
 
+/** A reply that passes as bytes, and the request that it answers. */
+export interface BytesContext {
+  operation: Operation;
+  /** Of the reply. */
+  contentType: string;
+  /** A top-level value of the request; undefined when it is absent or null. */
+  requestValue(key: string): unknown;
+}
+
 /** Looks at bytes that pass, for what they cost. */
 export interface BytesObserver {
   push(chunk: Uint8Array): void;
-  /** What was used, as far as the bytes say; null: nothing. */
-  finish(): Usage | null;
+  /** What was used, as far as request and bytes say; null: nothing is known. */
+  finish(): { usage: Usage; estimated: boolean } | null;
 }
 
 /** Operations that upstreams of a protocol serve beside conversations, or in their place. */
@@ -155,5 +164,5 @@ export interface UpstreamUnary {
   /** Of a stream of events that passes: whether this is the last one. Absent: the stream may end after any. */
   isUnaryEnd?(event: unknown): boolean;
   /** Of a reply that passes as bytes; absent: nobody looks. */
-  observeBytes?(context: { operation: Operation; contentType: string }): BytesObserver | null;
+  observeBytes?(context: BytesContext): BytesObserver | null;
 }

@@ -71,7 +71,8 @@ export class Reply implements StreamHandlers<'translator.run'>, OpenReply {
     this.#context = context;
     this.#body = new ReplyBody(exchange.response);
     this.#keepAlive = exchange.protocol.client.keepAlive(form, exchange.request.headers as Headers);
-    this.#terminator = form === 'whole' ? null : this.#createTerminator(form);
+    // Of bytes nobody knows what would end them.
+    this.#terminator = form === 'whole' || form === 'bytes' ? null : this.#createTerminator(form);
   }
 
   #createTerminator(streamForm: StreamForm): StreamTerminator {

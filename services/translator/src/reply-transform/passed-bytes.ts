@@ -17,7 +17,8 @@ export class PassedBytes {
     this.#current = current;
     this.#sink = sink;
     this.#contentType = contentType;
-    this.#observer = target.adapter.observeBytes?.({ operation: current.request.job.operation, contentType }) ?? null;
+    const requestValue = (key: string): unknown => current.body.topLevel(key);
+    this.#observer = target.adapter.observeBytes?.({ operation: current.request.job.operation, contentType, requestValue }) ?? null;
   }
 
   /** false: stop reading until the sink is writable. */
@@ -29,8 +30,8 @@ export class PassedBytes {
 
   finish(): Omit<AttemptEnd, 'status'> {
     this.#commit();
-    const usage = this.#observer?.finish();
-    if (usage) this.#current.record.meter.count(usage);
+    const seen = this.#observer?.finish();
+    if (seen) this.#current.record.meter.see([{ type: 'usage', ...seen }]);
     return { fault: null, committed: true };
   }
 

@@ -6,6 +6,7 @@ import type { VerbatimReply, VerbatimReplyContext, VerbatimRequestContext, Verba
 import { Losses } from '../../kit/losses.ts';
 import { asArray, asObject, own } from '../../kit/read.ts';
 import { nineCharacterId } from '../../kit/short-id.ts';
+import { isAudioOperation } from './audio.ts';
 import { argumentEdits } from './broken-arguments.ts';
 import { closedEdits, orderEdits } from './closed-fields.ts';
 import { fitMessages, messageWords } from './earlier-messages.ts';
@@ -35,8 +36,8 @@ export const verbatim: VerbatimRules = {
   },
   createReply(context) {
     if (context.operation === 'embed') return createEmbeddingsReply(context);
-    // Replies with images name no model, and their streams have no terminator.
-    return isImageOperation(context.operation) ? imagesReply : new AlphaReply(context);
+    // Replies with images and audio name no model, and their streams have no terminator.
+    return isImageOperation(context.operation) || isAudioOperation(context.operation) ? unnamedReply : new AlphaReply(context);
   },
 };
 
@@ -80,7 +81,7 @@ function readStreamOptions({ contains, value, parse }: VerbatimRequestContext): 
   }
 }
 
-const imagesReply: VerbatimReply = { record: () => [], whole: () => [] };
+const unnamedReply: VerbatimReply = { record: () => [], whole: () => [] };
 
 class AlphaReply implements VerbatimReply {
   readonly #context: VerbatimReplyContext;

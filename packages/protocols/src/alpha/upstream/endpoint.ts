@@ -17,6 +17,9 @@ const pathOf: Partial<Record<Operation, string>> = {
   image: '/images/generations',
   'image-edit': '/images/edits',
   'image-variation': '/images/variations',
+  speech: '/audio/speech',
+  transcribe: '/audio/transcriptions',
+  'translate-speech': '/audio/translations',
 };
 
 /** Headers of a caller that mean something to an upstream of the same protocol; all others stay here. */

@@ -1,21 +1,26 @@
-/** Ends a broken stream of images with an error event: half an image cannot be completed. */
+/** Ends a broken stream with an error event, where what was sent cannot be completed: half an image, half a sentence of speech. */
 import type { GatewayWarning, StreamTerminator } from '../contract/index.ts';
 
-/** Of the type of the event that ends the stream. Inside strings the quote is escaped, so that no text can fake it. */
-const mark = '.completed"';
-
-export class ImagesTerminator implements StreamTerminator {
+export class ErrorTerminator implements StreamTerminator {
+  readonly #marks: readonly string[];
+  readonly #longest: number;
   #tail: Buffer = Buffer.alloc(0);
   #ended = false;
   #closed = false;
+
+  /** `marks`: of events that end a stream. With a quote at their end, which is escaped inside strings, no text can fake them. */
+  constructor(marks: readonly string[]) {
+    this.#marks = marks;
+    this.#longest = Math.max(...marks.map(({ length }) => length));
+  }
 
   observe(bytes: Uint8Array): void {
     if (this.#ended) return;
     const piece = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     // The mark may be cut in two.
-    const seam = Buffer.concat([this.#tail, piece.subarray(0, mark.length)]);
-    this.#ended = seam.includes(mark) || piece.includes(mark);
-    this.#tail = Buffer.concat([this.#tail, piece.subarray(-mark.length)]).subarray(-mark.length);
+    const seam = Buffer.concat([this.#tail, piece.subarray(0, this.#longest)]);
+    this.#ended = this.#marks.some((mark) => seam.includes(mark) || piece.includes(mark));
+    this.#tail = Buffer.concat([this.#tail, piece.subarray(-this.#longest)]).subarray(-this.#longest);
   }
 
   get ended(): boolean {

@@ -1,0 +1,41 @@
+/** OpenAI-compatible speech and transcriptions: built on chat completions, whose errors, keys and addresses it shares. */
+import { alpha } from '../alpha/index.ts';
+import type { ClientAdapter, ClientRoute, Protocol, UpstreamAdapter } from '../contract/index.ts';
+import { ErrorTerminator } from '../kit/error-terminator.ts';
+
+const { client, upstream } = alpha as { client: ClientAdapter; upstream: UpstreamAdapter };
+
+/** Speech comes as bytes unless events are asked for, by a field of its own. Only transcriptions have streams otherwise. */
+const routes: readonly ClientRoute[] = [
+  {
+    methods: ['POST'],
+    path: '/v1/audio/speech',
+    match: () => ({ operation: 'speech', stream: null, readStream: (value) => (value('stream_format') === 'sse' ? 'sse' : 'bytes') }),
+  },
+  { methods: ['POST'], path: '/v1/audio/transcriptions', match: () => ({ operation: 'transcribe', stream: null, body: 'form', files: ['file'] }) },
+  { methods: ['POST'], path: '/v1/audio/translations', match: () => ({ operation: 'translate-speech', stream: 'whole', body: 'form', files: ['file'] }) },
+];
+
+export const alphaAudio: Protocol = {
+  id: 'alpha_audio',
+  kind: 'unary',
+  title: 'OpenAI-compatible audio',
+  client: {
+    ...client,
+    routes,
+    onlyVerbatim: {},
+    editedKeys: ['stream_format'],
+    limitKeys: [],
+    // How long speech becomes is not said.
+    readReplyLimits: () => ({ output: 0, thinking: 0, replies: 1 }),
+    bodyWords: [],
+    createTerminator: () => new ErrorTerminator(['"speech.audio.done"', '"transcript.text.done"']),
+    testCall: ({ model, prompt, body }) => ({
+      path: '/v1/audio/speech',
+      query: '',
+      streamForm: 'bytes',
+      body: { input: prompt, voice: 'alloy', ...body, model },
+    }),
+  },
+  upstream: { ...upstream, serves: () => ['speech', 'transcribe', 'translate-speech'] },
+};
