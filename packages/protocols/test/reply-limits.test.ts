@@ -27,6 +27,8 @@ describe('what a request says of its replies', () => {
     ['gamma', { generation_config: { max_output_tokens: 64, thinking_config: { thinking_budget: 5 } } }, { output: 64, thinking: 5, replies: 1 }],
     ['gamma', { generationConfig: { thinkingConfig: { thinkingBudget: -1 } }, generation_config: null }, { replies: 1 }],
     ['alpha_response', { max_output_tokens: 12, n: 4 }, { output: 12, replies: 1 }],
+    ['alpha_images', { n: 4 }, { output: 8192, thinking: 0, replies: 4, images: 4 }],
+    ['alpha_images', { n: 'many' }, { output: 8192, thinking: 0, replies: 1, images: 1 }],
   ])('%s %j', (id, body, expected) => expect(JSON.parse(JSON.stringify(said(id, body)))).toEqual(expected));
 
   test.each(chatClients.filter(({ client }) => client.readReplyLimits).map(({ id }) => id))('%s: no value breaks it', (id) => {

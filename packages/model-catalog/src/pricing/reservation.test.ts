@@ -48,6 +48,12 @@ describe('how much money', () => {
     expect(reservationOf(price({ mode: 'per_second', unit: 20_000_000_000, input: null, output: null }), { input: 1, output: 1 })).toBe(0);
   });
 
+  test('of images is by their number, where that is what they are priced by', () => {
+    const byImage = price({ mode: 'per_image', unit: 40_000_000_000, input: null, output: null });
+    expect(reservationOf(byImage, { input: 5, output: 5, images: 3 })).toBe(120_000);
+    expect(reservationOf(byImage, { input: 5, output: 5 })).toBe(0);
+  });
+
   test('is never less than what such a request costs, however its tokens are counted', () => {
     const money = fc.integer({ min: 0, max: 100_000_000 });
     const parts = fc.array(fc.nat({ max: 1_000 }), { minLength: 6, maxLength: 6 });

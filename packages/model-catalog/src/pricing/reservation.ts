@@ -14,6 +14,7 @@ interface Said {
   thinking?: number | undefined;
   /** Replies at once, at least 1. */
   replies: number;
+  images?: number | undefined;
 }
 
 type Family = Pick<ModelFamily, 'context' | 'output' | 'minOutput' | 'thinking' | 'thinksBeside'>;
@@ -22,6 +23,8 @@ type Family = Pick<ModelFamily, 'context' | 'output' | 'minOutput' | 'thinking' 
 export interface Expected {
   input: number;
   output: number;
+  /** Absent: none. */
+  images?: number;
 }
 
 /** Bytes of a request to a token: as dense as Chinese prose or minified code; English prose has more bytes to a token. */
@@ -39,7 +42,7 @@ export function expectTokens(requestBytes: number, said: Said, family: Family, f
   const input = Math.min(text + files.tokens + vendorTokens, family.context ?? Number.POSITIVE_INFINITY);
   const max = family.output ?? maxReplyLength;
   const reply = Math.min(said.output === undefined ? (family.output ?? unlimitedReply) : Math.max(said.output, family.minOutput), max);
-  return { input, output: (reply + thinkingBeside(said, family)) * said.replies };
+  return { input, output: (reply + thinkingBeside(said, family)) * said.replies, ...(said.images !== undefined && { images: said.images }) };
 }
 
 /** Thinking counts within the reply's limit, but for the families that count it beside. */
@@ -49,8 +52,8 @@ function thinkingBeside({ thinking }: Said, family: Family): number {
 }
 
 /** In millionths: each token at the dearest that it may be counted as. 0 where the price goes by what only the reply tells. */
-export function reservationOf(price: Price, { input, output }: Expected): number {
-  const counts = { input, output, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, reasoning: 0 };
+export function reservationOf(price: Price, { input, output, images }: Expected): number {
+  const counts = { input, output, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, reasoning: 0, ...(images !== undefined && { images }) };
   if (price.mode !== 'per_token') return costOf(price, counts) ?? 0;
   // A tier holds for the whole request, and a shorter one may stay below it: whichever is dearer.
   return Math.max(...[price, pricesFor(price, counts)].map((prices) => costOf({ ...price, tiers: [], ...dearest(prices) }, counts) ?? 0));

@@ -2,6 +2,10 @@
 import { alpha, imagesClient } from '../alpha/index.ts';
 import type { ClientAdapter, ClientRoute, Protocol, UpstreamAdapter } from '../contract/index.ts';
 import { ErrorTerminator } from '../kit/error-terminator.ts';
+import { asReplies } from '../kit/reply-limits.ts';
+
+/** As many as models of today count an image of high quality as; only the largest have more. */
+const imageTokens = 8_192;
 
 const { client, upstream } = alpha as { client: ClientAdapter; upstream: UpstreamAdapter };
 
@@ -21,9 +25,11 @@ export const alphaImages: Protocol = {
     routes,
     onlyVerbatim: {},
     editedKeys: [],
-    limitKeys: [],
-    // What an image is in tokens, nobody knows before.
-    readReplyLimits: () => ({ output: 0, thinking: 0, replies: 1 }),
+    limitKeys: ['n'],
+    readReplyLimits(value) {
+      const images = asReplies(value('n'));
+      return { output: imageTokens, thinking: 0, replies: images, images };
+    },
     bodyWords: [],
     createTerminator: () => new ErrorTerminator(['.completed"']),
     testCall: ({ model, prompt, body }) => ({ path: '/v1/images/generations', query: '', streamForm: 'whole', body: { prompt, ...body, model } }),

@@ -8,6 +8,8 @@ export interface ReplyLimits {
   thinking?: number | undefined;
   /** How many replies are asked for at once; at least 1. */
   replies: number;
+  /** How many images are asked for. Absent: none. */
+  images?: number | undefined;
 }
 
 /** Absent: requests of this protocol never say. Example: `readReplyLimits: (value) => ({ output: asCount(value('max_tokens')), replies: 1 })`. */
