@@ -224,6 +224,8 @@ function Onward({ to, row, withBodies, label }: { to: '/playground' | '/studio';
 }
 
 const buckets = ['input_tokens', 'cache_read_tokens', 'cache_write_tokens', 'output_tokens', 'reasoning_tokens'] as const;
+/** Shown where anybody counted them. */
+const others = ['audio_input_tokens', 'audio_output_tokens', 'images', 'seconds', 'characters'] as const;
 
 function Usage({ row }: { row: LogRow }) {
   const { t } = useTranslation('logs');
@@ -233,12 +235,12 @@ function Usage({ row }: { row: LogRow }) {
         {t('usage')}
       </Title>
       <Group gap="xl">
-        {buckets.map((name) => (
+        {[...buckets, ...others.filter((name) => row[name])].map((name) => (
           <div key={name}>
             <Text size="xs" c="dimmed">
               {t(`token.${name}`)}
             </Text>
-            <Text fw={600}>{formatNumber(row[name])}</Text>
+            <Text fw={600}>{formatNumber(row[name] ?? 0)}</Text>
           </div>
         ))}
         <div>
