@@ -486,6 +486,15 @@ recorded('recorded replies through the official SDK', () => {
     expect(JSON.parse(JSON.stringify(answer))).toEqual({ ...given, model });
   });
 
+  test('vectors of generate-content: equal to a direct call', async () => {
+    const { status, body } = readReply('gamma_media', 'embed-dims', 1)!;
+    reply = { status, body };
+    const ai = new GoogleGenAI({ apiKey: gateway.key, httpOptions: { baseUrl: gateway.url } });
+    const given = JSON.parse(body.toString()) as { embeddings: { values: number[] }[] };
+    const answer = await ai.models.embedContent({ model: 'gemini', contents: 'Hello, world!', config: { outputDimensionality: 128 } });
+    expect(answer.embeddings?.map(({ values }) => values)).toEqual(given.embeddings.map(({ values }) => values));
+  });
+
   test.each(['text', 'text-and-image'])('moderation of %s: equal to a direct call', async (name) => {
     const { status, body } = readReply('alpha_moderations', name, 1)!;
     reply = { status, body };

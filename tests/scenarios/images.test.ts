@@ -304,6 +304,32 @@ describe('a generate-content upstream', () => {
     expect(lossesOf(await row())).toEqual(['mask emulated']);
   });
 
+  test('images by address pass as such, or are fetched where the operator lets the gateway do so', async () => {
+    const edit = async (at: InProcessGateway, url: string) => {
+      const { openai, row } = sdk(at);
+      await openai.post('/images/edits', { body: { model: 'gemini', prompt: 'p', images: [{ image_url: url }] } });
+      const [{ parts }] = (upstream.json() as { contents: [{ parts: Record<string, unknown>[] }] }).contents;
+      return { part: parts[0], row: await row() };
+    };
+    upstream.answer = (response, received) => (received.path.startsWith('/files/') ? void response.end(png) : json(geminiReply)(response, received));
+    expect((await edit(gateway, 'https://pictures.example/a.png')).part).toEqual({
+      fileData: { fileUri: 'https://pictures.example/a.png', mimeType: 'image/png' },
+    });
+    const network = createOutbound({ allowPrivate: true, timeouts, userAgent: 'test', logger: { warn() {}, error() {} } });
+    const fetching = await start({ clientUrls: network });
+    try {
+      const { part, row } = await edit(fetching, `${address}/files/a.png`);
+      expect(part).toEqual({ inlineData: { mimeType: 'image/png', data: b64 } });
+      expect(row.pipeline).toContain('fetch-media');
+      upstream.answer = (response, received) =>
+        received.path.startsWith('/files/') ? void response.writeHead(404).end() : json(geminiReply)(response, received);
+      await expect(edit(fetching, `${address}/files/b.png`)).rejects.toMatchObject({ status: 400, param: 'images' });
+    } finally {
+      await fetching.stop();
+      await network.close();
+    }
+  });
+
   test('a caller who asked for a stream gets one, of the image that came whole', async () => {
     upstream.answer = json(geminiReply);
     const { openai, row } = sdk();

@@ -26,10 +26,23 @@ export function addressesOf(conversation: Conversation, opens: (part: MediaPart)
 const isAddressed = (part: MediaPart): part is MediaPart & { url: string } =>
   part.data === undefined && part.text === undefined && part.url !== undefined && /^https?:\/\//i.test(part.url);
 
+/** What a fetch belongs to. */
+export interface FetchContext {
+  /** Aborts the fetches. */
+  signal: AbortSignal;
+  /** The field that names the addresses, for a refusal; absent: `messages`. */
+  param?: string;
+}
+
 /** Fetches what is not in `files` yet, a few at a time. Throws a 400 for what cannot be had: a model that answers about a picture it never saw helps nobody. */
-export async function fetchAll(urls: readonly string[], files: Map<string, FetchedFile>, outbound: Outbound, signal: AbortSignal): Promise<void> {
+export async function fetchAll(
+  urls: readonly string[],
+  files: Map<string, FetchedFile>,
+  outbound: Outbound,
+  { signal, param = 'messages' }: FetchContext,
+): Promise<void> {
   const missing = urls.filter((url) => !files.has(url));
-  if (missing.length > maxFiles) throw refusal(`At most ${maxFiles} addresses are fetched for one request.`);
+  if (missing.length > maxFiles) throw refusal(`At most ${maxFiles} addresses are fetched for one request.`, param);
   let left = maxTotalBytes;
   let next = 0;
   const failed = new AbortController();
@@ -42,14 +55,17 @@ export async function fetchAll(urls: readonly string[], files: Map<string, Fetch
       if (file && left >= 0) files.set(url, file);
       else {
         failed.abort();
-        throw refusal(file ? 'The files that the request names are too large together.' : 'A file that the request names by its address could not be fetched.');
+        throw refusal(
+          file ? 'The files that the request names are too large together.' : 'A file that the request names by its address could not be fetched.',
+          param,
+        );
       }
     }
   };
   await Promise.all(Array.from({ length: Math.min(maxConcurrent, missing.length) }, worker));
 }
 
-const refusal = (message: string): GatewayError => new GatewayError('invalid_request', { message, param: 'messages' });
+const refusal = (message: string, param: string): GatewayError => new GatewayError('invalid_request', { message, param });
 
 function isFetchable(address: string): boolean {
   if (address.length > maxUrlLength || !URL.canParse(address)) return false;
@@ -63,7 +79,7 @@ export function withFiles(conversation: Conversation, files: ReadonlyMap<string,
     if (part.type === 'tool-result') return { ...part, content: part.content.map(inline) };
     const file = part.type === 'media' && isAddressed(part) && !opens(part) ? files.get(part.url) : undefined;
     if (!file || part.type !== 'media') return part;
-    if (!isOfKind(file.mimeType, part.kind)) throw refusal(`A file that the request names as ${part.kind} is ${file.mimeType}.`);
+    if (!isOfKind(file.mimeType, part.kind)) throw refusal(`A file that the request names as ${part.kind} is ${file.mimeType}.`, 'messages');
     const { url: _url, ...rest } = part as MediaPart;
     return { ...rest, mimeType: file.mimeType, data: file.data } as P;
   };

@@ -23,7 +23,7 @@ export const fetchMedia: Step = {
 async function fetchInto(current: PrepareContext, urls: readonly string[], opens: Opens, clientUrls: Outbound): Promise<RequestPatch> {
   const { request, record, body } = current;
   const { files } = request.cache;
-  await fetchAll(urls, files, clientUrls, request.cancellation.signal());
+  await fetchAll(urls, files, clientUrls, { signal: request.cancellation.signal() });
   record.addStep('fetch-media');
   return { conversation: withFiles(body.readRequest().conversation, files, opens) };
 }

@@ -42,7 +42,9 @@ function writeUnary({ target: { adapter, context } }: RequestContent, current: P
   if (!clientUrls || urls.length === 0) return write(asked);
   record.addStep('fetch-media');
   const { files } = request.cache;
-  return fetchAll(urls, files, clientUrls, request.cancellation.signal()).then(() => write(codecs.upstream.withFiles?.(asked, files) ?? asked));
+  return fetchAll(urls, files, clientUrls, { signal: request.cancellation.signal(), param: 'images' }).then(() =>
+    write(codecs.upstream.withFiles?.(asked, files) ?? asked),
+  );
 }
 
 /** A group that is strict about losses wants its rules to be run. */
