@@ -56,18 +56,17 @@ describe.each(arrangements('stored-turns/ownership'))('a %s gateway', (arrangeme
     const { response } = await stage.ask({ model: 'alpha', input: `say-one ${'x'.repeat(100_000)}` });
     const random = `${response.id.slice(0, 8)}${'0'.repeat(response.id.length - 8)}`;
     const took: Record<string, number[]> = { foreign: [], random: [] };
-    for (let times = 0; times < 150; times++)
-      for (const [kind, id] of [
-        ['foreign', response.id],
-        ['random', random],
-      ] as const) {
-        const from = performance.now();
-        expect((await call(other, ['GET', `/v1/responses/${id}`])).status).toBe(404);
-        took[kind]!.push(performance.now() - from);
-      }
+    const timed = async (kind: string, id: string): Promise<void> => {
+      const from = performance.now();
+      expect((await call(other, ['GET', `/v1/responses/${id}`])).status).toBe(404);
+      took[kind]!.push(performance.now() - from);
+    };
+    // What is not there is looked for again for a while: some side by side, in turns of both kinds.
+    for (let times = 0; times < 15; times++)
+      await Promise.all(Array.from({ length: 20 }, (_, at) => (at % 2 === times % 2 ? timed('foreign', response.id) : timed('random', random))));
     const [foreign, unknown] = [median(took['foreign']!), median(took['random']!)];
     // Of five percent, and what the other load of the machine adds to either of them.
-    expect(Math.abs(foreign - unknown)).toBeLessThan(Math.max(0.25 * unknown, 0.5));
+    expect(Math.abs(foreign - unknown)).toBeLessThan(0.1 * unknown);
   });
 
   test('chaining onto a foreign turn is chaining onto nothing, and shows no difference', async () => {
@@ -129,6 +128,20 @@ describe.each(arrangements('stored-turns/ownership'))('a %s gateway', (arrangeme
     await stage.ask({ model: 'alpha', input: 'say-three', previous_response_id: one.response.id }, { client });
     expect(readSpoken('alpha', stage.takeRequests()[0]!.json)).toEqual([['user', 'say-three']]);
     expect((await stage.client.responses.retrieve(stay.response.id)).id).toBe(stay.response.id);
+  });
+
+  test('the history of the configuration has nothing of turns, also of a key that is deleted with them', async () => {
+    const client = await stage.addKey('remembered');
+    const one = await stage.ask({ model: 'alpha', input: 'say-confidential97' }, { client });
+    const conversation = await client.conversations.create({ metadata: { about: 'confidential97' } });
+    await stage.ask({ model: 'alpha', input: 'say-two', conversation: conversation.id }, { client });
+    expect((await stage.gateway.console('DELETE', '/access-keys/remembered')).status).toBeLessThan(300);
+    const { items, revision } = (await stage.gateway.console('GET', '/history?limit=100')).body;
+    expect(items[0]).toMatchObject({ revision });
+    const commits = await Promise.all(items.map(async (item: { revision: number }) => (await stage.gateway.console('GET', `/history/${item.revision}`)).body));
+    const remembered = JSON.stringify([items, commits]);
+    expect(remembered).toContain('remembered');
+    for (const secret of ['confidential97', one.response.id, conversation.id]) expect(remembered).not.toContain(secret);
   });
 
   test('no content of a turn is in any log', async () => {
