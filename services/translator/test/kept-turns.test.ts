@@ -193,7 +193,7 @@ describe.each(['gateway', 'upstream'] as const)('where the %s keeps turns', (tur
       expect(answer.text).toContain('resp_own');
       if (store) expect(sent().store).toBe(true);
       else expect(sent()).not.toHaveProperty('store');
-      expect((await row()).losses).toEqual([]);
+      expect(await row()).toMatchObject({ losses: [], turn_id: 'resp_own' });
       expect(turns.turns.get('resp_own')).toMatchObject({
         input: [],
         response: null,
@@ -212,7 +212,7 @@ describe.each(['gateway', 'upstream'] as const)('where the %s keeps turns', (tur
   test('nothing is noted of what is not to be stored, or was made elsewhere', async () => {
     await respond(json(response('resp_own', 'Hi')), { store: false });
     await respond(chatReply, { model: 'chat' });
-    expect((await row()).losses).toEqual([]);
+    expect(await row()).toMatchObject({ losses: [], turn_id: null });
     expect(turns.writes).toEqual([]);
     await respond(chatReply, { model: 'chat', store: true });
     expect(await lost()).toEqual(['store']);

@@ -30,7 +30,10 @@ export function openTurns(current: CurrentRequest, deps: TurnDeps): RequestBody 
 /** The reply is complete: resolves when its turn is stored, or cannot be. */
 export async function completeTurn({ turn, registration }: Pick<RequestContext, 'turn' | 'registration'>, record: RequestRecord): Promise<void> {
   if (turn) recordTurn(turn.id, await turn.complete(), record);
-  if (registration && !(await registration.written())) record.loseAtEnd(notStored);
+  if (!registration) return;
+  const noted = await registration.written();
+  if (noted && registration.id !== undefined) record.setTurn(registration.id);
+  if (!noted) record.loseAtEnd(notStored);
 }
 
 /** The reply broke off: what its caller has of it is stored. */

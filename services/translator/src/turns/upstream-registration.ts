@@ -29,6 +29,11 @@ export class UpstreamRegistration {
     this.#deps = deps;
   }
 
+  /** The upstream's name for the turn; undefined: it has not given one, or keeps nothing. */
+  get id(): string | undefined {
+    return this.#turn?.id;
+  }
+
   /** Whole events of a stream. */
   sees(events: Uint8Array | string): void {
     if (this.#written || this.#looked > maxLooked || !this.#at()) return;
