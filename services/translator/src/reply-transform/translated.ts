@@ -16,6 +16,44 @@ import type { RequestRecord } from '../request/record.ts';
 import type { ReplyDeps } from './deps.ts';
 import type { RawRecord, ReplyTransform } from './reply-transform.ts';
 
+/** What the parts of a writer's context that are no plain facts of the request come from. */
+interface ContextSources extends Pick<ReplyContext, 'mintId' | 'sealSignature'> {
+  estimateInput(): number;
+}
+
+/**
+ * A class for the sake of its getter: one in an object literal would give each object a hidden class of its own. Those are made in the old generation, so
+ * that all that the getter reaches, the whole conversation, would stay until a full collection.
+ */
+class TranslatedReplyContext implements ReplyContext {
+  readonly requestId: string;
+  readonly model: string;
+  readonly createdAt: number;
+  readonly streamForm: ReplyContext['streamForm'];
+  readonly mintId: ReplyContext['mintId'];
+  readonly sealSignature: ReplyContext['sealSignature'];
+  readonly echo: ReplyContext['echo'];
+  readonly turn?: NonNullable<ReplyContext['turn']>;
+  readonly #estimateInput: () => number;
+
+  constructor({ request: { job, turn } }: CurrentRequest, echo: ReplyContext['echo'], { mintId, sealSignature, estimateInput }: ContextSources) {
+    this.requestId = job.id;
+    this.model = job.requestedModel;
+    this.createdAt = Math.floor(job.startedAt / 1000);
+    this.streamForm = job.streamForm;
+    this.mintId = mintId;
+    this.sealSignature = sealSignature;
+    this.echo = echo;
+    if (turn) this.turn = turn.reply;
+    this.#estimateInput = estimateInput;
+  }
+
+  /** Only some client protocols report it, once. */
+  get inputEstimate(): number {
+    return this.#estimateInput();
+  }
+}
+
 export class TranslatedTransform implements ReplyTransform {
   readonly #client: ClientAdapter;
   readonly #record: RequestRecord;
@@ -38,22 +76,11 @@ export class TranslatedTransform implements ReplyTransform {
     this.#kind = `${job.clientProtocol} ${target.route.target.upstreamModelId}`;
     const { echo, conversation } = readRequest(current);
     this.#conversation = conversation;
-    const kind = this.#kind;
-    const bodyLength = this.#bodyLength;
-    this.#context = {
-      requestId: job.id,
-      model: job.requestedModel,
-      createdAt: Math.floor(job.startedAt / 1000),
-      streamForm: job.streamForm,
+    this.#context = new TranslatedReplyContext(current, echo, {
       mintId,
       sealSignature: target.signatures.seal,
-      echo,
-      ...(current.request.turn && { turn: current.request.turn.reply }),
-      // Only some client protocols report it, once.
-      get inputEstimate() {
-        return promptSizes.estimate(kind, conversation, bodyLength);
-      },
-    };
+      estimateInput: () => promptSizes.estimate(this.#kind, conversation, this.#bodyLength),
+    });
   }
 
   record(_record: RawRecord, events: readonly ChatEvent[]): string {
