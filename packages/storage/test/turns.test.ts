@@ -169,6 +169,57 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     expect(await storage.turns.find('ada', 'a')).toBeDefined();
   });
 
+  test('whole turns are written together: each new one, and the end of one that was begun', async () => {
+    const put = (id: string, over: Partial<Extract<TurnChange, { kind: 'put' }>> = {}, turn: Partial<TurnFacts> = {}): TurnChange => ({
+      ...{ kind: 'put', turn: facts(id, { status: 'completed', ...turn }), authority: 2, input: content('in'), response: content(`out ${id}`) },
+      ...{ append: [], expiresAt: start + 1000, maxBytes: 1e9 },
+      ...over,
+    });
+    await write(begin(facts('begun')), {
+      kind: 'create-conversation',
+      owner: 'ada',
+      id: 'conv',
+      createdAt: 1,
+      expiresAt: start + 1000,
+      metadata: '{}',
+      items: [],
+      maxBytes: 1e9,
+    });
+    const before = (await storage.turns.usage('ada')).bytes;
+    const written = await write(
+      put('one', { input: { ...content('in'), items: ['i1'] } }),
+      put('begun'),
+      put('one'),
+      put('full', { maxBytes: 5 }),
+      put('\0'),
+      put('two', {}, { parent: 'one', owner: 'bob' }),
+      put('in', { append: [{ id: 'i9', sealed: 'nine', bytes: 4 }] }, { conversation: 'conv' }),
+      put('nowhere', {}, { conversation: 'none' }),
+      { kind: 'delete', owner: 'bob', id: 'two' },
+      put('three', { response: { ...content('out three'), items: ['i3'] } }),
+    );
+    expect(written).toEqual([
+      { stored: true, status: 'completed' },
+      { stored: true, status: 'completed' },
+      { stored: false, reason: 'ended', status: 'completed' },
+      { stored: false, reason: 'full' },
+      { stored: false, reason: 'missing' },
+      { stored: true, status: 'completed' },
+      { stored: true, status: 'completed' },
+      { stored: false, reason: 'missing' },
+      { stored: true },
+      { stored: true, status: 'completed' },
+    ]);
+    expect(await storage.turns.find('ada', 'one')).toMatchObject({ status: 'completed', authority: 2, input: 'in', response: 'out one', bytes: 9 });
+    expect(await storage.turns.find('ada', 'begun')).toMatchObject({ status: 'completed', response: 'out begun' });
+    expect(await storage.turns.find('bob', 'two')).toBeUndefined();
+    expect(Object.fromEntries(await storage.turns.turnsOfItems('ada', ['i1', 'i3']))).toEqual({ i1: 'one', i3: 'three' });
+    expect((await storage.turns.items('ada', 'conv', { limit: 9, order: 'asc' }))?.items.map(({ id }) => id)).toEqual(['i9']);
+    const ours = ['out begun', 'inout one', 'inout in', 'inout three', 'nine'];
+    expect((await storage.turns.usage('ada')).bytes - before).toBe(ours.join('').length);
+    expect((await storage.turns.usage('bob')).bytes).toBe(0);
+  });
+
   test('what has expired is forgotten, and all of an owner whose key is gone', async () => {
     await write(begin(facts('a')), begin(facts('b'), { expiresAt: start + 5000 }), begin(facts('c', { owner: 'bob' }), { expiresAt: start + 5000 }));
     now = start + 1000;

@@ -120,3 +120,19 @@ export function decodeTurn(columns: Omit<Selectable<TurnColumns>, 'expires_at' |
     touchedAt: Number(columns.touched_at),
   };
 }
+
+/** Whether a turn, other than `except`, works on the conversation. */
+export async function hasRunningTurn(
+  db: Kysely<Database>,
+  { owner, conversation, except }: { owner: string; conversation: string; except?: string },
+): Promise<boolean> {
+  if (!isStorableId(conversation)) return false;
+  let query = db
+    .selectFrom('turns')
+    .select('id')
+    .where('owner', '=', owner)
+    .where('conversation', '=', conversation)
+    .where('status', 'in', ['queued', 'in_progress']);
+  if (except !== undefined) query = query.where('id', '<>', except);
+  return (await query.limit(1).executeTakeFirst()) !== undefined;
+}

@@ -30,6 +30,17 @@ export interface StoredItem {
 /** One change; all changes of a batch are committed together. */
 export type TurnChange =
   | { kind: 'begin'; turn: TurnFacts; input: Content; response: Content | null; expiresAt: number; maxBytes: number }
+  /** A turn that is stored only once it has ended. One that was begun ends by it. `append`: as below. */
+  | {
+      kind: 'put';
+      turn: TurnFacts;
+      authority: number;
+      input: Content;
+      response: Content;
+      append: readonly StoredItem[];
+      expiresAt: number;
+      maxBytes: number;
+    }
   /** `append`: what the turn's conversation gets, where it has one. */
   | { kind: 'finish'; owner: string; id: string; status: TurnStatus; authority: number; response: Content; append: readonly StoredItem[] }
   | { kind: 'delete'; owner: string; id: string }

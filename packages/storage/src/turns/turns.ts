@@ -6,9 +6,9 @@ import type { Database } from '../schema.ts';
 import { isStorableId, itemKey } from './ids.ts';
 import { OwnerBytes } from './owner-bytes.ts';
 import { pruneTurns } from './prune-turns.ts';
-import { type ChainLink, decodeTurn, findTurnsOfItems, loadTurns, readChain, readChainOf, readOpen } from './read-turns.ts';
+import { type ChainLink, decodeTurn, findTurnsOfItems, hasRunningTurn, loadTurns, readChain, readChainOf, readOpen } from './read-turns.ts';
 import type { Content, ItemPage, StoredConversation, StoredItem, StoredTurn, TurnChange } from './stored-turn.ts';
-import { applyChange, ownerOfChange } from './write-turns.ts';
+import { applyChanges, ownerOfChange } from './write-turns.ts';
 
 export interface TurnsRepository {
   /** All in one transaction, in order; what became of each. */
@@ -28,6 +28,8 @@ export interface TurnsRepository {
   /** The same as `chain`, with all that is known of each turn but its content: for operators. */
   chainOf(owner: string, id: string, maxTurns: number): Promise<StoredTurn[]>;
   conversation(owner: string, id: string): Promise<StoredConversation | undefined>;
+  /** Whether a turn works on the conversation, whose items are added at its end. */
+  isBusy(owner: string, conversation: string): Promise<boolean>;
   /** undefined: `after` names no item of it. `hasMore`: others follow. */
   items(owner: string, id: string, page: ItemPage): Promise<{ items: StoredItem[]; hasMore: boolean } | undefined>;
   item(owner: string, id: string, item: string): Promise<StoredItem | undefined>;
@@ -54,8 +56,7 @@ export function createTurns(db: Kysely<Database>, dialect: StorageDialect, now: 
       translate(() =>
         db.transaction().execute(async (transaction) => {
           const bytes = await OwnerBytes.lock(transaction, changes.map(ownerOfChange));
-          const written: TurnsWritten[] = [];
-          for (const change of changes) written.push(await applyChange(change, { db: transaction, dialect, now: now(), bytes }));
+          const written = await applyChanges(changes, { db: transaction, dialect, now: now(), bytes });
           await bytes.save();
           return written;
         }),
@@ -81,6 +82,7 @@ export function createTurns(db: Kysely<Database>, dialect: StorageDialect, now: 
         const row = await db.selectFrom('conversations').select(['created_at', 'metadata']).where('owner', '=', owner).where('id', '=', id).executeTakeFirst();
         return row && { createdAt: Number(row.created_at), metadata: row.metadata };
       }),
+    isBusy: (owner, conversation) => translate(() => hasRunningTurn(db, { owner, conversation })),
     items: (owner, id, page) => translate(() => readItems(db, owner, id, page)),
     item: (owner, id, item) =>
       translate(async () => {

@@ -1,11 +1,12 @@
 /** Changes of stored turns, inside a transaction that the caller holds. Each takes a fixed number of statements, whatever its chain's length. */
 import type { TurnFacts, TurnStatus, TurnsWritten } from '@model-gateway/contracts';
 import { sql } from 'kysely';
-import type { StorageDialect } from '../dialects/dialect.ts';
-import { cleanText } from '../requests/clean-text.ts';
 import { appendItems, createConversation, deleteConversation, deleteConversationItem, updateConversation } from './conversations.ts';
 import { isStorableId, itemKey } from './ids.ts';
+import { type PutTurn, putTurns, standsAlone } from './put-turns.ts';
+import { hasRunningTurn } from './read-turns.ts';
 import type { Content, TurnChange } from './stored-turn.ts';
+import { turnRow } from './turn-row.ts';
 import type { WriteContext } from './write-context.ts';
 
 type Changed<K extends TurnChange['kind']> = Extract<TurnChange, { kind: K }>;
@@ -15,12 +16,52 @@ const missing: TurnsWritten = { stored: false, reason: 'missing' };
 const itemsAtOnce = 200;
 
 /** Whose content a change is about. */
-export const ownerOfChange = (change: TurnChange): string => (change.kind === 'begin' ? change.turn.owner : change.owner);
+export const ownerOfChange = (change: TurnChange): string => ('turn' in change ? change.turn.owner : change.owner);
 
-export async function applyChange(change: TurnChange, context: WriteContext): Promise<TurnsWritten> {
+/** In their order; what became of each. */
+export async function applyChanges(changes: readonly TurnChange[], context: WriteContext): Promise<TurnsWritten[]> {
+  const written: TurnsWritten[] = [];
+  while (written.length < changes.length) {
+    const rest = changes.slice(written.length);
+    const others = rest.findIndex((change) => !standsAlone(change));
+    const alone = (others < 0 ? rest : rest.slice(0, others)) as PutTurn[];
+    if (alone.length > 0) written.push(...(await putAll(alone, context)));
+    const next = changes[written.length];
+    if (next) written.push(await applyChange(next, context));
+  }
+  return written;
+}
+
+/** They stand alone. */
+async function putAll(changes: readonly PutTurn[], context: WriteContext): Promise<TurnsWritten[]> {
+  const { written, added } = await putTurns(changes, context);
+  await nameItems(
+    context,
+    added.map(({ turn, input, response }) => ({ turn, items: [...input.items, ...response.items] })),
+  );
+  const all: TurnsWritten[] = [];
+  for (const [at, change] of changes.entries()) all.push(written[at] ?? (await finish(endOf(change), context)));
+  return all;
+}
+
+/** The end alone, for a turn that is there already. */
+const endOf = ({ turn: { owner, id, status }, authority, response, append }: PutTurn): Changed<'finish'> => ({
+  ...{ kind: 'finish', owner, id, status, authority, response, append },
+});
+
+/** It takes its place in its conversation first. */
+async function put(change: PutTurn, context: WriteContext): Promise<TurnsWritten> {
+  const { turn, input, expiresAt, maxBytes } = change;
+  const begun = await begin({ kind: 'begin', turn: { ...turn, status: 'in_progress' }, input, response: null, expiresAt, maxBytes }, context);
+  return begun.stored ? finish(endOf(change), context) : begun;
+}
+
+async function applyChange(change: TurnChange, context: WriteContext): Promise<TurnsWritten> {
   switch (change.kind) {
     case 'begin':
       return begin(change, context);
+    case 'put':
+      return put(change, context);
     case 'finish':
       return finish(change, context);
     case 'delete':
@@ -62,28 +103,18 @@ async function begin({ turn, input, response, expiresAt, maxBytes }: Changed<'be
     if (!isStorableId(conversation)) return missing;
     const found = await db.selectFrom('conversations').select('id').where('owner', '=', owner).where('id', '=', conversation).executeTakeFirst();
     if (!found) return missing;
-    if (await isLocked(turn, context)) return { stored: false, reason: 'locked' };
+    if (await hasRunningTurn(db, { owner, conversation, except: turn.id })) return { stored: false, reason: 'locked' };
   }
   const bytes = input.bytes + (response?.bytes ?? 0);
   if (!context.bytes.fits(owner, bytes, maxBytes)) return { stored: false, reason: 'full' };
   const made = await db
     .insertInto('turns')
-    .values({
-      ...columnsOf(turn, dialect),
-      authority: -1,
-      touched_at: now,
-      expires_at: expiresAt,
-      deleted: dialect.encodeBoolean(false),
-      bytes,
-      response_bytes: response?.bytes ?? 0,
-      input: input.sealed,
-      response: response?.sealed ?? null,
-    })
+    .values(turnRow(turn, { input, response, expiresAt, authority: -1, now }, dialect))
     .onConflict((conflict) => conflict.columns(['owner', 'id']).doNothing())
     .returning('id')
     .executeTakeFirst();
   if (!made) return turn.status === 'in_progress' && response ? moveOn(turn, response, context) : asItIs(turn, context);
-  await nameItems(context, turn, [...input.items, ...(response?.items ?? [])]);
+  await nameItems(context, [{ turn, items: [...input.items, ...(response?.items ?? [])] }]);
   context.bytes.add(owner, bytes);
   return { stored: true, status: turn.status };
 }
@@ -96,44 +127,26 @@ async function asItIs({ owner, id }: Pick<TurnFacts, 'owner' | 'id'>, { db }: Wr
   return isFinal(status) ? { stored: false, reason: 'ended', status } : { stored: true, status };
 }
 
-/** Whether another turn works on the conversation. */
-async function isLocked({ owner, id, conversation }: TurnFacts, { db }: WriteContext): Promise<boolean> {
-  const running = await db
-    .selectFrom('turns')
-    .select('id')
-    .where('owner', '=', owner)
-    .where('conversation', '=', conversation)
-    .where('status', 'in', ['queued', 'in_progress'])
-    .where('id', '<>', id)
-    .limit(1)
-    .executeTakeFirst();
-  return running !== undefined;
+/** A turn, and the items that are found by their ids in it. */
+interface ItemsOfTurn {
+  turn: Pick<TurnFacts, 'owner' | 'id'>;
+  items: readonly string[];
 }
 
-const columnsOf = (
-  { owner, id, parent, conversation, model, status, background, holder, requestId, stream, at, createdAt }: TurnFacts,
-  dialect: StorageDialect,
-) => ({
-  ...{ owner, id, conversation, status },
-  parent: parent !== null && isStorableId(parent) ? parent : null,
-  model: cleanText(model),
-  holder: cleanText(holder),
-  background: dialect.encodeBoolean(background),
-  request_id: cleanText(requestId),
-  stream: stream === undefined ? null : cleanText(stream),
-  at_model: at?.model ?? null,
-  at_upstream: at?.upstream ?? null,
-  at_account: at?.account ?? null,
-  created_at: createdAt,
-});
+const nameItem = 'insert into turn_items (owner, item, turn) values (?, ?, ?) on conflict (owner, item) do nothing';
 
-async function nameItems({ db }: WriteContext, { owner, id }: Pick<TurnFacts, 'owner' | 'id'>, items: readonly string[]): Promise<void> {
-  const distinct = [...new Set(items.map(itemKey))];
-  for (let from = 0; from < distinct.length; from += itemsAtOnce)
+/** An item that a later turn repeats is the same item. */
+async function nameItems({ db, dialect }: WriteContext, named: readonly ItemsOfTurn[]): Promise<void> {
+  const rows = named.flatMap(({ turn: { owner, id }, items }) => [...new Set(items.map(itemKey))].map((item) => ({ owner, item, turn: id })));
+  if (dialect.runEach)
+    return void dialect.runEach(
+      nameItem,
+      rows.map(({ owner, item, turn }) => [owner, item, turn]),
+    );
+  for (let from = 0; from < rows.length; from += itemsAtOnce)
     await db
       .insertInto('turn_items')
-      .values(distinct.slice(from, from + itemsAtOnce).map((item) => ({ owner, item, turn: id })))
-      // An item that a later turn repeats is the same item.
+      .values(rows.slice(from, from + itemsAtOnce))
       .onConflict((conflict) => conflict.columns(['owner', 'item']).doNothing())
       .execute();
 }
@@ -160,7 +173,7 @@ async function finish({ owner, id, status, authority, response, append }: Change
     .where('owner', '=', owner)
     .where('id', '=', id)
     .execute();
-  await nameItems(context, { owner, id }, response.items);
+  await nameItems(context, [{ turn: { owner, id }, items: response.items }]);
   context.bytes.add(owner, grown);
   // A better ending of the same turn adds nothing to its conversation a second time.
   if (found.conversation !== null && append.length > 0 && !isFinal(was))

@@ -57,26 +57,17 @@ function begin({ turn }: Write<'begin'>, body: Uint8Array, store: TurnStore): Pr
   });
 }
 
-async function put({ turn, authority }: Write<'put'>, body: Uint8Array, store: TurnStore): Promise<TurnsWritten> {
+function put({ turn, authority }: Write<'put'>, body: Uint8Array, store: TurnStore): Promise<TurnsWritten> {
   const { input, response } = parseTurn(body);
   const { keyring, limits, queue } = store;
-  // Both go into one transaction: they are queued in the same turn of the event loop.
-  const began = queue.write({
-    kind: 'begin',
-    turn: { ...turn, status: 'in_progress' },
+  return queue.write({
+    ...{ kind: 'put', turn, authority },
     input: sealInput(input, keyring, turn),
-    response: null,
+    response: sealResponse(response, keyring, turn),
+    append: turn.conversation === null ? [] : sealItems([...input, ...outputOf(response)], keyring, { owner: turn.owner, id: turn.conversation }),
     expiresAt: expiry(store),
     maxBytes: limits.maxBytesPerKey,
   });
-  const finished = queue.write({
-    kind: 'finish',
-    ...{ owner: turn.owner, id: turn.id, status: turn.status, authority },
-    response: sealResponse(response, keyring, turn),
-    append: turn.conversation === null ? [] : sealItems([...input, ...outputOf(response)], keyring, { owner: turn.owner, id: turn.conversation }),
-  });
-  const [first, last] = await Promise.all([began, finished]);
-  return first.stored ? last : first;
 }
 
 async function finish({ owner, id, status, authority, conversation }: Write<'finish'>, response: unknown, store: TurnStore): Promise<TurnsWritten> {
