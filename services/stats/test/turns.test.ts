@@ -193,6 +193,23 @@ describe('the store of turns', () => {
     expect((await read({ kind: 'conversation-items', owner: 'bob', id: 'conv_1', limit: 2, order: 'asc' })).found.found).toBe(false);
   });
 
+  test('what goes on in a conversation waits for the end that is on its way, and not for one that does not come', async () => {
+    await write({ kind: 'create-conversation', owner: 'ada', id: 'conv_1', createdAt: 5 }, { items: [], metadata: {} });
+    const begin = (id: string) =>
+      write(
+        { kind: 'begin', turn: facts(id, { conversation: 'conv_1' }) },
+        { input: [message(`in_${id}`, 'asked')], response: response(id, '', 'in_progress') },
+      );
+    await begin('resp_1');
+    const waiting = history('', { turn: undefined, conversation: 'conv_1', waitMs: 20_000 } as never);
+    // Read after the question above, and answered before its end.
+    expect((await read({ kind: 'turn', owner: 'ada', id: 'resp_1' })).found.turn?.status).toBe('in_progress');
+    await write({ kind: 'finish', owner: 'ada', id: 'resp_1', status: 'completed', authority: 2, conversation: 'conv_1' }, response('resp_1', 'answered'));
+    expect(ids(await waiting)).toEqual(['in_resp_1', 'msg_resp_1']);
+    await begin('resp_2');
+    expect(ids(await history('', { turn: undefined, conversation: 'conv_1', waitMs: 20_000 } as never))).toEqual(['in_resp_1', 'msg_resp_1']);
+  });
+
   test('the bytes of an access key are bounded', async () => {
     await store.dispose();
     store = open(undefined, 300);

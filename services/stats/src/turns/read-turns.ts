@@ -115,8 +115,14 @@ function itemsOf(turn: StoredTurn, keyring: TurnStore['keyring']): string[] {
 /** Items of one statement. */
 const itemsAtOnce = 200;
 
-async function readConversationHistory({ owner, conversation = '', maxBytes }: Read<'history'>, { turns, keyring }: ReadStore): Promise<Found> {
+/** How long the end of a conversation's last turn, which its caller may have seen already, is waited for on its way to the store. */
+const endOnItsWayMs = 1_000;
+
+async function readConversationHistory({ owner, conversation = '', maxBytes, waitMs }: Read<'history'>, { turns, keyring }: ReadStore): Promise<Found> {
   if (!(await turns.conversation(owner, conversation))) return nothing;
+  // Whoever still works on it then is found when the next turn begins.
+  const until = performance.now() + Math.min(waitMs, endOnItsWayMs);
+  while ((await turns.isBusy(owner, conversation)) && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, pollMs));
   const texts: string[] = [];
   let bytes = 0;
   let after: string | undefined;
