@@ -102,6 +102,7 @@ function passesVerbatim(client: ProtocolId, target: Target, operation: Operation
   return client === 'alpha' && operation !== 'rerank';
 }
 
+export { speechClient, transcriptionClient } from './client/audio.ts';
 export { writeModel, writeModels } from './client/models.ts';
 export { readCacheOptions, settleBreakpoints, writeBreakpoint } from './shared/cache-breakpoints.ts';
 export { readBreakpoint } from './shared/cache-mark.ts';

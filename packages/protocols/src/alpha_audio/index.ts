@@ -1,5 +1,5 @@
 /** OpenAI-compatible speech and transcriptions: built on chat completions, whose errors, keys and addresses it shares. */
-import { alpha } from '../alpha/index.ts';
+import { alpha, speechClient, transcriptionClient } from '../alpha/index.ts';
 import type { ClientAdapter, ClientRoute, Protocol, UpstreamAdapter } from '../contract/index.ts';
 import { ErrorTerminator } from '../kit/error-terminator.ts';
 
@@ -36,6 +36,7 @@ export const alphaAudio: Protocol = {
       streamForm: 'bytes',
       body: { input: prompt, voice: 'alloy', ...body, model },
     }),
+    unary: { speech: speechClient, transcribe: transcriptionClient('transcribe'), 'translate-speech': transcriptionClient('translate') },
   },
   upstream: { ...upstream, serves: () => ['speech', 'transcribe', 'translate-speech'] },
 };

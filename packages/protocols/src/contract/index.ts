@@ -19,7 +19,9 @@ import type { ClientUnary, UpstreamUnary } from './unary.ts';
 import type { UpstreamVerbatim } from './verbatim.ts';
 
 export type * from '../socket-session.ts';
+export type * from './audio.ts';
 export type * from './errors.ts';
+export type * from './form.ts';
 export type * from './images.ts';
 export type * from './limits.ts';
 export type * from './models.ts';

@@ -1,6 +1,9 @@
 /** Operations of one question and one answer, beside the conversation: embeddings, rerank, moderation. */
+
 import type { Loss, Operation, Usage } from '@model-gateway/contracts';
 import type { UpstreamFault } from '../chat/event.ts';
+import type { Speech, SpeechRequest, Transcription, TranscriptionRequest } from './audio.ts';
+import type { FormBody } from './form.ts';
 import type { Images, ImagesRequest } from './images.ts';
 import type { WriteRequestContext } from './request-codec.ts';
 import type { Target } from './target.ts';
@@ -63,22 +66,6 @@ export interface UnaryReplyContext {
   mintId(prefix: string): string;
 }
 
-/** A file that came as part of a form. */
-export interface FormFile {
-  /** Of the part. */
-  name: string;
-  filename: string;
-  contentType?: string;
-  content: Buffer;
-}
-
-/** A request that came as a form (multipart/form-data). */
-export interface FormBody {
-  /** Parts that are no files, in their order. */
-  readonly fields: readonly { name: string; value: string }[];
-  readonly files: readonly FormFile[];
-}
-
 /** A whole reply that is no JSON, or has a content type of its own. */
 export interface UnaryBody {
   body: string | Uint8Array;
@@ -133,6 +120,9 @@ export interface UnaryExchanges {
   image: { request: ImagesRequest; reply: Images };
   'image-edit': { request: ImagesRequest; reply: Images };
   'image-variation': { request: ImagesRequest; reply: Images };
+  speech: { request: SpeechRequest; reply: Speech };
+  transcribe: { request: TranscriptionRequest; reply: Transcription };
+  'translate-speech': { request: TranscriptionRequest; reply: Transcription };
 }
 
 /** Operations that a protocol's callers may ask for. */

@@ -1,6 +1,7 @@
 /** DashScope native generation: the protocol as one value. Only upstreams speak it. */
 import type { Operation } from '@model-gateway/contracts';
 import type { Protocol, Target } from '../contract/index.ts';
+import { speech, transcription } from './upstream/audio.ts';
 import { bodyLayout } from './upstream/body-layout.ts';
 import { embeddings } from './upstream/embeddings.ts';
 import { credential, kinds, listModels, readModelList, readTokenCount, request } from './upstream/endpoint.ts';
@@ -13,7 +14,8 @@ import { writeRequest } from './upstream/write-request.ts';
 const servedBy: Readonly<Record<string, readonly Operation[]>> = {
   'delta-text-embedding': ['embed'],
   'delta-rerank': ['rerank'],
-  'delta-multimodal': ['generate', 'count-tokens', 'image', 'image-edit', 'image-variation'],
+  'delta-multimodal': ['generate', 'count-tokens', 'image', 'image-edit', 'image-variation', 'speech', 'transcribe', 'translate-speech'],
+  'delta-audio-asr': ['transcribe'],
 };
 const serves = ({ kind }: Target): readonly Operation[] => servedBy[kind ?? ''] ?? ['generate', 'count-tokens'];
 
@@ -23,7 +25,16 @@ export const delta: Protocol = {
   title: 'DashScope native',
   upstream: {
     serves,
-    unary: { embed: embeddings, rerank, image: images, 'image-edit': images, 'image-variation': images },
+    unary: {
+      embed: embeddings,
+      rerank,
+      image: images,
+      'image-edit': images,
+      'image-variation': images,
+      speech,
+      transcribe: transcription,
+      'translate-speech': transcription,
+    },
     bodyLayout: () => bodyLayout,
     framing: 'sse',
     kinds,

@@ -17,6 +17,7 @@ import { isVendorUrl } from './shared/media.ts';
 import { normalize, normalizedKeys } from './shared/normalize.ts';
 import { functionName } from './shared/tools.ts';
 import { bodyWords, verbatim } from './shared/verbatim-rules.ts';
+import { speech, transcription } from './upstream/audio.ts';
 import { bodyLayout } from './upstream/body-layout.ts';
 import { embeddings } from './upstream/embeddings.ts';
 import { images, readUnaryUsage } from './upstream/images.ts';
@@ -50,10 +51,18 @@ export const gamma: Protocol = {
     frameEnd,
   },
   upstream: {
-    serves: () => ['generate', 'count-tokens', 'embed', 'image', 'image-edit', 'image-variation'],
+    serves: () => ['generate', 'count-tokens', 'embed', 'image', 'image-edit', 'image-variation', 'speech', 'transcribe', 'translate-speech'],
     passesVerbatim: (client, target, operation) => client === 'gamma' && (!isImageOperation(operation) || isPredicted(target)),
     readUnaryUsage,
-    unary: { embed: embeddings, image: images, 'image-edit': images, 'image-variation': images },
+    unary: {
+      embed: embeddings,
+      image: images,
+      'image-edit': images,
+      'image-variation': images,
+      speech,
+      transcribe: transcription,
+      'translate-speech': transcription,
+    },
     bodyLayout: () => bodyLayout,
     toolRules: () => ({ name: functionName, freeText: false, vendorTools: 'gamma' }),
     framing: 'sse',

@@ -9,6 +9,7 @@ const generationPaths = {
   'delta-multimodal': '/services/aigc/multimodal-generation/generation',
   'delta-text-embedding': '/services/embeddings/text-embedding/text-embedding',
   'delta-rerank': '/services/rerank/text-rerank/text-rerank',
+  'delta-audio-asr': '/services/audio/asr/transcription',
 } as const;
 
 /** The variants that a model's `kind` may name, beside none. */

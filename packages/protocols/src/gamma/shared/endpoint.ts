@@ -21,7 +21,7 @@ function action({ operation, stream, target, clientPath }: Pick<Call, 'operation
   // What passes keeps its shape: one content, or a list of requests.
   if (operation === 'embed') return clientPath?.endsWith(':embedContent') ? ':embedContent' : ':batchEmbedContents';
   if (isImageOperation(operation)) return isPredicted(target) ? ':predict' : ':generateContent';
-  return stream ? ':streamGenerateContent?alt=sse' : ':generateContent';
+  return stream && operation === 'generate' ? ':streamGenerateContent?alt=sse' : ':generateContent';
 }
 
 /** `models/x` for a bare id; ids that name their collection (`tunedModels/x`) stay. */
