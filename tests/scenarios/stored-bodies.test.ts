@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { mintAccessKey } from '@model-gateway/secrets';
 import { WebSocket } from 'ws';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
+import { AnsweringServer, answerJson } from '../support/answering-server.ts';
 import { scriptedModels } from '../support/callers.ts';
 import { arrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
 
@@ -15,16 +16,22 @@ const image = Buffer.from('no image at all, but long. '.repeat(2_000)).toString(
 
 describe.each(arrangements('stored bodies'))('stored bodies, %s', (arrangement) => {
   let upstream: FakeUpstream;
+  const media = new AnsweringServer();
   let gateway: TestGateway;
   let monitor: string;
 
   beforeAll(async () => {
     upstream = await startFakeUpstream();
+    await media.start();
     gateway = await startGateway({ arrangement });
     const models = scriptedModels(upstream.url, ['ok', 'text:40', 'big:200000', 'err:400', 'slow:30+text:100']);
     await gateway.configure({
       ...models,
-      upstreams: models.upstreams!.map((one) => ({ ...one, api_keys: [{ key: upstreamKey }] })),
+      upstreams: [
+        ...models.upstreams!.map((one) => ({ ...one, api_keys: [{ key: upstreamKey }] })),
+        { name: 'sound', protocol: 'alpha_audio', base_url: media.address, api_keys: [{ key: upstreamKey }] },
+      ],
+      models: [...models.models!, { name: 'voice', upstream: 'sound', upstream_model_id: 'voice' }],
       key_groups: [{ name: 'kept', models: ['*'], store_bodies: { enabled: true, max_bytes: 4_096, ttl_hours: 2 } }],
       access_keys: [
         { name: 'kept', group: 'kept', key: keptKey },
@@ -39,6 +46,7 @@ describe.each(arrangements('stored bodies'))('stored bodies, %s', (arrangement) 
   afterAll(async () => {
     await gateway?.stop();
     await upstream?.close();
+    media.stop();
   });
 
   const ask = async (
@@ -133,6 +141,39 @@ describe.each(arrangements('stored bodies'))('stored bodies, %s', (arrangement) 
     const cut = await stored(long.id);
     expect(cut.request).toMatchObject({ truncated: true });
     expect(Buffer.byteLength(cut.request.text)).toBe(4_096);
+  });
+
+  test('of sound its type and size are kept, and of a form its fields and the names of its files', async () => {
+    const sound = Buffer.from(Uint8Array.from({ length: 200_000 }, (_, at) => (at * 31) % 251));
+    const headers = { authorization: `Bearer ${keptKey}` };
+    media.answer = (response) => void response.writeHead(200, { 'content-type': 'audio/mpeg' }).end(sound);
+    const speech = { model: 'voice', voice: 'alloy', input: 'Guten Tag' };
+    const said = await fetch(`${gateway.url}/v1/audio/speech`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify(speech),
+    });
+    expect(Buffer.from(await said.arrayBuffer()).equals(sound)).toBe(true);
+    const spoken = await stored(said.headers.get('x-request-id')!);
+    expect(JSON.parse(spoken.request.text)).toEqual(speech);
+    expect(spoken.response).toEqual({ text: `{"content_type":"audio/mpeg","bytes":${sound.length}}`, bytes: sound.length, truncated: false });
+
+    media.answer = answerJson({ text: 'Guten Tag.' });
+    const form = new FormData();
+    form.append('file', new Blob([sound], { type: 'audio/mp4' }), 'übung 1.m4a');
+    form.append('model', 'voice');
+    form.append('prompt', `my key ${keptKey}`);
+    const heard = await fetch(`${gateway.url}/v1/audio/transcriptions`, { method: 'POST', headers, body: form });
+    expect(await heard.json()).toEqual({ text: 'Guten Tag.' });
+    const id = heard.headers.get('x-request-id')!;
+    const { request, response } = await stored(id);
+    expect(JSON.parse(request.text)).toEqual({
+      file: { filename: 'übung 1.m4a', content_type: 'audio/mp4', bytes: sound.length },
+      model: 'voice',
+      prompt: 'my key [redacted]',
+    });
+    expect(request).toMatchObject({ truncated: false, bytes: (await gateway.row(id)).request_bytes });
+    expect(JSON.parse(response.text)).toEqual({ text: 'Guten Tag.' });
   });
 
   test('errors too', async () => {

@@ -104,7 +104,12 @@ export class ClientExchange {
     const others = new URLSearchParams(query);
     others.delete('key');
     const path = `${this.path}${others.size === 0 ? '' : `?${others}`}`;
-    this.#capture = new BodyCapture(settings, { path, bytes }, credentialsOf(this.request, query), this.#context.reporting.bodies);
+    this.#capture = new BodyCapture(
+      settings,
+      { path, bytes, headers: this.request.headers },
+      credentialsOf(this.request, query),
+      this.#context.reporting.bodies,
+    );
   }
 
   /** Notified when the connection closes, in place of an earlier watcher; at once when the caller has left already. */

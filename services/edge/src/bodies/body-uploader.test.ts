@@ -38,7 +38,8 @@ function setUp(budgetBytes = 1_000_000) {
         },
       },
     });
-  const capture = (request: string, secrets: string[] = [], path = '/v1/x') => new BodyCapture(settings, { path, bytes: Buffer.from(request) }, secrets, desk);
+  const capture = (request: string, secrets: string[] = [], path = '/v1/x') =>
+    new BodyCapture(settings, { path, bytes: Buffer.from(request), headers: {} }, secrets, desk);
   const held = async () => /gateway_bodies_held_bytes\{[^}]*\} (\d+)/.exec(await metrics.text())?.[1];
   const dropped = async () =>
     [...(await metrics.text()).matchAll(/gateway_bodies_dropped_total\{[^}]*reason="(\w+)"[^}]*\} (\d+)/g)].map(([, reason, count]) => [reason, Number(count)]);

@@ -122,8 +122,8 @@ export class Reply implements StreamHandlers<'translator.run'>, OpenReply {
   /** The usual way of a reply that is no stream: all of it at once, in one write. */
   whole(head: ReplyHead, bytes: Uint8Array, tail: ReplyTail): void {
     this.#exchange.responseBytes = bytes.length;
-    this.#exchange.capture?.addWhole(bytes);
     this.#commit(head.status, head.headers);
+    this.#exchange.capture?.addWhole(bytes);
     this.#body.end(bytes);
     this.#finish();
     this.#publish(tail);
@@ -262,7 +262,9 @@ export class Reply implements StreamHandlers<'translator.run'>, OpenReply {
   }
 
   #commit(status: number, headers: Record<string, string>): void {
-    if (!this.#exchange.response.headersSent) this.#body.head(status, this.#exchange.headersWith(headers));
+    if (this.#exchange.response.headersSent) return;
+    this.#exchange.capture?.head(headers);
+    this.#body.head(status, this.#exchange.headersWith(headers));
   }
 
   /** Gives the translator credit for what the socket has taken. */
