@@ -5,8 +5,8 @@ import { describeRecorded } from '../../test/support/describe-recorded.ts';
 import type { Conversation, Turn } from '../chat/conversation.ts';
 import type { WriteRequestContext } from '../contract/index.ts';
 import { asArray, own } from '../kit/read.ts';
-import { readRequest } from './read-request.ts';
-import { writeRequest } from './write-request.ts';
+import { readRequest } from './client/read-request.ts';
+import { writeRequest } from './upstream/write-request.ts';
 
 const read = (body: object): ReturnType<typeof readRequest> => readRequest({ model: 'm', ...body }, readContext);
 const write = (conversation: Partial<Conversation>, changes: Partial<WriteRequestContext> = {}): { body: Record<string, unknown>; fields: string[] } => {

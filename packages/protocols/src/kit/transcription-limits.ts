@@ -1,10 +1,11 @@
-/** What models that hear, but give no times, are asked for. */
+/** Limits of models that transcribe without timestamps. */
 import type { TranscriptionRequest } from '../contract/index.ts';
 import { invalid } from './fail.ts';
 
-/** Throws for an answer that would need times or speakers. */
-export function refuseTimes({ form }: TranscriptionRequest): void {
-  if (form !== 'json' && form !== 'text') throw invalid('response_format', `This model gives no times: response_format must be json or text, not ${form}.`);
+/** Throws for a format that needs timestamps or speakers. */
+export function refuseTimestamps({ form }: TranscriptionRequest): void {
+  if (form !== 'json' && form !== 'text')
+    throw invalid('response_format', `This model gives no timestamps: response_format must be json or text, not ${form}.`);
 }
 
 const typesByEnding: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 /** Client protocols that the playground can speak, in the order in which it offers them. */
 import { playground as alpha } from '../alpha/client/playground.ts';
-import { playground as alphaResponse } from '../alpha_response/playground.ts';
+import { playground as alphaResponse } from '../alpha_response/client/playground.ts';
 import { playground as beta } from '../beta/client/playground.ts';
 import { playground as gamma } from '../gamma/client/playground.ts';
 import type { PlaygroundDialect } from './dialect.ts';

@@ -1,7 +1,7 @@
 /** Cache marks of other protocols as the breakpoints of the newest OpenAI models, and the other way round. */
 import { describe, expect, test } from '@jest/globals';
 import { readUsage as readChatUsage } from '../../src/alpha/shared/usage.ts';
-import { readUsage } from '../../src/alpha_response/usage.ts';
+import { readUsage } from '../../src/alpha_response/shared/usage.ts';
 import { ask, type Pair } from '../board/cross.ts';
 import { speakers, target, upstreams } from '../laws/harness.ts';
 

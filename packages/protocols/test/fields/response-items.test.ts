@@ -1,7 +1,7 @@
 /** Items of Responses requests that newer clients send: what pairs, what passes as it is, and what is declared. */
 import { describe, expect, test } from '@jest/globals';
 import { applyEdits } from '@model-gateway/json-bytes';
-import { verbatim } from '../../src/alpha_response/verbatim-rules.ts';
+import { verbatim } from '../../src/alpha_response/shared/verbatim-rules.ts';
 import { ask, type Pair } from '../board/cross.ts';
 import { speakers, target, upstreams } from '../laws/harness.ts';
 import { seal, writeContext } from '../support/alpha-response.ts';

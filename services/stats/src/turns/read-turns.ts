@@ -120,7 +120,7 @@ const endOnItsWayMs = 1_000;
 
 async function readConversationHistory({ owner, conversation = '', maxBytes, waitMs }: Read<'history'>, { turns, keyring }: ReadStore): Promise<Found> {
   if (!(await turns.conversation(owner, conversation))) return nothing;
-  // Whoever still works on it then is found when the next turn begins.
+  // A request that is still running then is found when the next turn begins.
   const until = performance.now() + Math.min(waitMs, endOnItsWayMs);
   while ((await turns.isBusy(owner, conversation)) && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, pollMs));
   const texts: string[] = [];

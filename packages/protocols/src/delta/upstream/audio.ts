@@ -8,7 +8,7 @@ import { writeDataUrl } from '../../kit/data-url.ts';
 import { invalid } from '../../kit/fail.ts';
 import { Losses } from '../../kit/losses.ts';
 import { asArray, asCount, asNumber, asString, type JsonObject, own } from '../../kit/read.ts';
-import { audioTypeOf, refuseTimes } from '../../kit/transcription-limits.ts';
+import { audioTypeOf, refuseTimestamps } from '../../kit/transcription-limits.ts';
 import { readBodyError } from './errors.ts';
 
 /** What callers may say in this API's own words. */
@@ -44,33 +44,33 @@ function voiceOf(voice: string, { extraConfig }: Target): string {
 /** Characters in older models, tokens in newer ones. */
 function readSpeechUsage(usage: unknown): Usage | null {
   const characters = asNumber(own(usage, 'characters'));
-  const [input, spoken] = [asCount(own(usage, 'input_tokens')), asCount(own(usage, 'output_tokens'))];
-  if (characters === undefined && input + spoken === 0) return null;
-  return { ...noUsage, input, ...(spoken > 0 && { audioOutput: spoken }), ...(characters !== undefined && { characters: asCount(characters) }) };
+  const [input, audioOutput] = [asCount(own(usage, 'input_tokens')), asCount(own(usage, 'output_tokens'))];
+  if (characters === undefined && input + audioOutput === 0) return null;
+  return { ...noUsage, input, ...(audioOutput > 0 && { audioOutput }), ...(characters !== undefined && { characters: asCount(characters) }) };
 }
 
 /** Models that only transcribe take no words beside the audio. */
-const onlyHears = ({ upstreamModelId, modelId }: Target): boolean => /asr/i.test(modelId ?? upstreamModelId);
+const onlyTranscribes = ({ upstreamModelId, modelId }: Target): boolean => /asr/i.test(modelId ?? upstreamModelId);
 const transcribeWords = 'Transcribe the speech in this audio. Answer with the transcript alone.';
 const translateWords = 'Translate the speech in this audio into English. Answer with the translation alone.';
 
 export const transcription: UnaryUpstreamCodec<TranscriptionRequest, Transcription> = {
   writeRequest(request, { target }) {
     if (target.kind === 'delta-audio-asr') throw invalid('file', 'This model reads audio by address, not from an upload.');
-    refuseTimes(request);
+    refuseTimestamps(request);
     const { task, file, language, prompt, temperature } = request;
-    if (task === 'translate' && onlyHears(target)) throw invalid('model', 'This model transcribes, and does not translate.');
+    if (task === 'translate' && onlyTranscribes(target)) throw invalid('model', 'This model transcribes, and does not translate.');
     const losses = new Losses();
-    if (language !== undefined && !onlyHears(target)) losses.dropped('language', 'This upstream has no field for the language of a recording.');
+    if (language !== undefined && !onlyTranscribes(target)) losses.dropped('language', 'This upstream has no field for the language of a recording.');
     const audio = { audio: writeDataUrl(audioTypeOf(file), file.content.toString('base64')) };
     const words = task === 'translate' ? translateWords : transcribeWords;
     const parameters: JsonObject = {
       ...(temperature !== undefined && { temperature }),
-      ...(onlyHears(target) && language !== undefined && { asr_options: { language } }),
+      ...(onlyTranscribes(target) && language !== undefined && { asr_options: { language } }),
     };
     const messages = [
       ...(prompt === undefined ? [] : [{ role: 'system', content: [{ text: prompt }] }]),
-      { role: 'user', content: onlyHears(target) ? [audio] : [audio, { text: words }] },
+      { role: 'user', content: onlyTranscribes(target) ? [audio] : [audio, { text: words }] },
     ];
     const body = { model: target.upstreamModelId, input: { messages }, ...(Object.keys(parameters).length > 0 && { parameters }) };
     return { body, losses: losses.list };
@@ -82,12 +82,12 @@ export const transcription: UnaryUpstreamCodec<TranscriptionRequest, Transcripti
     const content = own(own(choices[0], 'message'), 'content');
     const text = asString(content) ?? (asArray(content) ?? []).flatMap((part) => asString(own(part, 'text')) ?? []).join('');
     if (choices.length === 0) throw new Error('no transcript');
-    return { reply: { text: text.trim() }, usage: readHeardUsage(own(body, 'usage')) };
+    return { reply: { text: text.trim() }, usage: readTranscriptionUsage(own(body, 'usage')) };
   },
 };
 
 /** Seconds in models that only transcribe, tokens of text and audio in the others. */
-function readHeardUsage(usage: unknown): Usage | null {
+function readTranscriptionUsage(usage: unknown): Usage | null {
   const seconds = asNumber(own(usage, 'seconds'));
   const [read, written] = [asCount(own(usage, 'input_tokens')), asCount(own(usage, 'output_tokens'))];
   if (seconds === undefined && read + written === 0) return null;

@@ -3,7 +3,7 @@ import { noUsage, type Usage } from '@model-gateway/contracts';
 import type { Speech, SpeechRequest, Target, Transcription, TranscriptionRequest, UnaryUpstreamCodec } from '../../contract/index.ts';
 import { Losses } from '../../kit/losses.ts';
 import { asCount, asString, type JsonObject, own } from '../../kit/read.ts';
-import { audioTypeOf, refuseTimes } from '../../kit/transcription-limits.ts';
+import { audioTypeOf, refuseTimestamps } from '../../kit/transcription-limits.ts';
 import { field, listField, objectField, textField } from '../shared/fields.ts';
 import { UsageReader } from '../shared/usage.ts';
 
@@ -49,7 +49,7 @@ const translateWords = 'Translate the speech in this audio into English. Answer 
 export const transcription: UnaryUpstreamCodec<TranscriptionRequest, Transcription> = {
   writeRequest(request) {
     const { task, file, language, prompt, temperature } = request;
-    refuseTimes(request);
+    refuseTimestamps(request);
     const losses = new Losses();
     if (language !== undefined) losses.add('language', 'emulated', 'The language is named in the instruction.');
     if (prompt !== undefined) losses.add('prompt', 'emulated', 'The prompt stands in the instruction.');
@@ -87,15 +87,15 @@ function readUsage(body: unknown): Usage | null {
   const metadata = field(body, 'usageMetadata');
   if (!counter.take(metadata)) return null;
   const { usage } = counter;
-  const heard = Math.min(usage.input, audioTokens(metadata, 'promptTokensDetails'));
-  const spoken = Math.min(usage.output, audioTokens(metadata, 'candidatesTokensDetails'));
+  const audioInput = Math.min(usage.input, audioTokens(metadata, 'promptTokensDetails'));
+  const audioOutput = Math.min(usage.output, audioTokens(metadata, 'candidatesTokensDetails'));
   return {
     ...noUsage,
     ...usage,
-    input: usage.input - heard,
-    output: usage.output - spoken,
-    ...(heard > 0 && { audioInput: heard }),
-    ...(spoken > 0 && { audioOutput: spoken }),
+    input: usage.input - audioInput,
+    output: usage.output - audioOutput,
+    ...(audioInput > 0 && { audioInput }),
+    ...(audioOutput > 0 && { audioOutput }),
   };
 }
 

@@ -1,0 +1,177 @@
+/** Errors: an upstream's words into our classes, and ours into the caller's shape. */
+
+import type { UpstreamFault } from '../../chat/event.ts';
+import type { ClientAdapter, ClientError } from '../../contract/index.ts';
+import { type OverflowWords, redrawOverflow, saysOverflow } from '../../kit/context-overflow.ts';
+import { asObject, asString, own } from '../../kit/read.ts';
+import { readRetryAfter } from '../../kit/retry-after.ts';
+import { clearsCaller } from '../../kit/status-of-fault.ts';
+import { isAgent } from './models-tag.ts';
+import { newResponse, printEvent } from './wire.ts';
+
+type FaultClass = UpstreamFault['class'];
+type Headers = Readonly<Record<string, string | undefined>>;
+
+/** The error's own code or type decides before the status does: some servers say 400 or 200 about an account or a missing model. */
+const byCode: ReadonlyMap<string, FaultClass> = new Map<string, FaultClass>([
+  ['context_length_exceeded', 'context'],
+  ['context_window_exceeded', 'context'],
+  ['model_context_window_exceeded', 'context'],
+  ['insufficient_quota', 'account'],
+  ['billing_hard_limit_reached', 'account'],
+  ['billing_not_active', 'account'],
+  ['account_deactivated', 'account'],
+  ['invalid_api_key', 'credential'],
+  ['authentication_error', 'credential'],
+  ['invalid_authentication', 'credential'],
+  ['permission_error', 'credential'],
+  ['model_not_found', 'not-found'],
+  ['deploymentnotfound', 'not-found'],
+  ['rate_limit_exceeded', 'rate'],
+  ['rate_limit_error', 'rate'],
+  ['ratelimitreached', 'rate'],
+  ['too_many_requests', 'rate'],
+  ['server_is_overloaded', 'overloaded'],
+  ['overloaded_error', 'overloaded'],
+  ['overloaded', 'overloaded'],
+  ['slow_down', 'overloaded'],
+  ['server_error', 'server'],
+  ['internal_error', 'server'],
+  ['api_error', 'server'],
+  ['timeout', 'timeout'],
+  ['vector_store_timeout', 'timeout'],
+]);
+
+const byStatus: ReadonlyMap<number, FaultClass> = new Map<number, FaultClass>([
+  [401, 'credential'],
+  [402, 'account'],
+  [403, 'credential'],
+  [408, 'timeout'],
+  [429, 'rate'],
+  [503, 'overloaded'],
+  [504, 'timeout'],
+  [529, 'overloaded'],
+]);
+
+const maxMessageLength = 2000;
+
+/** A non-2xx reply. Never throws; `body` may be anything. */
+export function readError(status: number, headers: Headers, body: string): UpstreamFault {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch {
+    // Proxies in front of an upstream answer in HTML or plain text.
+  }
+  const inner = findError(parsed) ?? {};
+  const plain = parsed === undefined && !body.trimStart().startsWith('<') ? body.trim() : '';
+  return buildFault(inner, status, headers, plain);
+}
+
+/** The error of an `error` event (flat or nested) or of `response.failed`; `status` unknown, since the stream's own was 200. */
+export const readStreamError = (value: unknown): UpstreamFault => buildFault(findError(value) ?? {}, undefined, {}, '');
+
+/** The object that holds the message: nested under `error` (or `response.error`), flat, or an array of one. */
+function findError(value: unknown): Record<string, unknown> | undefined {
+  const outer = asObject(Array.isArray(value) ? value[0] : value);
+  if (!outer) return undefined;
+  const nested = asObject(own(outer, 'error')) ?? asObject(own(own(outer, 'response'), 'error'));
+  if (nested) return nested;
+  const text = asString(own(outer, 'error'));
+  return text === undefined ? outer : { ...outer, message: text };
+}
+
+function buildFault(error: Record<string, unknown>, status: number | undefined, headers: Headers, plain: string): UpstreamFault {
+  const message = (asString(own(error, 'message')) ?? asString(own(error, 'detail')) ?? plain).slice(0, maxMessageLength);
+  const rawCode = own(error, 'code');
+  const type = asString(own(error, 'type'));
+  const code = typeof rawCode === 'number' ? String(rawCode) : asString(rawCode) || (type === 'error' ? undefined : type);
+  const param = asString(own(error, 'param'));
+  const className = classify([asString(rawCode), type], status ?? Number(code), message, param);
+  const retryAfterMs = readRetryAfter(headers, message);
+  return {
+    class: className,
+    ...(status !== undefined && { status }),
+    ...(code !== undefined && { code }),
+    // A refusal of our key quotes part of it.
+    message: className === 'credential' ? 'The upstream refused the credential.' : message || 'The upstream gave no reason.',
+    ...(param !== undefined && { param }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  };
+}
+
+function classify(codes: (string | undefined)[], status: number, message: string, param: string | undefined): FaultClass {
+  for (const code of codes) {
+    const known = code === undefined ? undefined : byCode.get(code.toLowerCase());
+    // 503 is what a server that is up but cannot serve says, whatever it calls its error.
+    if (known) return known === 'server' && status === 503 ? 'overloaded' : known;
+  }
+  const known = byStatus.get(status);
+  if (known) return known;
+  if (status >= 400 && status < 500) {
+    if (saysOverflow(message)) return 'context';
+    // A 404 about an input item is the request's fault; any other is about the model or the address.
+    return status === 404 && !param?.startsWith('input') ? 'not-found' : 'caller';
+  }
+  if (clearsCaller(status)) return 'server';
+  return codes.includes('invalid_request_error') ? (saysOverflow(message) ? 'context' : 'caller') : 'server';
+}
+
+/** Our codes in the words that clients of this protocol act on. */
+const clientCodes: Readonly<Record<string, string>> = {
+  unauthorized: 'invalid_api_key',
+  budget_exhausted: 'insufficient_quota',
+  rate_limited: 'rate_limit_exceeded',
+  upstream_rate_limited: 'rate_limit_exceeded',
+  overloaded: 'server_is_overloaded',
+  too_many_streams: 'server_is_overloaded',
+  upstream_overloaded: 'server_is_overloaded',
+  // Coding agents compact their history on this code, so it must not hide behind "the upstream rejected it".
+  context_overflow: 'context_length_exceeded',
+};
+
+const clientTypes: ReadonlyMap<number, string> = new Map([
+  [401, 'authentication_error'],
+  [402, 'insufficient_quota'],
+  [403, 'permission_error'],
+  [429, 'rate_limit_error'],
+]);
+
+/** The vendor's own sentence for a prompt that does not fit. It names no figures. */
+const overflowSentence = 'Your input exceeds the context window of this model. Please adjust your input and try again.';
+const overflowWords: OverflowWords = {
+  sum: (asked, output, allowed) => `${overflowSentence} (${asked} tokens of input and ${output} of output; ${allowed} are allowed.)`,
+  prompt: (asked, allowed) => `${overflowSentence} (${asked} tokens of input; ${allowed} are allowed.)`,
+  plain: () => overflowSentence,
+};
+
+/** Agents read from the sentence how long to wait. */
+const waitWords = (seconds: number): string => ` Please try again in ${Math.max(1, Math.ceil(seconds))}s.`;
+
+function drawError(error: ClientError): { message: string; type: string; param: string | null; code: string } {
+  const waits = error.retryAfter !== undefined && (error.status === 429 || error.status === 503) && !/try again in/i.test(error.message);
+  const message = error.code === 'context_overflow' ? redrawOverflow(error.message, overflowWords) : error.message;
+  return {
+    message: waits ? message + waitWords(error.retryAfter ?? 1) : message,
+    type: clientTypes.get(error.status) ?? (error.status < 500 ? 'invalid_request_error' : 'server_error'),
+    param: error.param ?? null,
+    code: (Object.hasOwn(clientCodes, error.code) ? clientCodes[error.code] : undefined) ?? error.code,
+  };
+}
+
+export const writeError = (error: ClientError): { body: string } => ({ body: JSON.stringify({ error: drawError(error) }) });
+
+/**
+ * The coding agent of this protocol looks for a prompt that does not fit in the stream alone, where the vendor says it (`response.failed`); a 400
+ * with the same code ends its turn without shortening the conversation.
+ */
+export const refuseInStream: NonNullable<ClientAdapter['refuseInStream']> = (error, { headers, model, createdAt, mintId }) => {
+  if (error.code !== 'context_overflow' || !isAgent(headers)) return null;
+  const { code, message } = drawError(error);
+  const created = newResponse(mintId('resp_'), model, createdAt);
+  return (
+    printEvent('response.created', 0, { response: created }) +
+    printEvent('response.in_progress', 1, { response: created }) +
+    printEvent('response.failed', 2, { response: { ...created, status: 'failed', error: { code, message } } })
+  );
+};

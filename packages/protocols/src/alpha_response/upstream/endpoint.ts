@@ -1,0 +1,39 @@
+/** Where and how an upstream is called. */
+import type { Operation } from '@model-gateway/contracts';
+import type { Target, UpstreamAdapter, UpstreamRequest } from '../../contract/index.ts';
+import { joinUrl } from '../../kit/join-url.ts';
+import { asArray, asString, own } from '../../kit/read.ts';
+import { besideEndpoint } from '../../kit/whole-endpoint.ts';
+
+const paths: Partial<Record<Operation, string>> = { generate: '', complete: '', compact: '/compact', 'count-tokens': '/input_tokens' };
+
+/** Caller's headers that mean something to a server of this protocol; everything else stays here. */
+const passedHeaders = ['openai-beta', 'originator', 'session_id', 'conversation_id', 'x-codex-beta-features', 'x-codex-turn-state', 'x-codex-turn-metadata'];
+
+export const request: UpstreamAdapter['request'] = ({ target, operation, stream, clientHeaders }) => {
+  const headers: Record<string, string> = { 'content-type': 'application/json', accept: stream ? 'text/event-stream' : 'application/json' };
+  for (const name of passedHeaders) {
+    const value = clientHeaders?.[name];
+    if (value !== undefined) headers[name] = value;
+  }
+  return { method: 'POST', url: address(target, paths[operation] ?? ''), headers };
+};
+
+const address = ({ baseUrl, directPath }: Target, beneath: string): string =>
+  directPath ? (besideEndpoint(baseUrl, '', beneath) ?? baseUrl) : joinUrl(baseUrl, 'v1', `/responses${beneath}`);
+
+/** One cloud's own resources take the key in a header of theirs. */
+export const credential = (key: string, target: Target): Record<string, string> =>
+  isAzure(target.baseUrl) ? { 'api-key': key } : { authorization: `Bearer ${key}` };
+
+const isAzure = (baseUrl: string): boolean => /^https:\/\/[^/]+\.(?:openai|cognitiveservices|services\.ai)\.azure\.com(?:[:/]|$)/i.test(baseUrl);
+
+export function listModels(target: Target): UpstreamRequest {
+  const base = target.directPath ? target.baseUrl.replace(/\/responses\/?$/, '') : target.baseUrl;
+  return { method: 'GET', url: joinUrl(base, 'v1', '/models'), headers: { accept: 'application/json' } };
+}
+
+export function readModelList(body: unknown): string[] {
+  const list = asArray(own(body, 'data')) ?? asArray(own(body, 'models')) ?? [];
+  return list.map((model) => asString(own(model, 'id')) ?? asString(own(model, 'slug'))).filter((id): id is string => id !== undefined && id !== '');
+}
