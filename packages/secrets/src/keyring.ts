@@ -1,5 +1,5 @@
 /** Seals values at rest, each kind under a key of its own that is derived from the master key, and derives the keys of other purposes. */
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { type MasterKey, readMasterKeys } from './master-key.ts';
 
 /** A key for one purpose, derived from one master key. */
@@ -60,8 +60,11 @@ const labelPurpose = (label: string): string => `derive/${label}`;
 class MasterKeyring implements Keyring {
   private readonly first: MasterKey;
   private readonly keys: readonly MasterKey[];
-  /** Sealing keys by purpose, then by id, each under its fingerprint too. There are as many purposes as kinds of secrets. */
-  private readonly sealKeys = new Map<string, ReadonlyMap<string, Buffer>>();
+  /**
+   * Sealing keys by purpose, then by id, each under its fingerprint too. There are as many purposes as kinds of secrets. Importing the bytes of a key
+   * anew each time costs several times what sealing a few kilobytes does.
+   */
+  private readonly sealKeys = new Map<string, ReadonlyMap<string, KeyObject>>();
 
   constructor(keys: readonly [MasterKey, ...MasterKey[]]) {
     this.keys = keys;
@@ -113,10 +116,10 @@ class MasterKeyring implements Keyring {
     return this.deriveEach(labelPurpose(label));
   }
 
-  private keysFor(purpose: string): ReadonlyMap<string, Buffer> {
+  private keysFor(purpose: string): ReadonlyMap<string, KeyObject> {
     let keys = this.sealKeys.get(purpose);
     if (!keys) {
-      keys = new Map(this.deriveEach(purpose).map(({ id, key }) => [id, key]));
+      keys = new Map(this.deriveEach(purpose).map(({ id, key }) => [id, createSecretKey(key)]));
       this.sealKeys.set(purpose, keys);
     }
     return keys;

@@ -1,4 +1,5 @@
 /** Commits changes of turns together: what arrives while a transaction runs waits for the next one, so that many turns cost one commit. */
+import { setImmediate as turnOfEventLoop, setTimeout as wait } from 'node:timers/promises';
 import type { TurnsWritten } from '@model-gateway/contracts';
 import type { TurnChange, TurnsRepository } from '@model-gateway/storage';
 
@@ -10,14 +11,27 @@ interface Waiting {
 
 /** One transaction must not hold others up for long. */
 const maxBatch = 100;
+/** Where changes come several at a time, further ones are waited for this long: a transaction costs more than what most change in it. */
+const gatherMs = 2;
+/** How long after such a time that goes on. */
+const busyMs = 20;
+
+const systemClock = {
+  /** Monotonic, in ms. */
+  now: () => performance.now(),
+  wait: (ms: number): Promise<unknown> => wait(ms),
+};
 
 export class WriteQueue {
   readonly #turns: Pick<TurnsRepository, 'write'>;
   readonly #waiting: Waiting[] = [];
+  readonly #clock: typeof systemClock;
   #running = false;
+  #severalAt = Number.NEGATIVE_INFINITY;
 
-  constructor(turns: Pick<TurnsRepository, 'write'>) {
+  constructor(turns: Pick<TurnsRepository, 'write'>, clock = systemClock) {
     this.#turns = turns;
+    this.#clock = clock;
   }
 
   /** Resolves when the change is committed, in the order of the calls. */
@@ -31,8 +45,12 @@ export class WriteQueue {
   async #run(): Promise<void> {
     this.#running = true;
     // What arrives in this turn of the event loop belongs to the same batch.
-    await new Promise((resolve) => setImmediate(resolve));
-    while (this.#waiting.length > 0) await this.#commit(this.#waiting.splice(0, maxBatch));
+    if (this.#clock.now() - this.#severalAt > busyMs) await turnOfEventLoop();
+    else await this.#clock.wait(gatherMs);
+    while (this.#waiting.length > 0) {
+      if (this.#waiting.length > 1) this.#severalAt = this.#clock.now();
+      await this.#commit(this.#waiting.splice(0, maxBatch));
+    }
     this.#running = false;
   }
 
