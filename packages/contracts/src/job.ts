@@ -35,6 +35,8 @@ export interface Job {
   operation: Operation;
   /** The path of the client adapter's route, for adapters with several (`/v1/chat/completions`). */
   path: string;
+  /** Of the caller's request; absent: POST. */
+  method?: string;
   /** Raw query string without `?` and without a credential. */
   query: string;
   requestedModel: string;

@@ -27,6 +27,9 @@ export const unaryOperations = [
 
 export const isUnary = (operation: Operation): operation is UnaryOperation => (unaryOperations as readonly string[]).includes(operation);
 
+/** Calls in the upstream's own terms, which nobody translates. */
+export const isInUpstreamTerms = (operation: Operation): boolean => operation === 'native' || operation === 'passthrough';
+
 /** Everything the router needs to know about a request to plan it (about 1 KB on the bus). */
 export interface PlanRequest {
   requestId: string;

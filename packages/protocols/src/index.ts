@@ -12,4 +12,5 @@ export { promptPrefix } from './kit/prompt-prefix.ts';
 export { repairCalls } from './kit/repair-calls.ts';
 export { readSignatureRefusal, type SignatureRefusal } from './kit/signature-refusal.ts';
 export { bridgeTools, plainToolRules, type ToolBridge } from './kit/tool-bridge.ts';
+export { callBelow, passedMethods, passedPaths, passedRules, splitModel } from './passthrough/index.ts';
 export * from './registry.ts';

@@ -12,6 +12,7 @@ import { cloudhostInvoke } from './cloudhost_invoke/index.ts';
 import type { ClientAdapter, Protocol, UpstreamAdapter } from './contract/index.ts';
 import { delta } from './delta/index.ts';
 import { gamma } from './gamma/index.ts';
+import { passthrough } from './passthrough/index.ts';
 
 /** The only list. A protocol that is not here is not built: the console refuses it on save. */
 export const protocols: readonly Protocol[] = [
@@ -27,6 +28,7 @@ export const protocols: readonly Protocol[] = [
   cloudhostInvoke,
   delta,
   gamma,
+  passthrough,
 ];
 
 const byId = new Map<ProtocolId, Protocol>(protocols.map((protocol) => [protocol.id, protocol]));

@@ -8,6 +8,8 @@ export interface OutboundRequest {
   method: string;
   /** http or https, without credentials or fragment. */
   url: string | URL;
+  /** Path and query as they are sent; absent: those of `url`. */
+  path?: string | undefined;
   /** What cannot be sent (control characters, characters above U+00FF, names of the connection) is left out and logged by name. */
   headers: Readonly<Record<string, string>>;
   /** In pieces: what is large is not put together for sending. */

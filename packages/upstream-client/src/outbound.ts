@@ -122,7 +122,7 @@ export function createOutbound({ allowPrivate, timeouts: defaults, userAgent, lo
       );
       origin.current = call;
       try {
-        origin.pool.dispatch({ path: url.path, method: request.method as 'POST', headers, body: bodyOf(request.body, headers) }, call);
+        origin.pool.dispatch({ path: request.path ?? url.path, method: request.method as 'POST', headers, body: bodyOf(request.body, headers) }, call);
       } catch (error) {
         call.refuse(createFault('protocol', 'connect', error, 'The request could not be sent.'));
       } finally {

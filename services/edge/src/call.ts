@@ -1,6 +1,6 @@
 /** The course of one request: admission, then the translator, whose reply is written to the caller; or a refusal. Each leaves one row. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Job } from '@model-gateway/contracts';
+import { isInUpstreamTerms, type Job } from '@model-gateway/contracts';
 import { GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
 import { type Admitted, admit, type Entering } from './admission/admit.ts';
 import { maskOfCaller } from './admission/credentials.ts';
@@ -91,7 +91,8 @@ function openTranslator({ exchange, entry, query, socket }: Entering, { facts, p
         clientProtocol: exchange.protocol.id,
         operation: facts.operation,
         path: exchange.path,
-        query: query.size === 0 ? '' : query.toString(),
+        ...(exchange.request.method !== 'POST' && { method: exchange.request.method ?? 'GET' }),
+        query: isInUpstreamTerms(facts.operation) ? exactQuery(exchange.request) : query.size === 0 ? '' : query.toString(),
         requestedModel: wanted.model,
         stream: facts.stream,
         streamForm: wanted.stream,
@@ -109,4 +110,15 @@ function openTranslator({ exchange, entry, query, socket }: Entering, { facts, p
       { body: body.bytes, deadlineMs },
     ),
   );
+}
+
+/** The query as its caller wrote it, without the parameter that may carry a credential. */
+function exactQuery({ url = '' }: IncomingMessage): string {
+  const cut = url.indexOf('?');
+  if (cut < 0) return '';
+  return url
+    .slice(cut + 1)
+    .split('&')
+    .filter((pair) => !new URLSearchParams(pair).has('key'))
+    .join('&');
 }

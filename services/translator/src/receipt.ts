@@ -1,5 +1,5 @@
 /** What a translation did to a request, reported in three forms: the row's `losses`, a digest in a response header, and a refusal where a group is strict. */
-import type { Loss } from '@model-gateway/contracts';
+import { isInUpstreamTerms, type Loss } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { RequestContext } from './request/context.ts';
 import type { RequestRecord } from './request/record.ts';
@@ -17,7 +17,7 @@ const counted = ['lost', 'emulated', 'renamed'] as const;
 
 /** `{x-gateway-translation: "alpha>beta; lost=2; emulated=1"}`; nothing for a reply that passes as it is and lost nothing. */
 export function receiptHeaders({ job }: RequestContext, { losses, upstreamProtocol }: RequestRecord): Record<string, string> {
-  if (upstreamProtocol === null || (losses.length === 0 && upstreamProtocol === job.clientProtocol)) return {};
+  if (isInUpstreamTerms(job.operation) || upstreamProtocol === null || (losses.length === 0 && upstreamProtocol === job.clientProtocol)) return {};
   const counts = counted.map((word) => [word, losses.filter((loss) => words[loss.action] === word).length] as const);
   return {
     [receiptHeader]: [`${job.clientProtocol}>${upstreamProtocol}`, ...counts.filter(([, count]) => count > 0).map(([word, count]) => `${word}=${count}`)].join(

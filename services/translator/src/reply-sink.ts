@@ -1,6 +1,6 @@
 /** The translator's end of the reply on the bus: head at the commit, bytes, and the cancel of a caller who left. */
 import type { ServerStream } from '@model-gateway/bus';
-import { frameFlag } from '@model-gateway/contracts';
+import { frameFlag, type ReplyHead } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { OpenReply } from './open-reply.ts';
 import type { PumpSink } from './pump.ts';
@@ -50,14 +50,15 @@ export class ReplySink implements PumpSink, OpenReply {
     this.#cancellation.interrupt(error);
   }
 
-  /** `contentType`: of a reply that passes as bytes. */
-  commit(contentType?: string): void {
+  /** `contentType`: of a reply that passes as bytes. `passed`: the head of one that passes whole. */
+  commit(contentType?: string, passed?: Pick<ReplyHead, 'status' | 'headers'>): void {
     if (this.#committed || this.#cancellation.reason !== null) return;
     this.#committed = true;
     const { client, job, turn } = this.#request;
     turn?.begin();
     if (this.#headSent) return;
     this.#headSent = true;
+    if (passed) return this.#stream.head(passed);
     this.#stream.head({
       status: 200,
       ...(turn && { turn: { id: turn.id } }),

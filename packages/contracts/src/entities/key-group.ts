@@ -38,6 +38,8 @@ export const keyGroupSchema = z.strictObject({
   budget: budgetSchema.nullable().default(null),
   /** Refuse a request (400 naming the losses) when its translation would lose something. */
   strict_translation: z.boolean().default(false),
+  /** Whether its keys may call upstreams in their own terms, below `/v3`. */
+  passthrough: z.enum(['on', 'off']).default('on'),
   /** null: no bodies are kept. */
   store_bodies: storeBodiesSchema.nullable().default(null),
   /** How broken streams end; takes precedence over the upstream's setting. null: the upstream's. */
@@ -46,4 +48,4 @@ export const keyGroupSchema = z.strictObject({
   description: z.string().max(2000).default(''),
 });
 export type KeyGroupInput = z.input<typeof keyGroupSchema>;
-export type KeyGroup = WithLater<z.output<typeof keyGroupSchema>, 'rate_limit' | 'budget' | 'store_bodies' | 'on_break'>;
+export type KeyGroup = WithLater<z.output<typeof keyGroupSchema>, 'rate_limit' | 'budget' | 'passthrough' | 'store_bodies' | 'on_break'>;

@@ -89,6 +89,7 @@ export const job = z.looseObject({
   query: text,
   requestedModel: text,
   stream: z.boolean(),
+  method: text.optional(),
   streamForm: z.enum(['whole', 'sse', 'json-array', 'bytes']),
   body: z.enum(['json', 'form', 'raw']).optional(),
   headers: textByName,

@@ -24,9 +24,11 @@ export interface Target {
 
 /** Method, address and headers of an upstream call, without credentials and body. */
 export interface UpstreamRequest {
-  method: 'POST' | 'GET';
+  method: string;
   /** Absolute. */
   url: string;
+  /** Path and query to the byte, where those of `url` would be encoded anew; absent: those of `url`. */
+  path?: string;
   /** Without the credential; version and feature headers of this protocol, `content-type`, `accept`. */
   headers: Record<string, string>;
 }
@@ -44,6 +46,8 @@ export interface UpstreamCalls {
     clientHeaders?: Readonly<Record<string, string>>;
     clientQuery?: string;
     clientPath?: string;
+    /** Absent: POST. */
+    clientMethod?: string;
     /** The written body, for those whose address depends on it; undefined: the caller's own passes. */
     body?: () => unknown;
   }): UpstreamRequest;

@@ -9,15 +9,16 @@ import { readError } from './upstream/errors.ts';
 import { images } from './upstream/images.ts';
 import { DeltaReader, readWhole } from './upstream/read-response.ts';
 import { rerank } from './upstream/rerank.ts';
+import { readUnaryUsage } from './upstream/usage.ts';
 import { writeRequest } from './upstream/write-request.ts';
 
 const servedBy: Readonly<Record<string, readonly Operation[]>> = {
-  'delta-text-embedding': ['embed'],
-  'delta-rerank': ['rerank'],
-  'delta-multimodal': ['generate', 'count-tokens', 'image', 'image-edit', 'image-variation', 'speech', 'transcribe', 'translate-speech'],
-  'delta-audio-asr': ['transcribe'],
+  'delta-text-embedding': ['embed', 'native'],
+  'delta-rerank': ['rerank', 'native'],
+  'delta-multimodal': ['generate', 'count-tokens', 'image', 'image-edit', 'image-variation', 'speech', 'transcribe', 'translate-speech', 'native'],
+  'delta-audio-asr': ['transcribe', 'native'],
 };
-const serves = ({ kind }: Target): readonly Operation[] => servedBy[kind ?? ''] ?? ['generate', 'count-tokens'];
+const serves = ({ kind }: Target): readonly Operation[] => servedBy[kind ?? ''] ?? ['generate', 'count-tokens', 'native'];
 
 export const delta: Protocol = {
   id: 'delta',
@@ -35,6 +36,7 @@ export const delta: Protocol = {
       transcribe: transcription,
       'translate-speech': transcription,
     },
+    readUnaryUsage,
     bodyLayout: () => bodyLayout,
     framing: 'sse',
     kinds,

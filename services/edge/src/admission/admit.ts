@@ -72,6 +72,8 @@ export async function admit({ exchange, entry, found, query }: Entering, context
     if (match.operation === 'resume') return { kind: 'resume', facts, principal, stream: match.id };
     if (match.operation === 'turns') return { kind: 'turns', facts, principal, ...(await readTurnsCall(exchange, match, context)) };
     const { operation } = match;
+    if (operation === 'passthrough' && principal.group.passthrough === 'off')
+      throw new GatewayError('forbidden', { message: 'This access key may not call upstreams in their own terms.' });
     const tagHeader = protocol.client.modelsTagHeader?.(request.headers as Headers);
     if (tagHeader) exchange.addReplyHeader(tagHeader, modelsTag(snapshot, principal.group));
     const body = await readBody(request, { maxBytes: context.config.maxBodyBytes, accepts: match.body }, bodyBudget);

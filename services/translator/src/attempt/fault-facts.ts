@@ -2,6 +2,7 @@
 import type { Job } from '@model-gateway/contracts';
 import type { Route } from '@model-gateway/routing';
 import type { Redactor } from '@model-gateway/telemetry';
+import { passedCallOf } from '../request/passed.ts';
 import type { FaultFacts } from './classify.ts';
 import { isJsonObject } from './json-object.ts';
 
@@ -19,7 +20,8 @@ export function faultFacts({ job, route, body }: FaultOrigin, redactor: Redactor
     const safe = redactor.redact(text);
     return upstreamModelId.length > 3 && upstreamModelId !== requestedModel ? safe.replaceAll(spell(upstreamModelId), spell(requestedModel)) : safe;
   };
-  const sameProtocol = route.protocol === clientProtocol;
+  // What passes both ways has the upstream's own words, which are its caller's terms.
+  const sameProtocol = route.protocol === clientProtocol || passedCallOf(job, route) !== null;
   const cleanBody = sameProtocol && body !== undefined && body.length <= maxBodyLength ? clean(body, inJson) : undefined;
   return {
     sameProtocol,

@@ -1,5 +1,5 @@
 /** Sends one prepared request, and records how it went: in the request's record, in its trace, and for the routers. */
-import { type AttemptRecord, sealedAs } from '@model-gateway/contracts';
+import { type AttemptRecord, type Job, sealedAs } from '@model-gateway/contracts';
 import { isGatewayError } from '@model-gateway/contracts/errors';
 import type { UpstreamFault } from '@model-gateway/protocols';
 import type { Lease } from '../limits/lease.ts';
@@ -37,7 +37,7 @@ export async function recordAttempt(attempt: AttemptContext, upstreamRequest: Up
   record.addAttempt(row);
   if (span) endAttempt(span, { request, record, attempt: row, began, complete: end.fault === null });
   // A caller who left, or a process that shuts down, says nothing of the upstream.
-  if (end.fault && !request.cancellation.isOver) publishFault(watch, end.fault);
+  if (end.fault && !request.cancellation.isOver) publishFault(watch, end, request.job);
   return end;
 }
 
@@ -56,9 +56,10 @@ function attemptRow({ request, route, planned, deps }: AttemptContext, { status,
 }
 
 /** A connection that was not to be had says nothing of the upstream. */
-function publishFault(watch: AttemptWatch, fault: UpstreamFault): void {
-  if (fault.class === 'busy') return;
-  const sign = healthSign(fault);
+function publishFault(watch: AttemptWatch, { fault, status }: AttemptEnd, { operation }: Job): void {
+  if (fault === null || fault.class === 'busy') return;
+  // Callers choose the path: what is answered there tells nothing of the model, which none of them may close to others.
+  const sign = operation === 'passthrough' && status !== null ? 'none' : healthSign(fault);
   if (sign === 'none') watch.content();
   else watch.failed(sign, fault.retryAfterMs);
 }

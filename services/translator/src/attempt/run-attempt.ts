@@ -94,6 +94,7 @@ function judgeUnsent({ request, record, body, strict }: AttemptContext, upstream
  * losses; else returns the end as it was.
  */
 async function sendWithout(attempt: AttemptContext, sent: UpstreamRequest, end: AttemptEnd): Promise<AttemptEnd> {
+  if (sent.target.passed) return end;
   const { request, record, strict, route, deps } = attempt;
   const stripped = (await withoutSignatures(attempt, sent, end)) ?? (await withoutFlags(attempt, sent, end));
   if (!stripped || (strict && strictRefusal(request, record))) return end;

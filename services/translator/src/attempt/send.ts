@@ -1,5 +1,5 @@
 /** Sends one prepared attempt and carries its reply to the caller; resolves with how it went. */
-import { isUnary } from '@model-gateway/contracts';
+import { isInUpstreamTerms, isUnary, type Job } from '@model-gateway/contracts';
 import { isGatewayError, toGatewayError } from '@model-gateway/contracts/errors';
 import type { UpstreamFault } from '@model-gateway/protocols';
 import { Pieces } from '@model-gateway/stream-framing';
@@ -12,6 +12,7 @@ import type { ReplySink } from '../reply-sink.ts';
 import { FoldedTransform, isStream, noSink } from '../reply-transform/folded.ts';
 import { readEvent } from '../reply-transform/large-event.ts';
 import { PassedBytes } from '../reply-transform/passed-bytes.ts';
+import { PassedReply } from '../reply-transform/passed-reply.ts';
 import type { ReplyTransform } from '../reply-transform/reply-transform.ts';
 import { TranslatedTransform } from '../reply-transform/translated.ts';
 import { UnaryTransform } from '../reply-transform/unary.ts';
@@ -47,6 +48,9 @@ export function sendAttempt(current: SendContext, upstreamRequest: UpstreamReque
   return new Promise((resolve) => new Attempt(current, upstreamRequest, lease, resolve).start());
 }
 
+/** Whether a reply goes to its caller as it is. That something has not changed is an answer, too, to callers who can ask for it. */
+const mayPass = (status: number, { operation }: Job): boolean => (status >= 200 && status <= 299) || (status === 304 && isInUpstreamTerms(operation));
+
 type Mode = 'waiting' | 'stream' | 'whole' | 'bytes' | 'error';
 
 class Attempt {
@@ -68,7 +72,7 @@ class Attempt {
   #begun = false;
   #pump: Pump | undefined;
   /** Of a reply that passes as bytes. */
-  #passed: PassedBytes | undefined;
+  #passed: PassedBytes | PassedReply | undefined;
   /** Set when a whole reply comes as a stream. */
   #folded: FoldedTransform | undefined;
   #settled = false;
@@ -118,9 +122,18 @@ class Attempt {
     // The caller left while the request was being signed.
     if (this.#settled) return;
     const { endpoint, target, bytes, pieces, egress } = this.#upstreamRequest;
-    const body = endpoint.method === 'GET' ? undefined : (pieces ?? bytes);
+    const body = endpoint.method === 'GET' || (endpoint.method !== 'POST' && bytes.length === 0) ? undefined : (pieces ?? bytes);
     this.#outbound = this.#deps.outbound.send(
-      { method: endpoint.method, url: endpoint.url, headers, body, timeouts: target.route.timeouts, egress, accessKey: this.#request.job.accessKey },
+      {
+        method: endpoint.method,
+        url: endpoint.url,
+        path: endpoint.path,
+        headers,
+        body,
+        timeouts: target.route.timeouts,
+        egress,
+        accessKey: this.#request.job.accessKey,
+      },
       {
         head: (status, replyHeaders) => this.#head(status, replyHeaders),
         data: (chunk) => this.#data(chunk),
@@ -149,10 +162,12 @@ class Attempt {
     this.#status = status;
     this.#headers = headers;
     this.#record.markFirstByte();
-    if (status < 200 || status > 299) this.#mode = 'error';
+    const { passed } = this.#upstreamRequest.target;
+    if (passed && this.#request.job.stream && mayPass(status, this.#request.job)) this.#expectPassed(status);
+    else if (status < 200 || status > 299) this.#mode = 'error';
     else if (this.#request.job.streamForm === 'bytes' && this.#upstreamRequest.target.verbatim) this.#expectBytes();
     else if (this.#request.job.stream && !/json/i.test(headers['content-type'] ?? '')) this.#expectStream();
-    else if (!this.#request.job.stream && this.#request.job.operation === 'generate' && isStream(headers['content-type'] ?? '')) {
+    else if (!this.#request.job.stream && this.#request.job.operation === 'generate' && !passed && isStream(headers['content-type'] ?? '')) {
       this.#mode = 'stream';
       // Bytes of a stream are none of a whole reply, so both protocols being one changes nothing here.
       this.#folded = new FoldedTransform(this.#upstreamRequest.target.verbatim === null ? this.#transform : this.#translate());
@@ -163,6 +178,11 @@ class Attempt {
   #expectBytes(): void {
     this.#mode = 'bytes';
     this.#passed = new PassedBytes(this.#current, this.#upstreamRequest, this.#sink, this.#headers['content-type']);
+  }
+
+  #expectPassed(status: number): void {
+    this.#mode = 'bytes';
+    this.#passed = new PassedReply(this.#current, this.#upstreamRequest, this.#sink, { status, headers: this.#headers });
   }
 
   #expectStream(): void {

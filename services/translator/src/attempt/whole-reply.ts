@@ -7,6 +7,7 @@ import { unwrapEvents } from '../reply-transform/emulated.ts';
 import type { ReplyTransform } from '../reply-transform/reply-transform.ts';
 import type { TranslatedTransform } from '../reply-transform/translated.ts';
 import { type UnaryAnswer, UnaryTransform } from '../reply-transform/unary.ts';
+import { UsageObserver } from '../reply-transform/usage-observer.ts';
 import type { CurrentRequest } from '../request/current.ts';
 import type { AttemptEnd } from './result.ts';
 
@@ -29,6 +30,7 @@ type Delivered = Omit<AttemptEnd, 'status'>;
 export function deliverWhole(bytes: Buffer, reply: ReplyTarget): Delivered | Promise<Delivered> {
   const { record, upstreamRequest } = reply;
   const { adapter, route } = upstreamRequest.target;
+  if (upstreamRequest.target.passed) return passWhole(bytes, reply);
   if (isUnary(reply.request.job.operation)) return deliverUnary(bytes, reply);
   const json: unknown = JSON.parse(bytes.toString('utf8'));
   if (countPassed(json, reply)) {
@@ -44,6 +46,17 @@ export function deliverWhole(bytes: Buffer, reply: ReplyTarget): Delivered | Pro
   record.meter.see(events);
   record.markContent();
   print(reply, bytes, json, events);
+  return { fault: null, committed: true };
+}
+
+/** Of a family that nobody may know: what it used is read where that can be. */
+function passWhole(bytes: Buffer, { record, sink, upstreamRequest: { target }, contentType }: ReplyTarget): Delivered {
+  const observer = target.passed?.family && new UsageObserver(target.passed.family, target.route.target, contentType);
+  observer?.push(bytes);
+  const usage = observer?.finish();
+  if (usage) record.meter.count(usage);
+  record.markContent();
+  sink.whole(bytes, contentType === '' ? undefined : contentType);
   return { fault: null, committed: true };
 }
 

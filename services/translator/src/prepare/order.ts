@@ -2,6 +2,7 @@
  * The specification's two pipeline orders as two arrays of named steps; which one a request takes is decided by where its scripts run.
  * A step that a request does not need returns at once.
  */
+import { isInUpstreamTerms } from '@model-gateway/contracts';
 import type { RequestBody } from '../request/body.ts';
 import type { CurrentRequest } from '../request/current.ts';
 import type { PrepareContext, RouteChoice, RouteStep, Step } from './step.ts';
@@ -33,7 +34,7 @@ export const order: {
 
 /** Forms, and calls in the upstream's own terms, pass without rules and scripts: both are written for JSON that the gateway knows. */
 export const isUntouched = ({ request: { job }, body }: Pick<CurrentRequest, 'request' | 'body'>): boolean =>
-  body.kind !== 'json' || job.operation === 'native' || job.operation === 'passthrough';
+  body.kind !== 'json' || isInUpstreamTerms(job.operation);
 
 /** What may reroute the request to another model before it is translated, in order. Each sees the body in the caller's protocol. */
 export const routeSteps: readonly RouteStep[] = [switchRoute, scriptBefore];

@@ -1,7 +1,8 @@
 /** Makes the upstream's request out of the caller's: spliced when both speak the same protocol, translated otherwise. */
 import { GatewayError } from '@model-gateway/contracts/errors';
-import { findProtocol, type SignatureRefusal } from '@model-gateway/protocols';
+import { callBelow, findProtocol, passedRules, type SignatureRefusal } from '@model-gateway/protocols';
 import { BodySearch } from '../request/body-search.ts';
+import { passedCallOf } from '../request/passed.ts';
 import { scriptOf } from '../scripts/run-script.ts';
 import { isUntouched, order, runSteps } from './order.ts';
 import { createSignatures } from './signatures.ts';
@@ -51,7 +52,8 @@ function targetOf({ request, route, body, prepare: deps }: PrepareContext, { sea
   /** What this upstream is known to demand holds from the first call on. */
   const demanded = signaturesRefused ?? deps.signatures.refused.demanded(route);
   const refusedFlags = deps.refusedFlags.of(route);
-  const passes = passesVerbatim(job, route);
+  const passed = passedCallOf(job, route);
+  const passes = passed !== null || passesVerbatim(job, route);
   const contains = (text: string): boolean => search.contains(text);
   const value = (key: string): Buffer | undefined => body.valueBytes(key);
   const signatures = createSignatures(route, deps.signatures, adapter.signatureKind?.(route.target) ?? protocol.id, readSent);
@@ -59,7 +61,12 @@ function targetOf({ request, route, body, prepare: deps }: PrepareContext, { sea
     route,
     protocol,
     adapter,
-    verbatim: passes && (body.kind !== 'json' || (adapter.verbatim?.takes?.({ contains, value }, job.operation) ?? true)) ? (adapter.verbatim ?? null) : null,
+    passed,
+    verbatim: passed
+      ? passedRules
+      : passes && (body.kind !== 'json' || (adapter.verbatim?.takes?.({ contains, value }, job.operation) ?? true))
+        ? (adapter.verbatim ?? null)
+        : null,
     context: {
       target: refusedFlags ? { ...route.target, refusedFlags } : route.target,
       operation: job.operation,
@@ -87,14 +94,20 @@ function startOf(target: UpstreamTarget, { plan: { carried } }: PrepareContext):
 
 function complete(content: RequestContent, { request: { job }, body, route, prepare: { network } }: PrepareContext): UpstreamRequest {
   const { value, printed } = content;
-  const { adapter, context, verbatim } = content.target;
-  const endpoint = adapter.request({
+  const { adapter, context, passed, verbatim } = content.target;
+  const endpoint = (job.operation === 'passthrough' ? callBelow : adapter.request)({
     target: context.target,
     operation: job.operation,
     stream: job.stream,
     body: () => value ?? (printed === null ? undefined : (JSON.parse(printed.toString()) as unknown)),
-    ...(verbatim && { clientHeaders: job.headers, clientQuery: job.query, clientPath: job.path }),
+    ...(verbatim && {
+      clientHeaders: job.headers,
+      clientQuery: job.query,
+      clientPath: job.path,
+      ...(job.method !== undefined && { clientMethod: job.method }),
+    }),
   });
+  if (passed) return { ...content, endpoint, egress: network.egressOf(route.upstream), bytes: printContent(content, body) };
   // A form names its boundary, and nobody but its writer knows the type of raw bytes.
   if (verbatim && body.kind !== 'json') endpoint.headers['content-type'] = body.contentType;
   if (verbatim && job.streamForm === 'bytes') endpoint.headers['accept'] = '*/*';

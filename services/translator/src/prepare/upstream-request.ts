@@ -14,6 +14,7 @@ import type {
 import type { Route } from '@model-gateway/routing';
 import type { Egress } from '@model-gateway/upstream-client';
 import type { RequestBody } from '../request/body.ts';
+import type { PassedCall } from '../request/passed.ts';
 import type { Signatures } from './signatures.ts';
 
 /** Where a request goes, and in which protocol. No step changes it. */
@@ -23,6 +24,8 @@ export interface UpstreamTarget {
   readonly adapter: UpstreamAdapter;
   /** Verbatim rules, when both sides speak this protocol; null: the request is translated, and so is the reply. */
   readonly verbatim: VerbatimRules | null;
+  /** The call passes with its reply; null: the reply is read. */
+  readonly passed: PassedCall | null;
   readonly context: VerbatimRequestContext;
   readonly signatures: Signatures;
   /** Set on the retry after a refusal of signatures. */

@@ -4,13 +4,21 @@ import { GatewayError } from '@model-gateway/contracts/errors';
 import { findProtocol } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
 import type { RequestContext } from '../request/context.ts';
+import { refusePassed } from '../request/passed.ts';
 
 /** The caller's error when no other node is left; null when this one may serve the request. */
-export function unservedBy({ client, job }: Pick<RequestContext, 'client' | 'job'>, route: Route): GatewayError | null {
+export function unservedBy({ cache, client, job }: Pick<RequestContext, 'cache' | 'client' | 'job'>, route: Route): GatewayError | null {
+  if (job.operation === 'passthrough') return refusePassed(job, route) ?? refuseOtherTerms(cache, route);
   if (!serves(job, route)) return new GatewayError('unsupported_operation', { message: describeServed(route), param: 'model' });
   const refusal = client.onlyVerbatim?.[job.operation];
   if (refusal === undefined || passesVerbatim(job, route)) return null;
   return new GatewayError('invalid_request', { message: refusal, param: 'model' });
+}
+
+/** Another upstream is tried only where it speaks what the first one does. */
+function refuseOtherTerms(cache: RequestContext['cache'], { protocol }: Route): GatewayError | null {
+  cache.passedTo ??= protocol;
+  return cache.passedTo === protocol ? null : new GatewayError('no_upstream');
 }
 
 /** What upstreams of a protocol are asked for that does not say what it serves. */

@@ -1,5 +1,5 @@
 /** What stays the same while one request runs. */
-import type { Job } from '@model-gateway/contracts';
+import type { Job, ProtocolId } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import { type ClientAdapter, findProtocol } from '@model-gateway/protocols';
 import type { Span } from '@model-gateway/telemetry';
@@ -60,6 +60,8 @@ export class RequestClock {
 export class RequestCache {
   #files: Map<string, FetchedFile> | undefined;
   #lastRun: LastRun | undefined;
+  /** Protocol of the first upstream that takes a call in its own terms: those of another do not understand it. */
+  passedTo: ProtocolId | undefined;
   /** Of the present attempt at a question that is no conversation: the calls that it needs. undefined: none was prepared yet. */
   parts: UnaryParts | undefined;
 

@@ -1,9 +1,10 @@
 /** What happens to one request while it runs: attempts, losses, timings, and at last its row in the request log. */
-import { type AttemptRecord, type Loss, newRequestRow, type ProtocolId, type RequestRow, type TurnAtUpstream } from '@model-gateway/contracts';
+import { type AttemptRecord, type Loss, newRequestRow, noUsage, type ProtocolId, type RequestRow, type TurnAtUpstream } from '@model-gateway/contracts';
 import type { Route } from '@model-gateway/routing';
 import { Meter } from '../meter.ts';
 import type { RequestBody } from './body.ts';
 import type { RequestContext } from './context.ts';
+import { passedCallOf } from './passed.ts';
 import type { RequestPlan } from './plan.ts';
 
 const maxLosses = 64;
@@ -180,6 +181,8 @@ export class RequestRecord {
 
   /** The figures of the reply, as its meter has them; where nobody counted the prompt, its size is estimated. */
   settle(complete: boolean): ReturnType<Meter['settle']> {
+    // Nobody knows what is in a call that passes, so that nothing can be estimated from it.
+    if (this.#route && !this.meter.usage && passedCallOf(this.#request.job, this.#route)) return { tokens: noUsage, source: null };
     return this.meter.settle(complete, () => this.#body.estimateTokens());
   }
 

@@ -1,5 +1,6 @@
 import type { Target, UpstreamAdapter, UpstreamRequest } from '../../contract/index.ts';
 import { joinUrl } from '../../kit/join-url.ts';
+import { passedCall, withQuery } from '../../kit/passed-call.ts';
 import { asArray, asString, own } from '../../kit/read.ts';
 import { streamsOnly } from './families.ts';
 
@@ -24,7 +25,9 @@ const kindOf = ({ kind }: Target): keyof typeof generationPaths => (kind && Obje
 export const asksForStream = (target: Target, stream: boolean): boolean => stream || streamsOnly(target);
 
 /** Address and headers of a generation, or of the tokenizer. The body's own `stream` means nothing here: a header asks for it. */
-export const request: UpstreamAdapter['request'] = ({ target, operation, stream }) => {
+export const request: UpstreamAdapter['request'] = (context) => {
+  const { target, operation, stream } = context;
+  if (operation === 'native') return callService(context);
   const streams = operation === 'generate' && asksForStream(target, stream);
   const path = operation === 'count-tokens' ? '/tokenizer' : generationPaths[kindOf(target)];
   const url =
@@ -39,6 +42,14 @@ export const request: UpstreamAdapter['request'] = ({ target, operation, stream 
     },
   };
 };
+
+const servicesPath = '/v1/services/';
+
+/** A caller's own call of a service: the same path here. A whole endpoint is the service itself. */
+function callService({ target, clientPath = '', clientQuery, clientHeaders: headers }: Parameters<UpstreamAdapter['request']>[0]): UpstreamRequest {
+  const url = target.directPath ? target.baseUrl : joinUrl(target.baseUrl, version, `/services/${clientPath.slice(servicesPath.length)}`);
+  return passedCall(withQuery(url, clientQuery), { target, headers });
+}
 
 export const credential = (key: string): Record<string, string> => ({ authorization: `Bearer ${key}` });
 

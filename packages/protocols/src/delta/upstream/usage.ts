@@ -1,4 +1,5 @@
-import { asCount, type JsonObject, own } from '../../kit/read.ts';
+import { noUsage, type Usage } from '@model-gateway/contracts';
+import { asCount, asNumber, asObject, type JsonObject, own } from '../../kit/read.ts';
 
 /**
  * This wire's counts under the names of the compatible wire, whose reader splits them into buckets. `input_tokens` includes what was read from a cache,
@@ -19,5 +20,29 @@ export function toCompatibleUsage(usage: unknown): JsonObject | undefined {
       cache_creation_tokens: own(details, 'cache_creation_input_tokens') ?? own(details, 'cache_creation_tokens'),
     },
     completion_tokens_details: { reasoning_tokens: own(own(usage, 'output_tokens_details'), 'reasoning_tokens') },
+  };
+}
+
+/**
+ * What any answer or event of this wire used: tokens, and what is sold by the piece. A total alone is that of an input (vectors, ranks). null: it says
+ * nothing.
+ */
+export function readUnaryUsage(body: unknown): Usage | null {
+  const usage = asObject(own(body, 'usage'));
+  if (!usage) return null;
+  const input = asCount(own(usage, 'input_tokens'));
+  const output = asCount(own(usage, 'output_tokens'));
+  const images = asCount(own(usage, 'image_count'));
+  const characters = asCount(own(usage, 'characters'));
+  const seconds = asNumber(own(usage, 'video_duration')) ?? asNumber(own(usage, 'duration')) ?? asNumber(own(usage, 'seconds'));
+  const total = input + output === 0 ? asCount(own(usage, 'total_tokens')) : 0;
+  if (input + output + images + characters + total === 0 && seconds === undefined) return null;
+  return {
+    ...noUsage,
+    input: input || total,
+    output,
+    ...(images > 0 && { images }),
+    ...(characters > 0 && { characters }),
+    ...(seconds !== undefined && seconds > 0 && { seconds }),
   };
 }

@@ -1,0 +1,66 @@
+/** Calls in an upstream's own terms: paths of callers that pass to any upstream, and upstreams that get every call as it came. */
+import { type Operation, unaryOperations } from '@model-gateway/contracts';
+import { alpha } from '../alpha/index.ts';
+import type { ClientAdapter, Protocol, Target, UpstreamAdapter, VerbatimRules } from '../contract/index.ts';
+import { asArray, asString, own } from '../kit/read.ts';
+import { credential, request } from './endpoint.ts';
+import { routes } from './routes.ts';
+
+const { client, upstream } = alpha as { client: ClientAdapter; upstream: UpstreamAdapter };
+const { testCall: _testCall, cacheKey: _cacheKey, ...caller } = client;
+
+/** The name of the model is exchanged where a body has one; every other byte stays, and the reply is not looked into. */
+export const passedRules: VerbatimRules = {
+  requestEdits: ({ target }) => ({ edits: [{ path: ['model'], value: target.upstreamModelId }], losses: [] }),
+  createReply: () => ({ record: () => [], whole: () => [] }),
+};
+
+const served: readonly Operation[] = ['generate', 'count-tokens', 'complete', 'compact', ...unaryOperations.filter((operation) => operation !== 'native')];
+
+export const passthrough: Protocol = {
+  id: 'passthrough',
+  kind: 'unary',
+  title: 'Passed on as it is',
+  client: {
+    ...caller,
+    routes,
+    onlyVerbatim: {},
+    editedKeys: [],
+    limitKeys: [],
+    // Nobody knows what is asked for.
+    readReplyLimits: () => ({ output: 0, thinking: 0, replies: 1 }),
+    bodyWords: [],
+    keepAlive: () => null,
+  },
+  upstream: {
+    passesAsIs: true,
+    serves: () => served,
+    passesVerbatim: () => true,
+    framing: 'sse',
+    request,
+    credential,
+    countsTokens: false,
+    writeRequest: upstream.writeRequest,
+    createReader: upstream.createReader,
+    readWhole: upstream.readWhole,
+    readTokenCount: () => null,
+    readError: upstream.readError,
+    verbatim: passedRules,
+    listModels: upstream.listModels,
+    readModelList: upstream.readModelList,
+  },
+};
+
+/** Methods other than POST that a model takes below `/v3`: all at an upstream that gets calls as they are, else those that the configuration names. */
+export function passedMethods({ extraConfig }: Pick<Target, 'extraConfig'>, asIs: boolean): readonly string[] {
+  const named = asArray(own(extraConfig, 'passthrough_methods'))?.flatMap((name) => asString(name)?.toUpperCase() ?? []);
+  if (named) return ['POST', ...named.filter((name) => name !== 'POST')];
+  return asIs ? ['POST', 'GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'] : ['POST'];
+}
+
+/** Patterns of the paths below `/v3/{model}/` to which the configuration narrows a model; null: all. */
+export const passedPaths = ({ extraConfig }: Pick<Target, 'extraConfig'>): readonly string[] | null =>
+  asArray(own(extraConfig, 'passthrough_paths'))?.flatMap((path) => asString(path)?.replace(/^\/+/, '') ?? []) ?? null;
+
+export { callBelow } from './endpoint.ts';
+export { splitModel } from './raw-path.ts';
