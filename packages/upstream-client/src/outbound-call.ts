@@ -16,6 +16,8 @@ export interface OutboundRequest {
   body?: Uint8Array | readonly Uint8Array[] | undefined;
   /** Proxy, DNS and TLS settings of the upstream; the ordinary way when absent. */
   egress?: Egress | undefined;
+  /** The reply is handed on as it is packed (`content-encoding`), where its status is one of success; absent: it is unpacked. */
+  packed?: boolean;
   /** Overrides the defaults one by one. */
   timeouts?: Timeouts | undefined;
   /** Largest reply head; default and most 64 KiB. */

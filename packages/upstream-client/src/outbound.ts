@@ -73,6 +73,7 @@ export function createOutbound({ allowPrivate, timeouts: defaults, userAgent, lo
       timeouts,
       maxHeaderBytes: Math.min(request.maxHeaderBytes ?? maxHeaderBytes, maxHeaderBytes),
       now,
+      packed: request.packed === true,
       isSaturated,
       released() {
         sweeper.remove(call);

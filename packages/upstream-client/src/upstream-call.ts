@@ -17,6 +17,8 @@ export interface CallOptions {
   timeouts: Required<Timeouts>;
   maxHeaderBytes: number;
   now(): number;
+  /** What is packed stays so, with its headers, where the status is one of success. */
+  packed?: boolean;
   /** Asked when no connection came in time: whether all of the origin's are in use. */
   isSaturated(): boolean;
   /** Called once, when the call has ended in whatever way. */
@@ -149,7 +151,7 @@ export class UpstreamCall implements OutboundCall, Dispatcher.DispatchHandler, S
     this.#phase = 'idle';
     this.#since = this.#options.now();
     const { headers, bytes } = incomingHeaders(raw);
-    const encoding = readEncoding(headers['content-encoding']);
+    const encoding = this.#options.packed && status < 300 ? null : readEncoding(headers['content-encoding']);
     if (bytes > this.#options.maxHeaderBytes || encoding === 'unreadable') {
       const why = encoding === 'unreadable' ? 'an unknown or layered content-encoding' : `a head of ${bytes} bytes`;
       this.#fail(createFault('protocol', 'first-byte', new Error(`reply with ${why}`)));

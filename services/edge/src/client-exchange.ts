@@ -189,13 +189,18 @@ export class ClientExchange {
     };
     if (facts.stream && this.#refuseInStream(clientError, facts.requestedModel ?? '')) return;
     const drawn = this.protocol.client.writeError(clientError);
-    this.answer(error.status, error.body === undefined ? drawn.body : completeError(error.body, drawn.body), {
+    this.answer(error.status, this.#bodyOf(error, drawn.body), {
       ...drawn.headers,
       ...error.headers,
       ...(error.retryAfter !== undefined && { 'retry-after': String(error.retryAfter) }),
       // SDKs retry every server error; two of them respect this header when a retry cannot help.
       ...(error.status >= 500 && !errorCodes[error.code].retryable && { 'x-should-retry': 'false' }),
     });
+  }
+
+  #bodyOf({ body }: GatewayError, drawn: string): string {
+    if (body === undefined) return drawn;
+    return this.protocol.client.passesErrors ? body : completeError(body, drawn);
   }
 
   /** Writes the error into the stream for callers whose protocol reports it there; returns whether it did. */

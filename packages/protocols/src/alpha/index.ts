@@ -6,7 +6,7 @@ import { plainToolName } from '../kit/tool-names.ts';
 import { writeModel, writeModels } from './client/models.ts';
 import { onlyVerbatim, readRequest } from './client/read-request.ts';
 import { limitKeys, readReplyLimits } from './client/reply-limits.ts';
-import { routes } from './client/routes.ts';
+import { notServed, routes } from './client/routes.ts';
 import { AlphaTerminator } from './client/stream-terminator.ts';
 import { testCall } from './client/test-call.ts';
 import { AlphaWriter, writeWhole } from './client/write-response.ts';
@@ -32,6 +32,7 @@ export const alpha: Protocol = {
   title: 'OpenAI-compatible chat completions',
   client: {
     routes,
+    notServed,
     cacheKey: 'prompt_cache_key',
     // The second row decides whether the body passes as it is.
     editedKeys: ['stream_options', ...normalizedKeys, 'thinking', 'enable_thinking', 'messages', 'input', 'tools', 'response_format'],

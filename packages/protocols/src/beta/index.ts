@@ -3,7 +3,7 @@
 import type { Protocol } from '../contract/index.ts';
 import { plainToolRules } from '../kit/tool-bridge.ts';
 import { limitKeys, readReplyLimits } from './client/reply-limits.ts';
-import { routes } from './client/routes.ts';
+import { notServed, routes } from './client/routes.ts';
 import { createTerminator } from './client/stream-terminator.ts';
 import { testCall } from './client/test-call.ts';
 import { createWriter, writeWhole } from './client/write-response.ts';
@@ -26,6 +26,7 @@ export const beta: Protocol = {
   title: 'Anthropic-compatible messages',
   client: {
     routes,
+    notServed,
     editedKeys: normalizedKeys,
     limitKeys,
     readReplyLimits,

@@ -18,6 +18,8 @@ export interface ClientError {
 export interface ClientErrors {
   /** An error body in this protocol's shape. `status` is the one that will be sent. */
   writeError(error: ClientError): { body: string; headers?: Record<string, string> };
+  /** Bodies of upstreams' errors that are the caller's own fault reach it as they are. Absent: in this protocol's shape. */
+  passesErrors?: true;
   /** The stream that says it, for callers who look for this error in the stream and not at the status; null: the status and `writeError` say it. */
   refuseInStream?(
     error: ClientError,

@@ -17,8 +17,7 @@ export const request: UpstreamAdapter['request'] = (context) =>
 
 type CallContext = Parameters<UpstreamAdapter['request']>[0];
 
-const callOf = ({ target, clientMethod, clientHeaders }: CallContext): Parameters<typeof passedCall>[1] => ({
-  target,
+const callOf = ({ clientMethod, clientHeaders }: CallContext): Parameters<typeof passedCall>[1] => ({
   method: clientMethod,
   headers: clientHeaders,
 });

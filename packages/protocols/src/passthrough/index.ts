@@ -31,6 +31,7 @@ export const passthrough: Protocol = {
     readReplyLimits: () => ({ output: 0, thinking: 0, replies: 1 }),
     bodyWords: [],
     keepAlive: () => null,
+    passesErrors: true,
   },
   upstream: {
     passesAsIs: true,

@@ -132,6 +132,7 @@ class Attempt {
         body,
         timeouts: target.route.timeouts,
         egress,
+        packed: isInUpstreamTerms(this.#request.job.operation),
         accessKey: this.#request.job.accessKey,
       },
       {

@@ -28,6 +28,13 @@ export const routes: readonly ClientRoute[] = [
   },
 ];
 
+/** What official SDKs offer as well. */
+export const notServed = [
+  { path: '/v1/files', message: 'Files are not kept here: send them inside the request that is about them.' },
+  { path: '/v1/batches', message: 'Batches are not served here: send their requests one by one.' },
+  { path: '/v1/videos', message: 'Videos are not served on this path.' },
+];
+
 /** One segment, percent-decoded exactly once; null when empty, several, or not decodable. */
 function decodeOnce(text: string): string | null {
   if (text.includes('/')) return null;

@@ -15,6 +15,9 @@ function matchModel(rest: string, _query: URLSearchParams, headers: Headers): Ro
   }
 }
 
+/** What official SDKs offer as well. */
+export const notServed = [{ path: '/v1/messages/batches', message: 'Batches are not served here: send their requests one by one.' }];
+
 export const routes: readonly ClientRoute[] = [
   { methods: ['POST'], path: '/v1/messages', match: () => ({ operation: 'generate', stream: null }) },
   { methods: ['POST'], path: '/v1/messages/count_tokens', match: () => ({ operation: 'count-tokens', stream: 'whole' }) },

@@ -48,7 +48,7 @@ const servicesPath = '/v1/services/';
 /** A caller's own call of a service: the same path here. A whole endpoint is the service itself. */
 function callService({ target, clientPath = '', clientQuery, clientHeaders: headers }: Parameters<UpstreamAdapter['request']>[0]): UpstreamRequest {
   const url = target.directPath ? target.baseUrl : joinUrl(target.baseUrl, version, `/services/${clientPath.slice(servicesPath.length)}`);
-  return passedCall(withQuery(url, clientQuery), { target, headers });
+  return passedCall(withQuery(url, clientQuery), { headers });
 }
 
 export const credential = (key: string): Record<string, string> => ({ authorization: `Bearer ${key}` });
