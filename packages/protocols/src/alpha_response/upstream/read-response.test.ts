@@ -104,7 +104,7 @@ const item = (type: string, more: object = {}, output_index = 0): object => ({
 const completed = { type: 'response.completed', response: { id: 'resp_1', status: 'completed', output: [] } };
 
 test('our own recording: reasoning with its signature, a hosted search, a call', () => {
-  const events = readStream(readFileSync(join(import.meta.dirname, 'fixtures/reason-search-call.sse'), 'utf8'), new ResponseReader());
+  const events = readStream(readFileSync(join(import.meta.dirname, '../fixtures/reason-search-call.sse'), 'utf8'), new ResponseReader());
   expect(checkEvents(events)).toEqual([]);
   expect(events.at(-1)).toEqual({ type: 'end' });
   expect(foldEvents(events)).toMatchObject({
