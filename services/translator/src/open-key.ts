@@ -1,17 +1,15 @@
-/** Opens upstream keys where they are used. Opened values stay in memory only as long as the sealed text they came from is in use. */
+/** Opens upstream keys where they are used. Opened values stay in memory only as long as the record they came from is in use. */
 
 import { type SealedUpstreamKey, sealedAs, type UpstreamRecord } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { Keyring } from '@model-gateway/secrets';
 import type { Redactor } from '@model-gateway/telemetry';
-import { LRUCache } from 'lru-cache';
-
-const maxOpened = 4096;
 
 export function createKeyOpener(keyring: Keyring, redactor: Redactor): (upstream: UpstreamRecord, key: SealedUpstreamKey) => string {
-  const opened = new LRUCache<string, string>({ max: maxOpened });
+  /** By the record of the key, which stays the same object until it changes. */
+  const opened = new WeakMap<SealedUpstreamKey, string>();
   return (upstream, key) => {
-    const known = opened.get(key.sealed);
+    const known = opened.get(key);
     if (known !== undefined) return known;
     let value: string;
     try {
@@ -19,7 +17,7 @@ export function createKeyOpener(keyring: Keyring, redactor: Redactor): (upstream
     } catch (cause) {
       throw new GatewayError('upstream_credential', { cause });
     }
-    opened.set(key.sealed, value);
+    opened.set(key, value);
     // A pair or a triple is secret in each of its parts: signatures and refusals name them one by one.
     for (const part of new Set([value, ...value.split(':')])) redactor.add(part);
     return value;

@@ -4,7 +4,6 @@ import type { IncomingMessage } from 'node:http';
 import type { AccessKeyRecord, KeyGroup, Snapshot } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import { hashAccessKey, isAccessKeyFormat, maskKey } from '@model-gateway/secrets';
-import { LRUCache } from 'lru-cache';
 
 /** The authenticated access key and its group. */
 export interface Principal {
@@ -65,13 +64,15 @@ function credentialOf(name: string, value: string): string {
   return bearer.test(text) ? text.slice(7).trim() : '';
 }
 
-/** Keys that let somebody in: the same few come with every request. Only what was found is kept, and only while the catalog's keys stay the same. */
-let found: { among: Snapshot['accessKeys']; records: LRUCache<string, AccessKeyRecord> } | undefined;
-const maxFound = 4096;
+/**
+ * Keys that let somebody in: the same few come with every request. Only what was found is kept, so that there is one entry for a key of the catalog at
+ * most, and only while the catalog's keys stay the same.
+ */
+let found: { among: Snapshot['accessKeys']; records: Map<string, AccessKeyRecord> } | undefined;
 
 function find(value: string, { accessKeys }: Snapshot): AccessKeyRecord | undefined {
   if (value.length > 512) return undefined;
-  if (found?.among !== accessKeys) found = { among: accessKeys, records: new LRUCache({ max: maxFound }) };
+  if (found?.among !== accessKeys) found = { among: accessKeys, records: new Map() };
   const known = found.records.get(value);
   if (known) return known;
   const record = accessKeys.get(hashAccessKey(value));

@@ -25,8 +25,8 @@ export interface Signatures {
 export function createSignatures(route: Route, deps: SignatureDeps, signatureKind: string, readBody: () => unknown): Signatures {
   const account = accountOf(route.key);
   const claims = { model: route.model.name, upstream: route.upstream.name, account, protocol: signatureKind };
-  const seen: string[] = [];
-  const sent = new Set<string>();
+  /** Made when there is a signature, which most requests have none of. */
+  let opened: { sealed: Set<string>; prefixHashes: Set<string> } | undefined;
   let owner: string | undefined;
   /** undefined: not asked for yet; null: not to be known. */
   let prefixHash: string | null | undefined;
@@ -44,15 +44,16 @@ export function createSignatures(route: Route, deps: SignatureDeps, signatureKin
       if (deps.refused.has(route, sealed)) return null;
       const signature = openSignature(sealed, deps.envelopeKeys.opening, { ...claims, passthrough: route.model.signature_passthrough });
       if (!signature.ok) return null;
-      sent.add(sealed);
-      if (signature.prefixHash !== undefined && !seen.includes(signature.prefixHash)) seen.push(signature.prefixHash);
+      opened ??= { sealed: new Set(), prefixHashes: new Set() };
+      opened.sealed.add(sealed);
+      if (signature.prefixHash !== undefined) opened.prefixHashes.add(signature.prefixHash);
       return signature.signature;
     },
-    sent: () => sent,
-    opened: () => sent.size > 0,
+    sent: () => opened?.sealed ?? [],
+    opened: () => opened !== undefined,
     prefixChanged() {
       const now = hashPrefix();
-      return now !== null && seen.some((hash) => hash !== now);
+      return now !== null && [...(opened?.prefixHashes ?? [])].some((hash) => hash !== now);
     },
   };
 }
