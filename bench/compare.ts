@@ -4,9 +4,9 @@
  *   node bench/compare.ts [--case same-c16,stream-c64] [--mode embedded|split] [--reps 20] [--seconds 0.3] [--warm 8000] <before> [<after>]
  *
  * `before` and `after` are checkouts with their dependencies installed, `after` is this one unless said otherwise. Each is bundled and configured by its own
- * bench, then loaded by this one's driver. In every repetition each version (and `raw`) has one window, every second repetition in reverse, so that what else
- * happens on the machine meets all of them. Compared is CPU time of all threads, as the kernel counts it, per request: ratios are made repetition by
- * repetition, and their median is what counts; half of all ratios lie in the range beside it.
+ * bench, then loaded by this one's driver. In every repetition each version has one window, and then `raw`; the versions take turns in being first, so that
+ * what else happens on the machine, and what the window before left to do, meets both alike. Compared is CPU time of all threads, as the kernel counts
+ * it, per request: ratios are made repetition by repetition, and their median is what counts; half of all ratios lie in the range beside it.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -44,11 +44,13 @@ const scratch = mkdtempSync(join(tmpdir(), 'model-gateway-compare-'));
 process.on('exit', () => rmSync(scratch, { recursive: true, force: true }));
 // So that the handlers of 'exit' run, which end what was started.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1));
+// Before this process moves to its own core: each checkout's bench counts the cores when it is loaded, and pins nothing where there is but one.
+const starters = { before: await starterOf(before), after: await starterOf(after) };
 pinDriver();
 const mock = await startMock();
 const targets = new Map<string, Target>([
-  ['before', await startGateway('before', before)],
-  ['after', await startGateway('after', after)],
+  ['before', await startGateway('before')],
+  ['after', await startGateway('after')],
   ['raw', await startRaw(mock.url, scratch)],
 ]);
 for (const one of chosen) await warmUp(one);
@@ -57,11 +59,15 @@ for (const target of targets.values()) await target.stop();
 await mock.target.stop();
 process.exit(0);
 
-async function startGateway(name: string, checkout: string): Promise<Target> {
+async function starterOf(checkout: string): Promise<StartTarget> {
+  const gateway = (await import(pathToFileURL(join(resolve(checkout), 'bench/src/targets/gateway.ts')).href)) as Record<string, StartTarget>;
+  return gateway[start!]!;
+}
+
+async function startGateway(name: 'before' | 'after'): Promise<Target> {
   const folder = join(scratch, name, 'data');
   mkdirSync(folder, { recursive: true });
-  const starters = (await import(pathToFileURL(join(resolve(checkout), 'bench/src/targets/gateway.ts')).href)) as Record<string, StartTarget>;
-  return starters[start!]!(mock.url, folder);
+  return starters[name](mock.url, folder);
 }
 
 /** A fresh process runs slow code and compiles beside the load. */
@@ -72,9 +78,8 @@ async function warmUp(one: Case): Promise<void> {
 async function measure(one: Case): Promise<Map<string, LoadResult[]>> {
   const results = new Map<string, LoadResult[]>([...targets.keys()].map((name) => [name, []]));
   for (let repetition = 0; repetition < Number(values.reps); repetition++) {
-    const inTurn = repetition % 2 === 0 ? [...targets] : [...targets].reverse();
-    for (const [name, target] of inTurn) {
-      const result = await load(one, target, Number(values.seconds), 0.05);
+    for (const name of repetition % 2 === 0 ? ['before', 'after', 'raw'] : ['after', 'before', 'raw']) {
+      const result = await load(one, targets.get(name)!, Number(values.seconds), 0.05);
       if (Object.keys(result.errors).length > 0) process.stderr.write(`${name}: errors ${JSON.stringify(result.errors)}\n`);
       results.get(name)!.push(result);
     }
