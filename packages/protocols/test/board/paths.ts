@@ -10,8 +10,12 @@ import {
   upstreamProtocols,
 } from '../../src/index.ts';
 
-/** What may follow a path that is a prefix. */
-const rests = ['{model}:embedContent', '{model}:batchEmbedContents', '{model}:predict', '{model}/{rest}', '{rest}'];
+/** What follows a path that is a prefix. */
+const restsOf = (path: string): readonly string[] => {
+  if (!path.endsWith('/')) return [''];
+  if (path.endsWith('/models/')) return ['{model}:embedContent', '{model}:batchEmbedContents', '{model}:predict'];
+  return path === '/v3/' ? ['{model}/{rest}'] : ['{rest}'];
+};
 
 interface ServedPath {
   path: string;
@@ -22,7 +26,7 @@ interface ServedPath {
 /** Each path once for an operation and protocol, in the order of the registry. */
 function pathsOf(protocol: Protocol & { client: ClientAdapter }): ServedPath[] {
   return protocol.client.routes.flatMap(({ path, methods, match }) =>
-    (path.endsWith('/') ? rests : ['']).flatMap((rest) => {
+    restsOf(path).flatMap((rest) => {
       const operation = match(rest, new URLSearchParams(), {}, methods[0])?.operation as Operation | undefined;
       return operation !== undefined && isUnary(operation) ? [{ path: path + rest, client: protocol, operation }] : [];
     }),
@@ -45,9 +49,12 @@ const target = (protocol: string, operation: Operation, kind: string | null): Ta
 
 /** How models of one kind serve it; undefined: not at all. */
 function servedBy({ client, operation }: ServedPath, upstream: Protocol & { upstream: UpstreamAdapter }, kind: string | null): string | undefined {
+  // Calls in the upstream's own terms have no translation: any upstream is called by its address, and one protocol has services of its own.
+  if (operation === 'passthrough') return 'as it is';
   const { serves, passesVerbatim, unary } = upstream.upstream;
   const goal = target(upstream.id, operation, kind);
   if (!serves?.(goal).includes(operation)) return undefined;
+  if (operation === 'native') return 'as it is';
   if (passesVerbatim?.(client.id, goal, operation) ?? client.id === upstream.id) return 'as it is';
   const key = operation as keyof UnaryExchanges;
   return client.client.unary?.[key] && unary?.[key] ? 'translated' : undefined;
