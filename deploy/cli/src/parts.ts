@@ -147,10 +147,16 @@ export async function createParts(config: Config, name: string, announce: (text:
   };
 }
 
-async function connectBus({ process: { natsUrls, natsPermissions } }: Config, name: string, logger: Logger): Promise<Bus> {
+/** Several edges, each with a small budget, may share a translator. */
+const leastBodiesBytes = 512 * 1024 * 1024;
+
+async function connectBus({ process: { natsUrls, natsPermissions }, edge: { bodyBudgetBytes } }: Config, name: string, logger: Logger): Promise<Bus> {
   if (natsUrls === null) return createMemoryBus({ logger });
   const required = natsPermissions === 'require';
-  return connectNatsBus({ url: natsUrls.join(','), name, logger, ...(isServiceName(name) && { permissions: { service: name, required } }) });
+  const permissions = isServiceName(name) && { permissions: { service: name, required } };
+  // What an edge takes in at once may arrive here at once.
+  const maxBodiesBytes = Math.max(bodyBudgetBytes, leastBodiesBytes);
+  return connectNatsBus({ url: natsUrls.join(','), name, logger, maxBodiesBytes, ...permissions });
 }
 
 /** Without a writable folder the process runs without an outbox: durable messages that are not delivered yet are lost when it ends. */

@@ -35,6 +35,11 @@ export interface OpenOptions {
   deadlineMs?: number;
   /** Only the process that serves the subject under this name gets it (`serveAs`). Any text: it never becomes a part of a subject as it is. */
   to?: string;
+  /**
+   * All of a body that went to another process in parcels is with the bus: the opener need not hold it any more. Never called for a body that travels
+   * with the request, or that both ends share.
+   */
+  bodySent?(): void;
 }
 
 /** The opener's end of a stream. */

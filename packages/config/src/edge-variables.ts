@@ -75,7 +75,8 @@ export const edgeVariables = {
   bodyBudgetBytes: variable(wholeNumber(1024, 64 * GiB), {
     toml: 'server.body_budget_bytes',
     fallback: 512 * MiB,
-    description: 'Bytes of request bodies held at once; above it 503 before the body is read.',
+    description:
+      'Bytes of request bodies held at once; above it 503 before the body is read. Of the translators too: bytes of bodies that arrive over NATS at once, where that is more than 512 MiB.',
   }),
   storedBodyBudgetBytes: variable(wholeNumber(0, 4 * GiB), {
     toml: 'server.stored_body_budget_bytes',

@@ -66,8 +66,7 @@ export class ClientExchange {
   readonly #closed = (): void => {
     if (!this.response.writableFinished) this.#left = true;
     this.#slot?.release();
-    this.#body?.release();
-    this.#body = undefined;
+    this.dropBody();
     this.#watcher?.closed();
   };
 
@@ -91,6 +90,12 @@ export class ClientExchange {
   holdBody(body: HeldBody): void {
     this.#body = body;
     if (this.#left) this.#stop(body);
+  }
+
+  /** The body's bytes are with somebody else, or nobody needs them: a reply may take minutes. */
+  dropBody(): void {
+    this.#body?.release();
+    this.#body = undefined;
   }
 
   #stop(held: { release(): void }): never {

@@ -33,6 +33,8 @@ export interface OpenCall {
   /** Awake time after which the bus ends the stream itself. */
   readonly endsAt: number;
   readonly opening: Opening;
+  /** The last parcel of the body is out. */
+  readonly bodySent: (() => void) | undefined;
 }
 
 /** The link of one opened stream, and the stream as pulses see it. */
@@ -60,6 +62,7 @@ export class NatsCallerLink implements StreamLink, SharedStream {
   private endsAtFrame = 0;
   /** Body parcels are `parcel` frames; what follows them is `send`. */
   private parcelBytesLeft = 0;
+  private readonly bodySent: (() => void) | undefined;
   /** The reason of a cancel before the callee was known. */
   private unsentCancel: string | null = null;
 
@@ -69,6 +72,7 @@ export class NatsCallerLink implements StreamLink, SharedStream {
     this.subject = call.subject;
     this.endsAt = call.endsAt;
     this.pendingOpening = call.opening;
+    this.bodySent = call.bodySent;
     this.streamId = call.id;
     this.currentKey = streamKey(call.id.number, call.id.salt);
     this.sharedSince = host.now;
@@ -286,6 +290,7 @@ export class NatsCallerLink implements StreamLink, SharedStream {
     if (this.parcelBytesLeft > 0) {
       this.parcelBytesLeft -= bytes.length;
       this.counted(frameKind.parcel, 0, bytes);
+      if (this.parcelBytesLeft <= 0) this.bodySent?.();
     } else this.counted(frameKind.send, flags, bytes);
   }
 

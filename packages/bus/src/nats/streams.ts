@@ -62,7 +62,8 @@ export class Streams {
     const json = jsonBytes(request);
     const body = options?.body ?? none;
     const opening: Opening = { json, body, deadlineMs, openedAt: host.now, to: options?.to ?? null, target: null, tried: new Set() };
-    const call = new NatsCallerLink(host, this.callBooks, { subject, id: mintStreamId(), handlers: handlers as StreamHandlers<OpenSubject>, endsAt, opening });
+    const own = { id: mintStreamId(), handlers: handlers as StreamHandlers<OpenSubject>, bodySent: options?.bodySent };
+    const call = new NatsCallerLink(host, this.callBooks, { subject, ...own, endsAt, opening });
     this.callsByKey.set(call.key, call);
     this.calls.enter();
     if (json.length + openHead > host.cap) call.sendBody(Buffer.concat([json, body]));
