@@ -14,6 +14,34 @@ describe.each(arrangements('stored-turns/chains'))('a %s gateway', (arrangement)
     stage = await openStage({ arrangement });
   });
   afterAll(() => stage?.stop());
+
+  test('fifty chains at once hold their own turns alone', async () => {
+    stage.takeRequests();
+    const turns = [0, 1, 2, 3];
+    const chains = Array.from({ length: 50 }, (_, at) => at);
+    await Promise.all(
+      chains.map(async (chain) => {
+        let previous: string | undefined;
+        for (const turn of turns) {
+          const input = `say-c${chain}t${turn}`;
+          const { response } = await stage.ask({ model: 'alpha', input, ...(previous && { previous_response_id: previous }) }, { stream: turn % 2 === 0 });
+          expect(textOf(response)).toBe(`said c${chain}t${turn}`);
+          previous = response.id;
+        }
+      }),
+    );
+    const requests = stage.takeRequests().map(({ json }) => JSON.stringify(readSpoken('alpha', json)));
+    const expected = chains.flatMap((chain) =>
+      turns.map((last) => {
+        const before = turns.slice(0, last).flatMap((turn) => [
+          ['user', `say-c${chain}t${turn}`],
+          ['assistant', `said c${chain}t${turn}`],
+        ]);
+        return JSON.stringify([...before, ['user', `say-c${chain}t${last}`]]);
+      }),
+    );
+    expect(requests.sort()).toEqual(expected.sort());
+  });
   beforeEach(() => void stage.takeRequests());
 
   /** The only request since the last look, as the host's protocol has it. */
