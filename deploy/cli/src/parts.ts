@@ -148,14 +148,14 @@ export async function createParts(config: Config, name: string, announce: (text:
 }
 
 /** Several edges, each with a small budget, may share a translator. */
-const leastBodiesBytes = 512 * 1024 * 1024;
+const minBodiesBytes = 512 * 1024 * 1024;
 
 async function connectBus({ process: { natsUrls, natsPermissions }, edge: { bodyBudgetBytes } }: Config, name: string, logger: Logger): Promise<Bus> {
   if (natsUrls === null) return createMemoryBus({ logger });
   const required = natsPermissions === 'require';
   const permissions = isServiceName(name) && { permissions: { service: name, required } };
   // What an edge takes in at once may arrive here at once.
-  const maxBodiesBytes = Math.max(bodyBudgetBytes, leastBodiesBytes);
+  const maxBodiesBytes = Math.max(bodyBudgetBytes, minBodiesBytes);
   return connectNatsBus({ url: natsUrls.join(','), name, logger, maxBodiesBytes, ...permissions });
 }
 
