@@ -23,6 +23,9 @@ const everyConversationCall = (id: string, item: string): [method: string, path:
   ['DELETE', `/v1/conversations/${id}/items/${item}`],
 ];
 
+/** Of the same time, with which ids of turns begin. */
+const randomLike = (id: string): string => `${id.slice(0, 11)}${'0'.repeat(id.length - 11)}`;
+
 describe.each(arrangements('stored-turns/ownership'))('a %s gateway', (arrangement) => {
   let stage: Stage;
   let other: OpenAI;
@@ -41,7 +44,7 @@ describe.each(arrangements('stored-turns/ownership'))('a %s gateway', (arrangeme
 
   test('to another key of the group a turn is the same 404 as a random id', async () => {
     const { response } = await stage.ask({ model: 'alpha', input: 'say-one' });
-    const random = `${response.id.slice(0, 8)}${'0'.repeat(response.id.length - 8)}`;
+    const random = randomLike(response.id);
     const foreign = everyCall(response.id);
     for (const [at, unknown] of everyCall(random).entries()) {
       const [theirs, nobodys] = [await call(other, foreign[at]!), await call(other, unknown)];
@@ -54,7 +57,7 @@ describe.each(arrangements('stored-turns/ownership'))('a %s gateway', (arrangeme
 
   test('nor does the time of the answer show which it was', async () => {
     const { response } = await stage.ask({ model: 'alpha', input: `say-one ${'x'.repeat(100_000)}` });
-    const random = `${response.id.slice(0, 8)}${'0'.repeat(response.id.length - 8)}`;
+    const random = randomLike(response.id);
     const took: Record<string, number[]> = { foreign: [], random: [] };
     const timed = async (kind: string, id: string): Promise<void> => {
       const from = performance.now();
@@ -71,7 +74,7 @@ describe.each(arrangements('stored-turns/ownership'))('a %s gateway', (arrangeme
 
   test('chaining onto a foreign turn is chaining onto nothing, and shows no difference', async () => {
     const { response } = await stage.ask({ model: 'alpha', input: 'say-secret' });
-    const random = `${response.id.slice(0, 8)}${'0'.repeat(response.id.length - 8)}`;
+    const random = randomLike(response.id);
     stage.takeRequests();
     const asked = [];
     for (const previous_response_id of [response.id, random]) {

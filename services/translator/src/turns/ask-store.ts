@@ -67,9 +67,9 @@ export async function readTurns(bus: Bus, request: TurnsRead): Promise<StoreAnsw
 }
 
 /** A caller may name a turn while it is still on its way to a busy store: one that is not there is looked for again after these times. */
-const looksAgainAfterMs = [100, 200, 400];
+const looksAgainAfterMs = [100, 200, 400, 800, 1500];
 
-/** Resolves with what `look` finds, at most 700 ms later than the first look; undefined: it is not there. */
+/** Resolves with what `look` finds, at most three seconds later than the first look; undefined: it is not there. */
 export async function lookAgain<T>(look: () => Promise<T | undefined>): Promise<T | undefined> {
   let found = await look();
   for (const ms of looksAgainAfterMs) {

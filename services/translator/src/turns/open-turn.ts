@@ -9,6 +9,7 @@ import { type Expansion, expandRequest, noConversation } from './expand-request.
 import { notAdded, notStored } from './losses.ts';
 import { registerOwner } from './register-owner.ts';
 import { RunningTurn } from './running-turn.ts';
+import { mintTurnId } from './turn-ids.ts';
 import { TurnWriter } from './turn-writer.ts';
 import type { UpstreamRegistration } from './upstream-registration.ts';
 
@@ -63,7 +64,7 @@ function createTurn({ request, body }: CurrentRequest, { wishes, expansion, owne
   const background = request.background !== undefined;
   const repeats = job.socket?.repeats;
   const reply: ReplyTurn = {
-    id: deps.mintId(turns.idPrefix),
+    id: mintTurnId(deps.mintId, turns.idPrefix),
     previous: repeats?.turn ?? expansion.parent,
     conversation: wishes.conversation ?? null,
     store: true,

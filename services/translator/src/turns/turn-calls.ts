@@ -4,7 +4,7 @@ import { GatewayError } from '@model-gateway/contracts/errors';
 import { lookAgain, readTurns, writeTurn } from './ask-store.ts';
 import type { AnswerCall, CallContext } from './call-context.ts';
 import { cancelKept, deleteKept, getKept, isKept, listKept } from './kept-calls.ts';
-import { storedIds } from './turn-ids.ts';
+import { mayBeOnItsWay, storedIds } from './turn-ids.ts';
 
 /** What is repeated of an id to its caller. */
 const maxNamed = 128;
@@ -19,8 +19,10 @@ const noTurn = ({ call }: CallContext): GatewayError =>
   new GatewayError('not_found', { message: `Response with id '${(call.target ?? '').slice(0, maxNamed)}' not found.` });
 
 async function find(context: CallContext): Promise<FoundTurn> {
-  const ids = storedIds(context.call.target ?? '', context.turns.idPrefix);
-  const found = ids.length === 0 ? undefined : await lookAgain(() => findOne(ids, context));
+  const { idPrefix } = context.turns;
+  const ids = storedIds(context.call.target ?? '', idPrefix);
+  const look = (): Promise<FoundTurn | undefined> => findOne(ids, context);
+  const found = ids.some((id) => mayBeOnItsWay(id, idPrefix)) ? await lookAgain(look) : await look();
   if (!found) throw noTurn(context);
   return found;
 }

@@ -1,4 +1,4 @@
-/** Ids as callers give them. */
+/** Ids of turns: as they are minted, and as callers give them. */
 
 /** Nothing longer, and nothing else, was ever handed out; vendors' own ids have these characters too. */
 const handedOut = /^[\w.:~+/=-]{1,200}$/;
@@ -10,4 +10,26 @@ export const mayBeStored = (id: string): boolean => handedOut.test(id);
 export function storedIds(id: string, prefix: string): readonly string[] {
   const ids = id.startsWith(prefix) ? [id] : [id, `${prefix}${id}`];
   return ids.filter(mayBeStored);
+}
+
+/** So many characters at the beginning of a turn's id are the second in which it was minted. */
+const timeLength = 6;
+const mintedHere = /^[0-9a-z]{6}[0-9A-Za-z]{24}$/;
+/** A turn that is not in the store by then does not lie on its way there. */
+const onItsWaySeconds = 30;
+
+/** The id of a new turn. It begins with its time, so that an id that is not in the store need not be waited for when it is old, or was minted elsewhere. */
+export const mintTurnId = (mintId: (prefix: string) => string, prefix: string, now = Date.now()): string =>
+  mintId(
+    prefix +
+      Math.floor(now / 1000)
+        .toString(36)
+        .padStart(timeLength, '0'),
+  );
+
+/** Whether a turn of this id may have been made moments ago. Clocks of services may differ by as much. */
+export function mayBeOnItsWay(id: string, prefix: string, now = Date.now()): boolean {
+  const text = id.startsWith(prefix) ? id.slice(prefix.length) : id;
+  if (!mintedHere.test(text)) return false;
+  return Math.abs(now / 1000 - Number.parseInt(text.slice(0, timeLength), 36)) <= onItsWaySeconds;
 }
