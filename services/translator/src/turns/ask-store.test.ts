@@ -3,17 +3,21 @@ import { lookAgain } from './ask-store.ts';
 
 test('what comes late to the store is found all the same', async () => {
   const looks = [undefined, undefined, 'turn'];
-  await expect(lookAgain(() => Promise.resolve(looks.shift()))).resolves.toBe('turn');
+  await expect(lookAgain('unknown', () => Promise.resolve(looks.shift()))).resolves.toBe('turn');
   expect(looks).toEqual([]);
 });
 
-test('what never comes is looked for a few times alone', async () => {
+test.each([
+  ['new', 6],
+  ['unknown', 4],
+  ['old', 1],
+] as const)('what never comes is looked for a few times alone, by the age of its id: %s', async (age, times) => {
   let looks = 0;
   await expect(
-    lookAgain(() => {
+    lookAgain(age, () => {
       looks++;
       return Promise.resolve(undefined);
     }),
   ).resolves.toBeUndefined();
-  expect(looks).toBe(6);
+  expect(looks).toBe(times);
 });

@@ -66,13 +66,16 @@ export async function readTurns(bus: Bus, request: TurnsRead): Promise<StoreAnsw
   return { found: head, content: bytes.length === 0 ? undefined : (JSON.parse(bytes.toString('utf8')) as unknown), bytes: bytes.length };
 }
 
-/** A caller may name a turn while it is still on its way to a busy store: one that is not there is looked for again after these times. */
-const looksAgainAfterMs = [100, 200, 400, 800, 1500];
+/**
+ * A caller may name a turn while it is still on its way to a busy store: one that is not there is looked for again after these times, by what its id says of
+ * its age.
+ */
+const looksAgainAfterMs = { new: [100, 200, 400, 800, 1500], unknown: [100, 200, 400], old: [] } as const;
 
 /** Resolves with what `look` finds, at most three seconds later than the first look; undefined: it is not there. */
-export async function lookAgain<T>(look: () => Promise<T | undefined>): Promise<T | undefined> {
+export async function lookAgain<T>(age: keyof typeof looksAgainAfterMs, look: () => Promise<T | undefined>): Promise<T | undefined> {
   let found = await look();
-  for (const ms of looksAgainAfterMs) {
+  for (const ms of looksAgainAfterMs[age]) {
     if (found !== undefined) break;
     await sleep(ms);
     found = await look();

@@ -4,7 +4,7 @@ import { GatewayError } from '@model-gateway/contracts/errors';
 import type { StoredTurns, TurnWishes } from '@model-gateway/protocols';
 import { lookAgain, readTurns } from './ask-store.ts';
 import type { TurnDeps } from './deps.ts';
-import { mayBeOnItsWay, mayBeStored, storedIds } from './turn-ids.ts';
+import { ageOf, mayBeStored, storedIds } from './turn-ids.ts';
 
 type ReadDeps = Pick<TurnDeps, 'bus' | 'maxHistoryBytes'>;
 
@@ -36,9 +36,8 @@ export const noItems: ReadonlyMap<string, unknown> = new Map();
 export async function readChain(owner: string, { previous, conversation }: TurnWishes, { idPrefix }: StoredTurns, deps: ReadDeps): Promise<Chain> {
   if (conversation !== undefined) return mayBeStored(conversation) ? readHistory(owner, { conversation }, deps) : noChain;
   const ids = previous === undefined ? [] : storedIds(previous, idPrefix);
-  if (ids.length === 0) return noChain;
-  const look = (): Promise<Chain | undefined> => findChain(owner, ids, deps);
-  return (await (ids.some((id) => mayBeOnItsWay(id, idPrefix)) ? lookAgain(look) : look())) ?? noChain;
+  const [first] = ids;
+  return first === undefined ? noChain : ((await lookAgain(ageOf(first, idPrefix), () => findChain(owner, ids, deps))) ?? noChain);
 }
 
 async function findChain(owner: string, ids: readonly string[], deps: ReadDeps): Promise<Chain | undefined> {

@@ -4,7 +4,7 @@ import { GatewayError } from '@model-gateway/contracts/errors';
 import { lookAgain, readTurns, writeTurn } from './ask-store.ts';
 import type { AnswerCall, CallContext } from './call-context.ts';
 import { cancelKept, deleteKept, getKept, isKept, listKept } from './kept-calls.ts';
-import { mayBeOnItsWay, storedIds } from './turn-ids.ts';
+import { ageOf, storedIds } from './turn-ids.ts';
 
 /** What is repeated of an id to its caller. */
 const maxNamed = 128;
@@ -21,8 +21,8 @@ const noTurn = ({ call }: CallContext): GatewayError =>
 async function find(context: CallContext): Promise<FoundTurn> {
   const { idPrefix } = context.turns;
   const ids = storedIds(context.call.target ?? '', idPrefix);
-  const look = (): Promise<FoundTurn | undefined> => findOne(ids, context);
-  const found = ids.some((id) => mayBeOnItsWay(id, idPrefix)) ? await lookAgain(look) : await look();
+  const [first] = ids;
+  const found = first === undefined ? undefined : await lookAgain(ageOf(first, idPrefix), () => findOne(ids, context));
   if (!found) throw noTurn(context);
   return found;
 }

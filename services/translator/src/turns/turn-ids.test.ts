@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { createMinter } from '@model-gateway/service-runtime';
-import { mayBeOnItsWay, mintTurnId } from './turn-ids.ts';
+import { ageOf, mintTurnId } from './turn-ids.ts';
 
 const mintId = createMinter();
 const now = Date.UTC(2026, 10, 23);
@@ -8,11 +8,11 @@ const now = Date.UTC(2026, 10, 23);
 test('the id of a turn tells for half a minute that it may not be stored yet', () => {
   const id = mintTurnId(mintId, 'resp_', now);
   expect(id).toMatch(/^resp_[0-9A-Za-z]{30}$/);
-  expect([0, 29_000, -29_000, 60_000, -60_000].map((later) => mayBeOnItsWay(id, 'resp_', now + later))).toEqual([true, true, true, false, false]);
-  expect(mayBeOnItsWay(id.slice('resp_'.length), 'resp_', now)).toBe(true);
+  expect([0, 29_000, -29_000, 60_000, -60_000].map((later) => ageOf(id, 'resp_', now + later))).toEqual(['new', 'new', 'new', 'old', 'old']);
+  expect(ageOf(id.slice('resp_'.length), 'resp_', now)).toBe('new');
 });
 
 test.each(['resp_1', mintId('resp_'), 'resp_0fe74db124a77f9a0169cdf58037d48194b164c5044ded5c5f', '', 'resp_', `resp_${'x'.repeat(500)}`])(
-  'an id of another making does not: %s',
-  (id) => expect(mayBeOnItsWay(id, 'resp_', now)).toBe(false),
+  'an id of another making tells nothing: %s',
+  (id) => expect(ageOf(id, 'resp_', now)).toBe('unknown'),
 );

@@ -27,9 +27,9 @@ export const mintTurnId = (mintId: (prefix: string) => string, prefix: string, n
         .padStart(timeLength, '0'),
   );
 
-/** Whether a turn of this id may have been made moments ago. Clocks of services may differ by as much. */
-export function mayBeOnItsWay(id: string, prefix: string, now = Date.now()): boolean {
+/** What an id says of when its turn was made: moments ago, long ago, or nothing, as the ids of upstreams do. Clocks of services may differ by as much. */
+export function ageOf(id: string, prefix: string, now = Date.now()): 'new' | 'old' | 'unknown' {
   const text = id.startsWith(prefix) ? id.slice(prefix.length) : id;
-  if (!mintedHere.test(text)) return false;
-  return Math.abs(now / 1000 - Number.parseInt(text.slice(0, timeLength), 36)) <= onItsWaySeconds;
+  if (!mintedHere.test(text)) return 'unknown';
+  return Math.abs(now / 1000 - Number.parseInt(text.slice(0, timeLength), 36)) <= onItsWaySeconds ? 'new' : 'old';
 }
