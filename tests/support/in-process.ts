@@ -136,6 +136,8 @@ export async function startInProcess(options: InProcessOptions): Promise<InProce
     },
   );
   await service.start();
+  // The bus connects in the background, and refuses what it is given before.
+  await until(() => bus.connected, 'the connection of the bus');
   return {
     url: `http://127.0.0.1:${edge.port}`,
     key,
