@@ -3,6 +3,7 @@ import { createServer, request as httpRequest, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { splitAvailable, startGateway, type TestGateway, until } from '../support/gateway.ts';
+import { watchTogether } from '../support/gauges.ts';
 
 const uploads = 32;
 const fileBytes = 25_000_000;
@@ -81,12 +82,33 @@ const chunk = Buffer.alloc(250_000, 'sound');
 
   const heldByEdge = async () => Number(/^gateway_request_body_bytes(?:\{[^}]*\})? (\d+)/m.exec(await gateway.processes['edge']!.metrics())?.[1]);
 
-  test('all are served, and the edge lets go of bodies that a translator has', async () => {
+  test('all are served, in one and a half times their memory, since the edge lets go of bodies that a translator has', async () => {
+    const grown = watchTogether(gateway, ['edge', 'translator']);
     const replies = Array.from({ length: uploads }, () => upload(fileBytes));
     await until(async () => waiting.length === uploads, 'the upstream to have all uploads', 120_000);
     await until(async () => (await heldByEdge()) === 0, 'the edge to let go');
     for (const answer of waiting) answer();
     expect(await Promise.all(replies)).toEqual(Array.from({ length: uploads }, () => 200));
     expect(received).toEqual(Array.from({ length: uploads }, () => sentBytes));
+    const together = grown();
+    const sum = Math.round((uploads * sentBytes) / 2 ** 20);
+    expect({ together: together <= sum * 1.5 ? 'bounded' : together }).toEqual({ together: 'bounded' });
+  });
+
+  test('beyond the cap: 413 at once, before the body comes', async () => {
+    const status = await new Promise<number | undefined>((resolve, reject) => {
+      const request = httpRequest(`${gateway.url}/v1/audio/transcriptions`, {
+        method: 'POST',
+        agent: false,
+        headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'multipart/form-data; boundary=b', 'content-length': 10_000_000_000 },
+      });
+      request.on('error', reject);
+      request.on('response', (reply) => {
+        resolve(reply.statusCode);
+        request.destroy();
+      });
+      request.flushHeaders();
+    });
+    expect(status).toBe(413);
   });
 });

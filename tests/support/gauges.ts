@@ -33,6 +33,22 @@ export function watchGrowth(gateway: TestGateway): () => Record<string, number> 
   };
 }
 
+/** How much memory (MiB) these processes grow by together, from now on: the most at one moment. */
+export function watchTogether(gateway: TestGateway, names: readonly string[]): () => number {
+  const together = (): number => Object.entries(residents(gateway)).reduce((sum, [name, now]) => sum + (names.includes(name) ? now : 0), 0);
+  const start = together();
+  let most = start;
+  const sample = (): void => {
+    most = Math.max(most, together());
+  };
+  const timer = setInterval(sample, 50);
+  return () => {
+    clearInterval(timer);
+    sample();
+    return Math.round(most - start);
+  };
+}
+
 /** Until the bus server has noticed that a process is gone it takes messages for it, which then reach nobody. */
 export async function leftTheBus(gateway: TestGateway, name: string): Promise<boolean> {
   if (!gateway.nats?.monitorUrl) return true;

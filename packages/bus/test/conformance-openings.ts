@@ -51,5 +51,22 @@ export function openingsConformance(rigOf: () => Rig): void {
       expect(begun).toEqual([size, size, size]);
       expect(rigOf().far.stats().openServed).toBe(0);
     });
+
+    test('of many large bodies opened at once each arrives as it was sent, and those that were cancelled at once are never begun', async () => {
+      const begun = await serveCounted();
+      const all = Array.from({ length: 12 }, (_, n) => {
+        const body = new Uint8Array(5_000_000 + n).fill(n);
+        return { body, opened: openRecorded(rigOf().near, 'catalog.load', {}, { body }) };
+      });
+      const left = all.splice(6, 3);
+      for (const { opened } of left) opened.call.cancel('left');
+      await Promise.all(all.map(({ opened }) => opened.ended));
+      for (const { body, opened } of all) {
+        expect(opened.error).toBeNull();
+        expect(Buffer.concat(opened.chunks).equals(body)).toBe(true);
+      }
+      await until(() => rigOf().near.stats().openCalls === 0 && rigOf().far.stats().openServed === 0, 'nothing is left');
+      expect(begun.sort()).toEqual(all.map(({ body }) => body.length));
+    });
   });
 }

@@ -107,7 +107,7 @@ function openTranslator({ exchange, entry, query, socket }: Entering, { facts, p
         ...(traceparent !== undefined && { traceparent }),
       },
       reply,
-      { body: body.bytes, deadlineMs, bodySent: () => exchange.dropBody() },
+      { body: body.bytes, deadlineMs, bodySent: () => exchange.freeBody() },
     ),
   );
 }

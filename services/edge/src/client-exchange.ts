@@ -98,6 +98,14 @@ export class ClientExchange {
     this.#body = undefined;
   }
 
+  /** All of the body went to another process: nobody here reads it again, but whom the group lets keep it. */
+  freeBody(): void {
+    const body = this.#body;
+    this.dropBody();
+    // Who sends the last part still looks at where it ended.
+    if (body && !this.#capture) setImmediate(() => body.free());
+  }
+
   #stop(held: { release(): void }): never {
     held.release();
     throw new GatewayError('client_gone');

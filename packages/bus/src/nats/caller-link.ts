@@ -1,4 +1,5 @@
 /** The caller's link over NATS: opening, frames to the callee, and the checks of what comes back (sender, order, totals, credit). */
+import { chunkGarbage } from '@model-gateway/collections';
 import { type ErrorWire, errorShape, frameKind, openShapes } from '@model-gateway/contracts';
 import { GatewayError, isGatewayError } from '@model-gateway/contracts/errors';
 import type { OpenSubject, StreamHandlers } from '../bus.ts';
@@ -125,6 +126,11 @@ export class NatsCallerLink implements StreamLink, SharedStream {
   renew(id: StreamId): void {
     this.streamId = id;
     this.currentKey = streamKey(id.number, id.salt);
+  }
+
+  /** Its opening goes out only now. */
+  restart(now: number): void {
+    this.sharedSince = now;
   }
 
   /** The body follows the open in parcels, once a process has accepted the stream. */
@@ -290,6 +296,7 @@ export class NatsCallerLink implements StreamLink, SharedStream {
     if (this.parcelBytesLeft > 0) {
       this.parcelBytesLeft -= bytes.length;
       this.counted(frameKind.parcel, 0, bytes);
+      chunkGarbage.add(bytes.length);
       if (this.parcelBytesLeft <= 0) this.bodySent?.();
     } else this.counted(frameKind.send, flags, bytes);
   }

@@ -1,6 +1,9 @@
 /** A body that comes in parcels: its memory grows with what has come, not with what was announced, and all that are under way share one cap. */
+import { chunkGarbage } from '@model-gateway/collections';
 
 const firstBytes = 1024 * 1024;
+/** Once this share of a body is here, it gets its whole place: what grows on is held twice each time. Pages that nothing was written to take no memory. */
+const earnestShare = 32;
 
 /** Bytes of bodies that are being gathered, over all streams. */
 export class GatherBudget {
@@ -47,11 +50,13 @@ export class Gathering {
     if (end > this.announced) return 'long';
     if (!this.budget.take(payload.length)) return 'full';
     if (end > this.body.length) {
-      const grown = Buffer.allocUnsafeSlow(Math.min(this.announced, Math.max(end, this.body.length * 2)));
+      const length = end * earnestShare >= this.announced ? this.announced : Math.max(end, this.body.length * 2);
+      const grown = Buffer.allocUnsafeSlow(length);
       this.body.copy(grown, 0, 0, this.received);
       this.body = grown;
     }
     this.body.set(payload, this.received);
+    chunkGarbage.add(payload.length);
     this.received = end;
     this.lastSeenAt = now;
     return end === this.announced ? 'whole' : 'more';

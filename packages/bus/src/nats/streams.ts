@@ -9,6 +9,7 @@ import { deadlineGraceMs, noDeadlineMs } from '../kit/limits.ts';
 import { soon } from '../kit/soon.ts';
 import type { StreamCallee } from '../stream/callee.ts';
 import { Begins } from './begins.ts';
+import { BodyGate } from './body-gate.ts';
 import { NatsCalleeLink } from './callee-link.ts';
 import { NatsCallerLink, type Opening } from './caller-link.ts';
 import { tickMs } from './clock.ts';
@@ -26,6 +27,9 @@ const withdrawMs = 500;
 /** A body that was announced and stops coming is given up. */
 const stalledBodyMs = 10_000;
 const openHead = 12;
+/** Larger bodies wait for one another. */
+const largeBodyBytes = 4 * 1024 * 1024;
+const largeBodiesAtOnce = 2;
 const none = new Uint8Array(0);
 
 /** What the streams of a process need of their bus. */
@@ -45,6 +49,7 @@ export class Streams {
   private readonly host: StreamsHost;
   private readonly begins: Begins;
   private readonly callBooks: StreamBooks;
+  private readonly largeBodies = new BodyGate<NatsCallerLink>(largeBodiesAtOnce);
   private readonly servedBooks = new WeakMap<InFlight, StreamBooks>();
   private readonly callsByKey = new NumberMap<NatsCallerLink>();
   private readonly servedByKey = new NumberMap<NatsCalleeLink>();
@@ -52,7 +57,12 @@ export class Streams {
   constructor(host: StreamsHost) {
     this.host = host;
     this.begins = new Begins(host.trips);
-    this.callBooks = { ended: () => this.calls.leave(), forget: ({ key }) => void this.callsByKey.delete(key) };
+    this.callBooks = { ended: () => this.calls.leave(), forget: (call) => this.forget(call as NatsCallerLink) };
+  }
+
+  private forget(call: NatsCallerLink): void {
+    this.callsByKey.delete(call.key);
+    this.largeBodies.leave(call);
   }
 
   open<S extends OpenSubject>(subject: S, request: unknown, handlers: StreamHandlers<S>, options?: OpenOptions): StreamCall {
@@ -62,14 +72,34 @@ export class Streams {
     const json = jsonBytes(request);
     const body = options?.body ?? none;
     const opening: Opening = { json, body, deadlineMs, openedAt: host.now, to: options?.to ?? null, target: null, tried: new Set() };
-    const own = { id: mintStreamId(), handlers: handlers as StreamHandlers<OpenSubject>, bodySent: options?.bodySent };
-    const call = new NatsCallerLink(host, this.callBooks, { subject, ...own, endsAt, opening });
+    const bodySent = (): void => {
+      options?.bodySent?.();
+      this.largeBodies.leave(call);
+    };
+    const own = { id: mintStreamId(), handlers: handlers as StreamHandlers<OpenSubject>, bodySent };
+    const call: NatsCallerLink = new NatsCallerLink(host, this.callBooks, { subject, ...own, endsAt, opening });
     this.callsByKey.set(call.key, call);
     this.calls.enter();
     if (json.length + openHead > host.cap) call.sendBody(Buffer.concat([json, body]));
     else if (json.length + body.length + openHead > host.cap) call.sendBody(body);
-    this.send(call, opening, opening.to === null ? host.servers.choose(subject) : null);
+    const begin = (): void => this.send(call, opening, opening.to === null ? host.servers.choose(subject) : null);
+    if (body.length <= largeBodyBytes) begin();
+    else this.largeBodies.enter(call, () => this.beginLate(call, opening, begin));
     return call.caller;
+  }
+
+  /** What waited is as good as opened now; one whose opener has left meanwhile is not opened at all. */
+  private beginLate(call: NatsCallerLink, opening: Opening, begin: () => void): void {
+    if (this.dropDeserted(call)) return;
+    call.restart(this.host.now);
+    opening.openedAt = this.host.now;
+    begin();
+  }
+
+  private dropDeserted(call: NatsCallerLink): boolean {
+    if (call.caller.live) return false;
+    call.lost('the opener left');
+    return true;
   }
 
   /** `target`: one process, or null for the queue group, or the process that is named. */
@@ -159,6 +189,7 @@ export class Streams {
     const { now } = this.host;
     for (const call of this.callsByKey.values()) {
       if (call.endsAt <= now) call.expire();
+      else if (this.largeBodies.isWaiting(call)) this.dropDeserted(call);
       else if (call.peer) continue;
       else if (now - call.since > silenceMs) call.lost('nobody took the stream');
       else if (call.opening?.to === null && call.caller.live && now - call.opening.openedAt >= withdrawMs) this.withdraw(call, call.opening);

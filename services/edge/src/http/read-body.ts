@@ -1,12 +1,15 @@
 /** Collects a request body within its caps, counting what all bodies together hold. */
 import type { IncomingMessage } from 'node:http';
-import { EventLoopBatcher } from '@model-gateway/collections';
+import { chunkGarbage, EventLoopBatcher } from '@model-gateway/collections';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { RouteMatch } from '@model-gateway/protocols';
 import { isFormType, Pieces } from '@model-gateway/stream-framing';
 
 /** Bodies whose last byte came in this turn. */
 const arrivals = new EventLoopBatcher(setImmediate, { gathers: true });
+
+/** From here on a body of a known length is written to its place as it comes: what is put together of many chunks is held twice at that moment. */
+const largeBytes = 1024 * 1024;
 
 /** Bytes of request bodies held at once by this process. */
 export class BodyBudget {
@@ -35,11 +38,13 @@ export class BodyBudget {
 /** A body that was read, and what it takes of the budget. */
 export class HeldBody {
   readonly bytes: Buffer;
+  readonly #size: number;
   readonly #budget: BodyBudget;
   #released = false;
 
   constructor(bytes: Buffer, budget: BodyBudget) {
     this.bytes = bytes;
+    this.#size = bytes.length;
     this.#budget = budget;
   }
 
@@ -47,7 +52,17 @@ export class HeldBody {
   release(): void {
     if (this.#released) return;
     this.#released = true;
-    this.#budget.give(this.bytes.length);
+    this.#budget.give(this.#size);
+  }
+
+  /**
+   * The same, and nobody reads the bytes any more: memory of a large body goes back at once. The collector may take seconds to find it, which an idle
+   * process with many of them does not even begin to look for.
+   */
+  free(): void {
+    this.release();
+    const { buffer } = this.bytes;
+    if (this.#size >= largeBytes && buffer.byteLength === this.#size && buffer instanceof ArrayBuffer) buffer.transfer(0);
   }
 }
 
@@ -62,7 +77,7 @@ export function readBody(request: IncomingMessage, rules: BodyRules, budget: Bod
   checkHeaders(request, rules);
   const { maxBytes } = rules;
   return new Promise((resolve, reject) => {
-    const pieces = new Pieces();
+    const pieces = new Collector(Number(request.headers['content-length'] ?? 0));
     let size = 0;
     let over = false;
     const fail = (error: GatewayError): void => {
@@ -95,6 +110,49 @@ export function readBody(request: IncomingMessage, rules: BodyRules, budget: Bod
     request.on('error', gone);
     request.on('close', gone);
   });
+}
+
+/** The place is taken once this share of the body is here: a length that is only announced reserves nothing. */
+const earnestShare = 32;
+
+/** The chunks of a body, and the whole of them. */
+class Collector {
+  readonly #pieces = new Pieces();
+  readonly #announced: number;
+  #place: Buffer | null = null;
+  #size = 0;
+
+  constructor(announced: number) {
+    this.#announced = announced;
+  }
+
+  /** No more comes than was announced: the server cuts a body there. */
+  add(chunk: Buffer): void {
+    if (this.#place) {
+      this.#place.set(chunk, this.#size);
+      chunkGarbage.add(chunk.length);
+    } else this.#pieces.add(chunk);
+    this.#size += chunk.length;
+    if (!this.#place && this.#announced > largeBytes && this.#size * earnestShare >= this.#announced) this.#move();
+  }
+
+  take(): Buffer {
+    const bytes = this.#place?.subarray(0, this.#size) ?? this.#pieces.take();
+    this.drop();
+    return bytes;
+  }
+
+  drop(): void {
+    this.#place = null;
+    this.#pieces.drop();
+  }
+
+  /** Pages of memory that nothing was written to take none. */
+  #move(): void {
+    const place = Buffer.allocUnsafeSlow(this.#announced);
+    place.set(this.#pieces.take());
+    this.#place = place;
+  }
 }
 
 /** `application/json`, `text/json`, `application/vnd.api+json`. Anchored at the end alone: a caller's long value is searched once. */

@@ -1,0 +1,35 @@
+/**
+ * Chunks of large bodies lie outside of V8's heap, which they hardly touch: a body of 25 MB in chunks of 64 KB is 400 small objects. The collector, which
+ * begins when the heap fills, would leave hundreds of megabytes of them behind. So whoever copies large bodies says how much, and the young generation, where
+ * the chunks are, is collected after so much. Only with Node's flag `--expose-gc` (`deploy/images/node-flags.json`); without it memory is higher.
+ */
+
+const collectEveryBytes = 16 * 1024 * 1024;
+
+type Collect = (options: { type: 'minor'; execution: 'sync' }) => void;
+
+/** Counts bytes that were copied, and collects now and then. */
+export class ChunkGarbage {
+  #bytes = 0;
+  #pending = false;
+  readonly #collect: Collect | undefined;
+
+  constructor(collect: Collect | undefined) {
+    this.#collect = collect;
+  }
+
+  /** So many bytes in chunks were copied elsewhere: the chunks are garbage once this turn of the event loop is over. */
+  add(bytes: number): void {
+    this.#bytes += bytes;
+    if (this.#bytes < collectEveryBytes || this.#pending || !this.#collect) return;
+    this.#pending = true;
+    setImmediate(() => {
+      this.#pending = false;
+      this.#bytes = 0;
+      this.#collect?.({ type: 'minor', execution: 'sync' });
+    });
+  }
+}
+
+/** Of this process. */
+export const chunkGarbage = new ChunkGarbage((globalThis as { gc?: Collect }).gc);
