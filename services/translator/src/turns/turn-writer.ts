@@ -1,5 +1,4 @@
 /** Writes one turn to the store: its beginning while the reply flows, its end before the reply's last event leaves. */
-import { setTimeout as wait } from 'node:timers/promises';
 import { sealedAs, type TurnFacts, type TurnStatus, type TurnsWritten } from '@model-gateway/contracts';
 import { storeAway, writeTurn } from './ask-store.ts';
 import type { TurnDeps } from './deps.ts';
@@ -66,10 +65,13 @@ export class TurnWriter {
 
   /** Resolves when the turn is committed, lies in the outbox, or cannot be stored (false). */
   async finish(status: TurnStatus, response: unknown): Promise<boolean> {
-    const timer = new AbortController();
-    const late = wait(commitMs, 'away' as const, { signal: timer.signal }).catch(() => 'away' as const);
-    const outcome = await Promise.race([this.#finish(status, response), late]);
-    timer.abort();
+    const outcome = await new Promise<Outcome>((resolve) => {
+      const late = setTimeout(() => resolve('away'), commitMs);
+      void this.#finish(status, response).then((known) => {
+        clearTimeout(late);
+        resolve(known);
+      });
+    });
     return outcome === 'away' ? this.#leaveInOutbox(status, response) : outcome === 'stored';
   }
 
