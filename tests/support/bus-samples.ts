@@ -75,6 +75,7 @@ export const sampleRow = (id: string): RequestRow =>
 export const sampleAsks: { [S in keyof AskSubjects]: AskSubjects[S] } = {
   'router.plan': { request: planRequest, reply: plan },
   'stats.spent': { request: { owners: [{ kind: 'key', name: 'caller', currency: 'USD', from: 0 }] }, reply: { micros: [1] } },
+  'stats.tasks': { request: { kind: 'find', owner: 'k', id: 'task_1' }, reply: { tasks: [] } },
   'catalog.revision': { request: {}, reply: { revision: 1 } },
   'catalog.scripts': { request: {}, reply: { scripts: 1 } },
 };

@@ -25,6 +25,7 @@ export * from './messages/script.ts';
 export * from './messages/service-subjects.ts';
 export * from './messages/shapes.ts';
 export * from './messages/subjects.ts';
+export * from './messages/tasks.ts';
 export * from './messages/turns.ts';
 export * from './money.ts';
 export * from './new-request-row.ts';

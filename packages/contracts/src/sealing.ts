@@ -9,5 +9,7 @@ export const sealedAs = {
   attemptMessage: (requestId: string): string => `request_stats/${requestId}/attempts`,
   /** Content of a stored turn or of a conversation; `owner`: the id of the access key. */
   turn: (owner: string, id: string): string => `turns/${owner}/${id}`,
+  /** What is known of an upstream's task, and what the upstream said last of it; `owner`: the id of the access key. */
+  task: (owner: string, id: string): string => `tasks/${owner}/${id}`,
   accessKey: (accessKeyId: string): string => `access_keys/${accessKeyId}/key`,
 } as const;

@@ -33,6 +33,7 @@ export type { AttemptGroup, AttemptQuery } from './stats/read-attempts.ts';
 export type { SessionQuery, SessionSums } from './stats/read-sessions.ts';
 export type { Latencies, StatsFilters, StatsGroup, StatsOrder, StatsQuery } from './stats/read-stats.ts';
 export { type GuardOptions, guardStorage, type StorageGuard } from './storage-guard.ts';
+export type { NewTask, StoredTask, TasksRepository } from './tasks/tasks.ts';
 export type { ChainLink } from './turns/read-turns.ts';
 export type { Content, ItemPage, StoredConversation, StoredItem, StoredTurn, TurnChange } from './turns/stored-turn.ts';
 export type { TurnsRepository } from './turns/turns.ts';

@@ -15,6 +15,7 @@ import { createMigrationProvider } from './migrations/index.ts';
 import { createLastUsed, type LastUsed } from './requests/last-used.ts';
 import { createRequestStats, type RequestStats } from './requests/request-stats.ts';
 import type { Database } from './schema.ts';
+import { createTasks, type TasksRepository } from './tasks/tasks.ts';
 import { createThreadedRequests } from './thread/threaded-requests.ts';
 import { createTurns, type TurnsRepository } from './turns/turns.ts';
 
@@ -45,6 +46,8 @@ export interface Storage {
   readonly bodies: StoredBodies;
   /** Stored turns and conversations of callers. */
   readonly turns: TurnsRepository;
+  /** Work of upstreams that callers ask about later. */
+  readonly tasks: TasksRepository;
   readonly audit: AuditLogs;
   /** Durable messages that failed validation. */
   readonly deadLetters: DeadLetters;
@@ -71,6 +74,7 @@ export function openStorage(target: StorageTarget, { logger, now = Date.now, his
     catalog: createCatalogStore(db, dialect, { now, historyRevisions }),
     bodies: createStoredBodies(db, dialect, now, threaded?.bodies),
     turns: createTurns(db, dialect, now),
+    tasks: createTasks(db, dialect, now),
     audit: createAuditLogs(db, dialect),
     deadLetters: createDeadLetters(db, dialect),
     history: createHistory(db, dialect),

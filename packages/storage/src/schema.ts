@@ -131,6 +131,18 @@ export interface TurnColumns {
   response: string | null;
 }
 
+/** `content` and `reply` are sealed; `due_at` is null for a task that has ended. */
+export interface TaskColumns {
+  owner: string;
+  id: string;
+  status: string;
+  created_at: number;
+  due_at: number | null;
+  expires_at: number;
+  content: string;
+  reply: string | null;
+}
+
 /** Which turn an item is in. */
 export interface TurnItemColumns {
   owner: string;
@@ -292,6 +304,7 @@ export interface Database {
   catalog_revision: RevisionColumns;
   request_stats: RequestColumns;
   request_bodies: BodyColumns;
+  tasks: TaskColumns;
   turns: TurnColumns;
   turn_items: TurnItemColumns;
   turn_bytes: TurnBytesColumns;

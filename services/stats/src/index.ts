@@ -15,6 +15,7 @@ import { createBudgetWatch } from './budgets/watch-budgets.ts';
 import { createSetAside } from './dead-letters/set-aside.ts';
 import { createLiveLogFeed, type LiveLogFeed } from './live-log/live-log-feed.ts';
 import { keepRows, type RowKeeper } from './rows/keep-rows.ts';
+import { keepTasks } from './tasks/keep-tasks.ts';
 import { keepTurns } from './turns/keep-turns.ts';
 import { createUpkeep } from './upkeep.ts';
 
@@ -47,6 +48,7 @@ export function createStats({ bus, storage, logger, priceOf, catalog, metrics, s
   let audit: Disposable | undefined;
   let bodies: Disposable | undefined;
   let turns: Disposable | undefined;
+  let tasks: Disposable | undefined;
   let feed: LiveLogFeed | undefined;
   let stopping = false;
   /** Messages may arrive before the first snapshot: dead letters are then searched only for well-known forms of credentials. */
@@ -78,6 +80,7 @@ export function createStats({ bus, storage, logger, priceOf, catalog, metrics, s
         audit = keepAudit({ bus, storage, logger, setAside, now });
         if (secrets) bodies = keepBodies({ bus, storage, logger, ...secrets, snapshot: snapshotSince });
         if (secrets && turnsConfig) turns = keepTurns({ bus, storage, keyring: secrets.keyring, logger, config: turnsConfig, setAside, now });
+        if (secrets) tasks = keepTasks({ bus, storage, keyring: secrets.keyring, now });
         upkeep.start();
         budgets.start();
         feed = createLiveLogFeed(bus);
@@ -90,7 +93,7 @@ export function createStats({ bus, storage, logger, priceOf, catalog, metrics, s
       guard.stop();
       upkeep.stop();
       budgets.stop();
-      await Promise.all([rows?.dispose(), answers?.dispose(), audit?.dispose(), bodies?.dispose(), turns?.dispose(), feed?.dispose()]);
+      await Promise.all([rows?.dispose(), answers?.dispose(), audit?.dispose(), bodies?.dispose(), turns?.dispose(), tasks?.dispose(), feed?.dispose()]);
       await catalog?.stop();
     },
     health() {

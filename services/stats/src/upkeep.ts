@@ -43,6 +43,8 @@ export function createUpkeep({ storage, logger, keep, snapshot, now, everyMs = 3
       if (letters > 0) logger.info({ letters }, 'old messages that were set aside were forgotten');
       const turns = await storage.turns.prune(() => stopped);
       if (turns > 0) logger.info({ turns }, 'expired turns were forgotten');
+      const tasks = await storage.tasks.prune();
+      if (tasks > 0) logger.info({ tasks }, 'expired tasks were forgotten');
       const present = snapshot();
       const orphans = present ? await forgetOrphans(storage.turns, present, () => stopped) : 0;
       if (orphans > 0) logger.info({ turns: orphans }, 'turns of deleted access keys were forgotten');

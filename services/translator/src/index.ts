@@ -25,6 +25,7 @@ import { RefusedSignatures } from './prepare/refused-signatures.ts';
 import { PromptSizes } from './prompt-sizes.ts';
 import { serveRun } from './run.ts';
 import type { RunDeps } from './run-deps.ts';
+import { type PollPace, TaskPoller } from './tasks/task-poller.ts';
 import { serveTurnsCall } from './turns/answer-call.ts';
 import type { TurnDeps } from './turns/deps.ts';
 import { RunningTurns } from './turns/running-turns.ts';
@@ -65,6 +66,8 @@ export interface TranslatorConfig {
    * `maxHistoryBytes`: a longer history is refused.
    */
   turns?: { enabled: boolean; maxHistoryBytes: number };
+  /** How often unfinished tasks are looked at. Absent: as is good for upstreams. */
+  taskPace?: PollPace;
 }
 
 const mebibyte = 1024 * 1024;
@@ -102,6 +105,7 @@ function composeDeps(deps: TranslatorDeps): Composed {
       maxReplyBytes: 64 * mebibyte,
     },
     scripts,
+    tasks: { bus, logger, mintId },
     logger,
     drains: new Drains(config.drains),
   };
@@ -134,6 +138,7 @@ function composeDeps(deps: TranslatorDeps): Composed {
 
 export function createTranslator(deps: TranslatorDeps): Service {
   const { runs, limiter, counter } = composeDeps(deps);
+  const poller = new TaskPoller(runs.turns, deps.config.taskPace);
   const { leaveMs } = deps.config;
   let registrations: Disposable | undefined;
   let answering: Disposable | undefined;
@@ -144,6 +149,7 @@ export function createTranslator(deps: TranslatorDeps): Service {
       await Promise.all([deps.catalog.start(), deps.state.start()]);
       answering = serveGather(deps.bus, deps.state.holder, { 'translator-limits': () => limitsPart(limiter, deps.state) });
       if (runs.turns.keptBy === 'gateway') runs.turns.running.start();
+      poller.start();
       registrations = deps.bus.serve({
         open: {
           'translator.run': (job, body, stream) => serveRun(job, body, stream, runs),
@@ -161,6 +167,7 @@ export function createTranslator(deps: TranslatorDeps): Service {
         runs.running.forEach((sink) => sink.interrupt(new GatewayError('draining')));
       }, left);
       await registrations?.dispose();
+      await poller.stop();
       // Replies whose callers left may still be read for their bill, within the same time.
       await deps.outbound.close(Math.max(0, leavingAt + leaveMs - performance.now()));
       clearTimeout(late);

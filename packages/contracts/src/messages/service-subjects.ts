@@ -55,7 +55,7 @@ export const serviceSubjects = {
     commits: [],
   },
   translator: {
-    calls: ['router.plan', 'script.run', 'turns.read', 'turns.write', ...snapshotCalls],
+    calls: ['router.plan', 'script.run', 'stats.tasks', 'turns.read', 'turns.write', ...snapshotCalls],
     serves: ['translator.run', 'translator.turns'],
     publishes: ['router.outcome', 'stats.request', 'turns.finished', 'turns.alive', ...gatherEvents],
     listens: ['catalog.changed', 'turns.cancelled', 'gather.ask', ...gatherReplies],
@@ -70,7 +70,7 @@ export const serviceSubjects = {
   },
   stats: {
     calls: [...snapshotCalls],
-    serves: ['stats.spent', 'stats.keep-bodies', 'turns.read', 'turns.write'],
+    serves: ['stats.spent', 'stats.tasks', 'stats.keep-bodies', 'turns.read', 'turns.write'],
     publishes: ['logs.rows', 'turns.cancelled'],
     listens: ['logs.watch', 'catalog.changed', 'turns.alive'],
     commits: ['stats.request', 'audit.record', 'audit.violation', 'turns.finished'],
@@ -86,7 +86,7 @@ export const serviceSubjects = {
 
 /** Subjects that their services do without, so that they also start where the server's configuration is that of the version before the subject. */
 export const dispensableSubjects = [
-  ...(['catalog.scripts', 'edge.stream'] as const),
+  ...(['catalog.scripts', 'edge.stream', 'stats.tasks'] as const),
   ...(['translator.turns', 'turns.read', 'turns.write', 'turns.finished', 'turns.alive', 'turns.cancelled'] as const),
 ] as const satisfies readonly (CallSubject | keyof EventSubjects)[];
 

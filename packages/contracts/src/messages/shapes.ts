@@ -10,11 +10,23 @@ import type { AskSubjects, DurableSubject, EventSubjects, OpenSubjects } from '.
 /** A validator of one message. */
 export type Shape = z.ZodType;
 
+const turnAtUpstream = z.looseObject({ model: part.text, upstream: part.text, account: part.text });
+
 export const askShapes = {
   'router.plan': { request: part.planRequest, reply: part.plan },
   'stats.spent': {
     request: z.looseObject({ owners: z.array(part.spendOwner).max(1000) }),
     reply: z.looseObject({ micros: z.array(z.number()) }),
+  },
+  'stats.tasks': {
+    request: z.looseObject({
+      kind: part.text,
+      owner: part.id.optional(),
+      id: part.id.optional(),
+      task: z.looseObject({ id: part.id, owner: part.id, upstreamTask: part.text, at: turnAtUpstream, createdAt: part.instant }).optional(),
+      reply: z.string().optional(),
+    }),
+    reply: z.looseObject({ tasks: z.array(z.looseObject({ facts: part.anything, status: part.text, reply: z.string().nullable() })).max(100) }),
   },
   'catalog.revision': { request: part.anything, reply: z.looseObject({ revision: part.whole }) },
   'catalog.scripts': { request: part.anything, reply: z.looseObject({ scripts: part.whole }) },
@@ -25,8 +37,6 @@ const catalogLoad = {
   head: z.looseObject({ revision: part.whole }),
   tail: z.looseObject({ bytes: part.whole }),
 };
-
-const turnAtUpstream = z.looseObject({ model: part.text, upstream: part.text, account: part.text });
 
 const turnFacts = z.looseObject({
   id: part.text,

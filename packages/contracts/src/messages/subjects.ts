@@ -7,6 +7,7 @@ import type { CatalogDelta, CatalogRows } from '../snapshot.ts';
 import type { BodiesToKeep } from './bodies.ts';
 import type { GatherTopic } from './gather.ts';
 import type { ScriptOutcome, ScriptRun } from './script.ts';
+import type { TasksAnswer, TasksCall } from './tasks.ts';
 import type { StreamTakeUp, TurnFinished, TurnsCall, TurnsCallTail, TurnsFound, TurnsRead, TurnsWrite, TurnsWritten } from './turns.ts';
 
 /** Whose spending: an access key or a group, by name, in one currency. */
@@ -22,6 +23,8 @@ export interface AskSubjects {
   'router.plan': { request: PlanRequest; reply: Plan };
   /** Money spent since `from` (ms since the epoch, the begin of a UTC day), in millionths, one figure for each owner. */
   'stats.spent': { request: { owners: SpendOwner[] }; reply: { micros: number[] } };
+  /** The store of upstreams' tasks. */
+  'stats.tasks': { request: TasksCall; reply: TasksAnswer };
   /** The current revision of the configuration: a cheap poll that repairs lost change events. */
   'catalog.revision': { request: Record<string, never>; reply: { revision: number } };
   /** How many scripts upstreams and models have: all that script runners know of the configuration, since each run brings its script along. */

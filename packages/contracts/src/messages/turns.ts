@@ -159,6 +159,8 @@ export interface TurnsCall {
   target?: string;
   /** Of a conversation's item. */
   item?: string;
+  /** The model that the path of a task names. */
+  model?: string;
   /** Raw query string without `?` and without a credential. */
   query: string;
   headers: Record<string, string>;
@@ -178,7 +180,10 @@ export type TurnsAction =
   | 'list-conversation-items'
   | 'add-conversation-items'
   | 'get-conversation-item'
-  | 'delete-conversation-item';
+  | 'delete-conversation-item'
+  /** Of an upstream's task, which needs no stored turns. */
+  | 'get-task'
+  | 'cancel-task';
 
 /** A reader goes on with a stream that an edge keeps. */
 export interface StreamTakeUp {

@@ -13,6 +13,7 @@ import type { ClientScan } from './scan.ts';
 import type { ClientSocket } from './socket.ts';
 import type { ClientTerminator } from './stream-terminator.ts';
 import type { UpstreamCalls } from './target.ts';
+import type { UpstreamTasks } from './tasks.ts';
 import type { ClientTestCall } from './test-call.ts';
 import type { ClientTurns } from './turns.ts';
 import type { ClientUnary, UpstreamUnary } from './unary.ts';
@@ -32,6 +33,7 @@ export type * from './scan.ts';
 export type * from './socket.ts';
 export type * from './stream-terminator.ts';
 export type * from './target.ts';
+export type * from './tasks.ts';
 export type * from './test-call.ts';
 export type * from './turns.ts';
 export type * from './unary.ts';
@@ -72,5 +74,6 @@ export interface UpstreamAdapter
     UpstreamReplyCodec,
     UpstreamErrors,
     UpstreamModels,
+    UpstreamTasks,
     UpstreamVerbatim,
     UpstreamUnary {}

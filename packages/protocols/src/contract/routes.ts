@@ -25,6 +25,8 @@ export interface TurnsRoute {
   target?: string;
   /** Of a conversation's item. */
   item?: string;
+  /** Of a task, where the path names its model. Decoded once. */
+  model?: string;
 }
 
 /** A route on which callers use a protocol. */

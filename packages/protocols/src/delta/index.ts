@@ -9,6 +9,7 @@ import { readError } from './upstream/errors.ts';
 import { images } from './upstream/images.ts';
 import { DeltaReader, readWhole } from './upstream/read-response.ts';
 import { rerank } from './upstream/rerank.ts';
+import { tasks } from './upstream/tasks.ts';
 import { readUnaryUsage } from './upstream/usage.ts';
 import { writeRequest } from './upstream/write-request.ts';
 
@@ -37,6 +38,7 @@ export const delta: Protocol = {
       'translate-speech': transcription,
     },
     readUnaryUsage,
+    tasks,
     bodyLayout: () => bodyLayout,
     framing: 'sse',
     kinds,

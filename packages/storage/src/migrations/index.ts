@@ -21,6 +21,7 @@ import { attemptTables } from './0016-attempts.ts';
 import { turnTables } from './0017-turns.ts';
 import { rowTurn } from './0018-row-turn.ts';
 import { rowUnits } from './0019-row-units.ts';
+import { taskTable } from './0020-tasks.ts';
 
 const migrations: Record<string, (types: StorageDialect['types'], dialect: StorageDialect) => Migration> = {
   '0001-catalog': catalogTables,
@@ -43,6 +44,7 @@ const migrations: Record<string, (types: StorageDialect['types'], dialect: Stora
   '0017-turns': turnTables,
   '0018-row-turn': rowTurn,
   '0019-row-units': rowUnits,
+  '0020-tasks': taskTable,
 };
 
 export const createMigrationProvider = (dialect: StorageDialect): MigrationProvider => ({

@@ -1,5 +1,4 @@
-/** What of `extra_config` would be accepted and ignored: figures that are none, and settings whose part is not built yet. */
-import { vendorConfigs } from '@model-gateway/contracts';
+/** What of `extra_config` would be accepted and ignored: figures that are none, and a version that is none. */
 import type { Detail } from '../problem.ts';
 
 type Config = Readonly<Record<string, unknown>>;
@@ -18,18 +17,8 @@ export function checkExtraConfig(config: Config | null, of: 'upstream' | 'model'
     ...misplaced.map((name) => ({ field: `extra_config.${name}`, message: 'is read of models alone: enter it there' })),
     ...wrong.map((name) => ({ field: `extra_config.${name}`, message: 'must be a whole number of tokens above 0' })),
     ...(saysNoVersion(config) ? [{ field: 'extra_config.api_version', message: 'must be a version of the messages API, as 2023-06-01' }] : []),
-    ...(config['async_mode'] === true ? [notBuilt('async_mode')] : []),
-    ...vendorConfigs.flatMap((name) => (isAsync(Object.hasOwn(config, name) ? config[name] : undefined) ? [notBuilt(`${name}.async_mode`)] : [])),
   ];
 }
 
 const saysNoVersion = (config: Config): boolean =>
   Object.hasOwn(config, 'api_version') && config['api_version'] !== null && !/^\d{4}-\d{2}-\d{2}[\w.-]{0,30}$/.test(String(config['api_version']));
-
-const isAsync = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && Object.hasOwn(value, 'async_mode') && (value as { async_mode: unknown }).async_mode === true;
-
-const notBuilt = (path: string): Detail => ({
-  field: `extra_config.${path}`,
-  message: `${path} is not built yet: tasks that are asked about later have no path here`,
-});

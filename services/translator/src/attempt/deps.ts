@@ -9,6 +9,7 @@ import type { Limiter } from '../limits/limiter.ts';
 import type { PrepareDeps } from '../prepare/deps.ts';
 import type { ReplyDeps } from '../reply-transform/deps.ts';
 import type { ScriptDeps } from '../scripts/deps.ts';
+import type { BeginTaskDeps } from '../tasks/deps.ts';
 import type { Drains } from './drains.ts';
 import type { OutcomePublisher } from './outcomes.ts';
 import type { RetryBudget } from './retry-budget.ts';
@@ -45,6 +46,7 @@ export interface SendDeps {
   readonly secrets: SecretDeps;
   readonly reply: ReplyDeps;
   readonly scripts: ScriptDeps;
+  readonly tasks: BeginTaskDeps;
   readonly logger: Logger;
   /** Caps of reading on after the caller left, where an upstream asks for `drain`. */
   readonly drains: Drains;

@@ -5,6 +5,7 @@ import { prepare } from '../prepare/prepare.ts';
 import type { UpstreamRequest } from '../prepare/upstream-request.ts';
 import { strictRefusal } from '../receipt.ts';
 import type { UnaryParts } from '../request/unary-parts.ts';
+import { checkTaskStore, taskCodecOf } from '../tasks/begin-task.ts';
 import { admit } from './admit.ts';
 import type { AttemptContext } from './attempt-context.ts';
 import { faultToError } from './classify.ts';
@@ -18,6 +19,7 @@ import { withoutSignatures } from './without-signatures.ts';
 export async function runAttempt(attempt: AttemptContext): Promise<AttemptResult> {
   attempt.record.startAttempt(attempt.route);
   attempt.request.cache.parts = undefined;
+  if (taskCodecOf(attempt.request, attempt.route)) await checkTaskStore(attempt, attempt.deps.send.tasks);
   const admission = await admitOrStop(attempt);
   if (admission.limited) return { kind: 'limited', retryAfterMs: admission.retryAfterMs };
   const preparing = prepareUnder(admission, attempt);

@@ -14,6 +14,7 @@ import { readEvent } from '../reply-transform/large-event.ts';
 import { PassedBytes } from '../reply-transform/passed-bytes.ts';
 import { PassedReply } from '../reply-transform/passed-reply.ts';
 import type { ReplyTransform } from '../reply-transform/reply-transform.ts';
+import { TaskReply } from '../reply-transform/task-reply.ts';
 import { TranslatedTransform } from '../reply-transform/translated.ts';
 import { UnaryTransform } from '../reply-transform/unary.ts';
 import { UnaryReader } from '../reply-transform/unary-reader.ts';
@@ -22,6 +23,7 @@ import type { RequestContext } from '../request/context.ts';
 import type { CurrentRequest } from '../request/current.ts';
 import type { RequestRecord } from '../request/record.ts';
 import { type ResponseScriptContext, runFoldedScript, runResponseScript } from '../scripts/response-script.ts';
+import { beginTask, taskCodecOf } from '../tasks/begin-task.ts';
 import { outboundFault } from './classify.ts';
 import type { SendDeps } from './deps.ts';
 import { callHeaders } from './headers.ts';
@@ -72,7 +74,7 @@ class Attempt {
   #begun = false;
   #pump: Pump | undefined;
   /** Of a reply that passes as bytes. */
-  #passed: PassedBytes | PassedReply | undefined;
+  #passed: PassedBytes | PassedReply | TaskReply | undefined;
   /** Set when a whole reply comes as a stream. */
   #folded: FoldedTransform | undefined;
   #settled = false;
@@ -164,6 +166,7 @@ class Attempt {
     this.#headers = headers;
     this.#record.markFirstByte();
     const { passed } = this.#upstreamRequest.target;
+    if (status >= 200 && status <= 299 && this.#expectTask(status)) return;
     if (passed && this.#request.job.stream && mayPass(status, this.#request.job)) this.#expectPassed(status);
     else if (status < 200 || status > 299) this.#mode = 'error';
     else if (this.#request.job.streamForm === 'bytes' && this.#upstreamRequest.target.verbatim) this.#expectBytes();
@@ -179,6 +182,16 @@ class Attempt {
   #expectBytes(): void {
     this.#mode = 'bytes';
     this.#passed = new PassedBytes(this.#current, this.#upstreamRequest, this.#sink, this.#headers['content-type']);
+  }
+
+  /** Whether the call begins a task, so that its reply is. */
+  #expectTask(status: number): boolean {
+    const codec = taskCodecOf(this.#request, this.#upstreamRequest.target.route);
+    if (!codec) return false;
+    this.#mode = 'bytes';
+    const begin = (bytes: Buffer): Promise<Buffer> => beginTask(this.#current, codec, bytes, this.#deps.tasks);
+    this.#passed = new TaskReply(this.#current, this.#sink, { status, headers: this.#headers }, begin);
+    return true;
   }
 
   #expectPassed(status: number): void {
@@ -274,9 +287,18 @@ class Attempt {
     clearTimeout(this.#drainTimer);
     if (this.#settled) return;
     if (this.#mode === 'stream') return this.#finishStream();
-    if (this.#passed) return this.#settle({ ...this.#passed.finish(), status: this.#status });
+    if (this.#passed) return this.#finishPassed(this.#passed);
     if (this.#mode === 'error') return this.#finishError(true);
     this.#finishWhole();
+  }
+
+  #finishPassed(passed: PassedBytes | PassedReply | TaskReply): void {
+    const end = passed.finish();
+    if (!(end instanceof Promise)) return this.#settle({ ...end, status: this.#status });
+    end.then(
+      (known) => this.#settle({ ...known, status: this.#status }),
+      (error: unknown) => this.#settle({ fault: null, committed: false, status: this.#status, refusal: toGatewayError(error) }),
+    );
   }
 
   /** `whole`: its words came in full. Of half of them the status tells as much, and half a credential would not be recognised in them. */

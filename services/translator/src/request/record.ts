@@ -71,6 +71,11 @@ export class RequestRecord {
     return this.#route ? { model: this.#route.model.name, upstream: this.#route.upstream.name, account: this.#route.key?.id ?? '' } : undefined;
   }
 
+  /** What answered, where it says so. */
+  get upstreamModelId(): string | null {
+    return this.meter.servedModel ?? this.#route?.target.upstreamModelId ?? null;
+  }
+
   get firstByteMs(): number | null {
     return this.#firstByteMs;
   }
@@ -204,7 +209,7 @@ export class RequestRecord {
       requested_model: job.requestedModel,
       upstream: this.upstream,
       // What answered is what is billed.
-      upstream_model_id: this.meter.servedModel ?? this.#route?.target.upstreamModelId ?? null,
+      upstream_model_id: this.upstreamModelId,
       client_protocol: job.clientProtocol,
       upstream_protocol: this.upstreamProtocol,
       stream: job.stream,

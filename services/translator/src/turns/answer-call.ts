@@ -3,6 +3,7 @@ import type { ServerStream } from '@model-gateway/bus';
 import type { ProtocolId, TurnsCall } from '@model-gateway/contracts';
 import { GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
 import { findProtocol } from '@model-gateway/protocols';
+import { answerTaskCall } from '../tasks/task-calls.ts';
 import type { CallAnswer } from './call-context.ts';
 import { conversationCalls } from './conversation-calls.ts';
 import type { TurnDeps } from './deps.ts';
@@ -17,19 +18,23 @@ const addsToStore: ReadonlySet<TurnsCall['action']> = new Set(['create-conversat
 
 /** Serves one call from the bus. */
 export function serveTurnsCall(call: TurnsCall, body: Uint8Array, stream: Stream, deps: TurnDeps): void {
-  answer(call, body, deps).then(
-    (answered) => send(answered, stream),
-    (cause: unknown) => {
-      const error = toGatewayError(cause);
-      if (error.code === 'internal') deps.logger.error({ call: call.id, error: error.cause ?? error }, 'defect in a call on stored turns');
-      stream.fail(error);
-    },
-  );
+  const answering = isTaskCall(call)
+    ? answerTaskCall(call, deps).then((text) => sendJson(text, stream))
+    : answer(call, body, deps).then((answered) => send(answered, stream));
+  answering.catch((cause: unknown) => {
+    const error = toGatewayError(cause);
+    if (error.code === 'internal') deps.logger.error({ call: call.id, error: error.cause ?? error }, 'defect in a call on stored turns');
+    stream.fail(error);
+  });
 }
+
+type Action = keyof typeof answers;
+
+const isTaskCall = ({ action }: TurnsCall): boolean => action === 'get-task' || action === 'cancel-task';
 
 async function answer(call: TurnsCall, body: Uint8Array, deps: TurnDeps): Promise<CallAnswer> {
   const turns = findProtocol(call.clientProtocol as ProtocolId)?.client?.turns;
-  const serves = Object.hasOwn(answers, call.action) ? answers[call.action] : undefined;
+  const serves = Object.hasOwn(answers, call.action) ? answers[call.action as Action] : undefined;
   if (!turns || !serves) throw new GatewayError('not_found');
   if (deps.keptBy === 'upstream' && addsToStore.has(call.action))
     throw new GatewayError('not_found', { message: 'Conversations are not stored here; send the items in input.' });
@@ -48,6 +53,10 @@ function readJson(body: Uint8Array): unknown {
 function send(answered: CallAnswer, stream: Stream): void {
   if ('relay' in answered) return answered.relay(stream);
   if ('resume' in answered) return stream.tail({ resume: answered.resume });
-  const bytes = Buffer.from(JSON.stringify(answered.json), 'utf8');
+  sendJson(JSON.stringify(answered.json), stream);
+}
+
+function sendJson(text: string, stream: Stream): void {
+  const bytes = Buffer.from(text, 'utf8');
   stream.whole({ status: 200, headers: { 'content-type': 'application/json', 'content-length': String(bytes.length) } }, bytes, {});
 }

@@ -2,7 +2,9 @@ import type { Target, UpstreamAdapter, UpstreamRequest } from '../../contract/in
 import { joinUrl } from '../../kit/join-url.ts';
 import { passedCall, withQuery } from '../../kit/passed-call.ts';
 import { asArray, asString, own } from '../../kit/read.ts';
+import { rootOf } from './address.ts';
 import { streamsOnly } from './families.ts';
+import { asyncHeader, tasks } from './tasks.ts';
 
 const version = 'api/v1';
 const generationPaths = {
@@ -46,7 +48,8 @@ export const request: UpstreamAdapter['request'] = (context) => {
 const servicesPath = '/v1/services/';
 
 /** A caller's own call of a service: the same path here. A whole endpoint is the service itself. */
-function callService({ target, clientPath = '', clientQuery, clientHeaders: headers }: Parameters<UpstreamAdapter['request']>[0]): UpstreamRequest {
+function callService({ target, clientPath = '', clientQuery, clientHeaders = {} }: Parameters<UpstreamAdapter['request']>[0]): UpstreamRequest {
+  const headers = tasks.begins(target, clientHeaders) ? { ...clientHeaders, [asyncHeader]: 'enable' } : clientHeaders;
   const url = target.directPath ? target.baseUrl : joinUrl(target.baseUrl, version, `/services/${clientPath.slice(servicesPath.length)}`);
   return passedCall(withQuery(url, clientQuery), { headers });
 }
@@ -59,13 +62,6 @@ export const listModels = (target: Target): UpstreamRequest => ({
   url: `${rootOf(target.baseUrl)}/compatible-mode/v1/models`,
   headers: { accept: 'application/json' },
 });
-
-/** The address without what stands for the native API in it. */
-function rootOf(baseUrl: string): string {
-  const base = (baseUrl.split('?', 1)[0] ?? '').replace(/\/+$/, '');
-  const at = base.indexOf('/api/v1');
-  return at < 0 ? base : base.slice(0, at);
-}
 
 export const readModelList = (body: unknown): string[] => (asArray(own(body, 'data')) ?? []).flatMap((entry) => asString(own(entry, 'id')) ?? []);
 

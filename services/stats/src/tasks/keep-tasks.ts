@@ -1,0 +1,54 @@
+/** The store of upstreams' tasks on the bus. Content is sealed before it rests. */
+import type { Bus, Disposable } from '@model-gateway/bus';
+import { type KeptTask, sealedAs, type TaskFacts, type TasksAnswer, type TasksCall } from '@model-gateway/contracts';
+import type { Keyring } from '@model-gateway/secrets';
+import type { Storage, StoredTask } from '@model-gateway/storage';
+
+/** What the store of tasks needs. */
+export interface KeepTasksDeps {
+  bus: Bus;
+  storage: Pick<Storage, 'tasks'>;
+  keyring: Keyring;
+  /** Milliseconds since the epoch. */
+  now: () => number;
+}
+
+/** Upstreams forget theirs after a day; what they said last may be asked for a week. */
+const keptMs = 7 * 86_400_000;
+/** The caller looks first, as a rule. */
+const firstDueMs = 5_000;
+const maxLeased = 50;
+
+const nothing: TasksAnswer = { tasks: [] };
+
+export function keepTasks({ bus, storage: { tasks }, keyring, now }: KeepTasksDeps): Disposable {
+  const seal = (text: string, { owner, id }: Pick<TaskFacts, 'owner' | 'id'>): string => keyring.seal(text, sealedAs.task(owner, id));
+  const open = ({ owner, id, status, content, reply }: StoredTask): KeptTask => ({
+    facts: JSON.parse(keyring.open(content, sealedAs.task(owner, id))) as TaskFacts,
+    status,
+    reply: reply === null ? null : keyring.open(reply, sealedAs.task(owner, id)),
+  });
+  const answer = async (call: TasksCall): Promise<TasksAnswer> => {
+    switch (call.kind) {
+      case 'add': {
+        const { task } = call;
+        const { owner, id, createdAt } = task;
+        await tasks.add({ owner, id, content: seal(JSON.stringify(task), task), createdAt, dueAt: now() + firstDueMs, expiresAt: now() + keptMs });
+        return nothing;
+      }
+      case 'find': {
+        const found = await tasks.find(call.owner, call.id);
+        return { tasks: found ? [open(found)] : [] };
+      }
+      case 'lease':
+        return { tasks: (await tasks.lease(Math.min(call.limit, maxLeased), call.leaseMs)).map(open) };
+      case 'release':
+        await tasks.setDue(call.owner, call.id, now() + call.afterMs);
+        return nothing;
+      case 'end':
+        await tasks.end(call.owner, call.id, call.status, seal(call.reply, call));
+        return nothing;
+    }
+  };
+  return bus.serve({ ask: { 'stats.tasks': answer } });
+}

@@ -1,0 +1,82 @@
+/** The call that begins a task: its reply names it by an id of the gateway's own, once its owner is noted. */
+import type { TaskFacts } from '@model-gateway/contracts';
+import { GatewayError } from '@model-gateway/contracts/errors';
+import type { UpstreamTaskCodec } from '@model-gateway/protocols';
+import type { Route } from '@model-gateway/routing';
+import type { RequestContext } from '../request/context.ts';
+import type { CurrentRequest } from '../request/current.ts';
+import { askTasks } from './ask-tasks.ts';
+import type { BeginTaskDeps } from './deps.ts';
+import { findAdapter } from './find-adapter.ts';
+
+const idPrefix = 'task_';
+/** A task that an upstream has taken is worth some patience with the store. */
+const tries = 3;
+
+/** How the tasks of this attempt are read; null: the call begins none. */
+export function taskCodecOf({ job }: Pick<RequestContext, 'job'>, route: Route): UpstreamTaskCodec | null {
+  if (job.operation !== 'native') return null;
+  const codec = findAdapter(route)?.tasks;
+  return codec?.begins(route.target, job.headers) ? codec : null;
+}
+
+/** Before anything is sent. Throws 503 where the store could not note whose the task is. */
+export async function checkTaskStore({ request }: Pick<CurrentRequest, 'request'>, { bus }: Pick<BeginTaskDeps, 'bus'>): Promise<void> {
+  const owner = request.job.accessKeyId;
+  if (owner === undefined) throw new GatewayError('invalid_request', { message: 'A task needs an access key that owns it.' });
+  await askTasks(bus, { kind: 'find', owner, id: idPrefix });
+}
+
+/** The reply's body as its caller gets it. Throws where it names no task, or the store is away. */
+export async function beginTask({ request, record }: CurrentRequest, codec: UpstreamTaskCodec, bytes: Buffer, deps: BeginTaskDeps): Promise<Buffer> {
+  const body = parse(bytes);
+  const upstreamTask = codec.readId(body);
+  const at = record.servedBy;
+  // Some services answer at once, whatever was asked for.
+  if (upstreamTask === undefined || !at) return bytes;
+  const { job } = request;
+  const task: TaskFacts = {
+    id: deps.mintId(idPrefix),
+    owner: job.accessKeyId ?? '',
+    upstreamTask,
+    at,
+    createdAt: job.startedAt,
+    request: {
+      id: job.id,
+      clientRequestId: job.clientRequestId,
+      accessKey: job.accessKey,
+      keyGroup: job.keyGroup,
+      requestedModel: job.requestedModel,
+      upstreamModelId: record.upstreamModelId,
+      clientProtocol: job.clientProtocol,
+      upstreamProtocol: record.upstreamProtocol,
+      clientIp: job.clientIp,
+      userAgent: job.headers['user-agent'] ?? null,
+      sessionId: job.sessionId ?? null,
+    },
+  };
+  await note(task, deps);
+  return Buffer.from(JSON.stringify(codec.withId(body, task.id)), 'utf8');
+}
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch (cause) {
+    throw new GatewayError('upstream_bad_reply', { cause });
+  }
+}
+
+async function note(task: TaskFacts, { bus, logger }: BeginTaskDeps): Promise<void> {
+  for (let left = tries - 1; ; left--) {
+    try {
+      await askTasks(bus, { kind: 'add', task });
+      return;
+    } catch (error) {
+      if (left > 0) continue;
+      // An operator can still find it at the upstream.
+      logger.error({ request: task.request.id, upstream: task.at.upstream, task: task.upstreamTask, error }, 'the owner of a task could not be noted');
+      throw error;
+    }
+  }
+}

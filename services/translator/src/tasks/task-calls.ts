@@ -1,0 +1,49 @@
+/** Answers callers who ask about a task, or want it stopped. */
+import type { TaskFacts, TurnsCall } from '@model-gateway/contracts';
+import { GatewayError } from '@model-gateway/contracts/errors';
+import { isGranted, resolveName } from '@model-gateway/routing';
+import type { TurnDeps } from '../turns/deps.ts';
+import { askTasks } from './ask-tasks.ts';
+import { askUpstream } from './ask-upstream.ts';
+import { endTask } from './end-task.ts';
+
+const maxNamed = 128;
+
+/** The same whether it never was there, was forgotten, is another key's, or another model's. */
+const noTask = ({ target = '' }: TurnsCall): GatewayError => new GatewayError('not_found', { message: `Task '${target.slice(0, maxNamed)}' not found.` });
+
+/** JSON text for the caller. Throws the error that it gets instead. */
+export async function answerTaskCall(call: TurnsCall, deps: TurnDeps): Promise<string> {
+  const { bus, keeper } = deps;
+  const [kept] = await askTasks(bus, { kind: 'find', owner: call.owner, id: call.target ?? '' });
+  if (!kept) throw noTask(call);
+  const { facts, reply } = kept;
+  checkModel(facts, call, deps);
+  if (call.action === 'cancel-task') {
+    const { text } = await askUpstream(facts, 'cancel', keeper);
+    return text;
+  }
+  // Upstreams forget after a day.
+  if (reply !== null) return reply;
+  const answer = await askUpstream(facts, undefined, keeper);
+  await endTask(facts, answer, deps);
+  return answer.text;
+}
+
+function checkModel({ at, request: { requestedModel } }: TaskFacts, call: TurnsCall, { keeper }: TurnDeps): void {
+  const snapshot = keeper.catalog.current();
+  if (!snapshot) throw new GatewayError('not_ready');
+  const canonicalOf = (name: string): string | undefined => {
+    try {
+      return resolveName(snapshot, name).canonical;
+    } catch {
+      return undefined;
+    }
+  };
+  const asked = canonicalOf(requestedModel);
+  if (call.model !== undefined && call.model !== requestedModel && call.model !== at.model && (asked === undefined || canonicalOf(call.model) !== asked))
+    throw noTask(call);
+  const group = snapshot.keyGroups.get(call.keyGroup);
+  if (asked !== undefined && !(group && isGranted(group, asked)))
+    throw new GatewayError('model_not_granted', { message: `This access key may not use the model ${requestedModel}.` });
+}

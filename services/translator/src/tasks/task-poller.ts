@@ -1,0 +1,86 @@
+/** Looks at unfinished tasks until they end, so that each is billed whether or not its caller asks. One process has a task at a time. */
+import type { KeptTask } from '@model-gateway/contracts';
+import { isGatewayError } from '@model-gateway/contracts/errors';
+import type { TurnDeps } from '../turns/deps.ts';
+import { askTasks } from './ask-tasks.ts';
+import { askUpstream } from './ask-upstream.ts';
+import { endTask } from './end-task.ts';
+
+/** How often the store is asked, how long a task is nobody else's, and how soon a task is looked at again. */
+export const defaultPace = { everyMs: 5_000, leaseMs: 60_000, againMs: 10_000, againLaterMs: 60_000 };
+export type PollPace = typeof defaultPace;
+
+const atOnce = 10;
+const minuteMs = 60_000;
+/** Upstreams forget a task after a day. */
+const forgottenMs = 24 * 60 * minuteMs;
+/** A task of this age is looked at less often. */
+const youngMs = 10 * minuteMs;
+
+export class TaskPoller {
+  readonly #deps: TurnDeps;
+  readonly #pace: PollPace;
+  #timer: NodeJS.Timeout | undefined;
+  #stopped = false;
+  #round: Promise<void> = Promise.resolve();
+  #failing = false;
+
+  constructor(deps: TurnDeps, pace: PollPace = defaultPace) {
+    this.#deps = deps;
+    this.#pace = pace;
+  }
+
+  start(): void {
+    this.#timer = setTimeout(() => {
+      this.#round = this.#look().finally(() => {
+        if (!this.#stopped) this.start();
+      });
+    }, this.#pace.everyMs).unref();
+  }
+
+  /** Resolves when nothing is being asked any more. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#round;
+  }
+
+  async #look(): Promise<void> {
+    const { bus, logger, keeper } = this.#deps;
+    if (!bus.connected || !keeper.catalog.current()) return;
+    try {
+      const tasks = await askTasks(bus, { kind: 'lease', limit: atOnce, leaseMs: this.#pace.leaseMs });
+      this.#failing = false;
+      await Promise.all(tasks.map((task) => this.#lookAt(task)));
+    } catch (error) {
+      if (!this.#failing) logger.info({ error }, 'unfinished tasks cannot be looked at');
+      this.#failing = true;
+    }
+  }
+
+  /** Never rejects: a task that cannot be asked about is due again when its lease is over. */
+  async #lookAt({ facts }: KeptTask): Promise<void> {
+    const { bus, logger, keeper } = this.#deps;
+    const { owner, id, at, createdAt, upstreamTask } = facts;
+    const age = Date.now() - createdAt;
+    try {
+      const answer = await askUpstream(facts, undefined, keeper);
+      if (answer.status !== 'running') return await endTask(facts, answer, this.#deps);
+      await askTasks(bus, { kind: 'release', owner, id, afterMs: age < youngMs ? this.#pace.againMs : this.#pace.againLaterMs });
+    } catch (error) {
+      const gone = isGatewayError(error) && error.code === 'task_gone';
+      logger[gone ? 'warn' : 'info'](
+        { task: id, upstream: at.upstream, upstreamTask, error },
+        gone ? 'the account of an unfinished task is not configured any more: it cannot be asked about, or billed' : 'a task could not be asked about',
+      );
+      if (age > forgottenMs) await this.#giveUp(facts);
+    }
+  }
+
+  async #giveUp(facts: KeptTask['facts']): Promise<void> {
+    const text = JSON.stringify({ output: { task_id: facts.id, task_status: 'UNKNOWN' } });
+    await endTask(facts, { status: 'lost', usage: null, text }, this.#deps).catch((error: unknown) =>
+      this.#deps.logger.info({ task: facts.id, error }, 'a task could not be given up'),
+    );
+  }
+}

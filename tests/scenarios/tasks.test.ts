@@ -1,0 +1,189 @@
+/** Asynchronous tasks: begun, asked about and billed, in either arrangement, against a vendor that knows its accounts apart. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { RequestRow } from '@model-gateway/contracts';
+import { mintAccessKey } from '@model-gateway/secrets';
+import { TaskVendor } from '../fake-upstream/task-vendor.ts';
+import { AnsweringServer } from '../support/answering-server.ts';
+import { arrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into replies freely.
+type Json = any;
+
+const submitPath = '/v1/services/aigc/video-generation/video-synthesis';
+
+describe.each(arrangements('tasks'))('tasks, %s', (arrangement) => {
+  const server = new AnsweringServer();
+  const vendor = new TaskVendor(['sk-vendor-one', 'sk-vendor-two'], ['wan2.5-t2v', 'wanx-v1']);
+  let gateway: TestGateway;
+  const otherKey = mintAccessKey();
+  const narrowKey = mintAccessKey();
+
+  const configuration = (keys: readonly string[]) => ({
+    upstreams: [{ name: 'vendor', protocol: 'delta' as const, base_url: server.address, api_keys: keys.map((key) => ({ key })) }],
+    models: [
+      {
+        name: 'video',
+        aliases: ['films'],
+        upstream: 'vendor',
+        upstream_model_id: 'wan2.5-t2v',
+        direct_path: true,
+        base_url: `${server.address}/api/v1/services/aigc/video-generation/video-synthesis`,
+        extra_config: { async_mode: true },
+      },
+      { name: 'pictures', upstream: 'vendor', upstream_model_id: 'wanx-v1' },
+    ],
+    key_groups: [{ name: 'narrow', models: ['video'] }],
+    access_keys: [
+      { name: 'other', group: 'everyone', key: otherKey },
+      { name: 'narrow', group: 'narrow', key: narrowKey },
+    ],
+  });
+
+  beforeAll(async () => {
+    await server.start();
+    vendor.serve(server);
+    gateway = await startGateway({ arrangement, ...(arrangement === 'split' && { twice: ['translator' as const] }) });
+    await gateway.configure(configuration(['sk-vendor-one']));
+    const priced = await gateway.console('POST', '/pricing', { name: 'films', model: 'video', mode: 'per_second', unit: '100000' });
+    expect(priced).toMatchObject({ status: 201 });
+    await gateway.settle();
+  });
+  afterAll(async () => {
+    await gateway?.stop();
+    server.stop();
+  });
+
+  const call = async (
+    method: string,
+    path: string,
+    { key = gateway.key, body, headers = {} }: { key?: string; body?: unknown; headers?: Record<string, string> } = {},
+  ) => {
+    const answer = await fetch(`${gateway.url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}`, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    return { status: answer.status, body: (await answer.json()) as Json };
+  };
+  const submit = async (key = gateway.key, id = `submit-${Math.random()}`): Promise<string> => {
+    const answer = await call('POST', submitPath, { key, body: { model: 'films', input: { prompt: 'a cat' } }, headers: { 'z-request-id': id } });
+    expect(answer).toMatchObject({ status: 200, body: { output: { task_status: 'PENDING' } } });
+    return answer.body.output.task_id as string;
+  };
+  const rowsOf = async (id: string): Promise<RequestRow[]> => (await gateway.rows()).filter((row) => row.id === id);
+
+  test('the id is the gateway’s; it is asked about at both paths, by every name of the model, and billed once by what it made', async () => {
+    const id = await submit(gateway.key, 'a-film');
+    expect(id).toMatch(/^task_/);
+    expect(vendor.tasks.has(id)).toBe(false);
+    for (const path of [`/v1/services/video/tasks/${id}`, `/v1/services/films/tasks/${id}`, `/v1/tasks/${id}`])
+      expect(await call('GET', path)).toMatchObject({ status: 200, body: { output: { task_id: id, task_status: 'PENDING' } } });
+    vendor.succeed(vendor.newest, { video_url: 'https://files.example/1.mp4' }, { video_duration: 5, video_count: 1 });
+    const done = {
+      status: 200,
+      body: { output: { task_id: id, task_status: 'SUCCEEDED', video_url: 'https://files.example/1.mp4' }, usage: { video_duration: 5 } },
+    };
+    const answers = await Promise.all(Array.from({ length: 8 }, () => call('GET', `/v1/tasks/${id}`)));
+    for (const answer of answers) expect(answer).toMatchObject(done);
+    await until(async () => (await rowsOf(id)).length > 0, 'the row of the task');
+    const [row, ...more] = await rowsOf(id);
+    expect(more).toEqual([]);
+    expect(row).toMatchObject({
+      kind: 'task',
+      model: 'video',
+      requested_model: 'films',
+      seconds: 5,
+      cost_micros: 500_000,
+      access_key: 'caller',
+      error_code: null,
+    });
+    const begun = (await gateway.rows()).find((one) => one.client_request_id === 'a-film' && one.kind === 'call');
+    expect(begun).toMatchObject({ status: 200, cost_micros: null });
+    expect(row?.of).toBe(begun?.id);
+    // What the vendor has forgotten meanwhile is still known here.
+    vendor.tasks.clear();
+    expect(await call('GET', `/v1/tasks/${id}`)).toMatchObject(done);
+  });
+
+  test('a task that nobody asks about is billed all the same; one that failed costs nothing', async () => {
+    const films = await submit();
+    vendor.succeed(vendor.newest, {}, { video_duration: 2.5 });
+    const failed = await submit();
+    vendor.fail(vendor.newest, 'DataInspectionFailed');
+    await until(async () => (await rowsOf(films)).length + (await rowsOf(failed)).length === 2, 'both rows', 60_000);
+    // Rows count begun seconds.
+    expect(await rowsOf(films)).toMatchObject([{ seconds: 3, error_code: null }]);
+    expect(await rowsOf(failed)).toMatchObject([{ cost_micros: null, error_code: 'task_failed', status: 200 }]);
+    expect(await call('GET', `/v1/tasks/${failed}`)).toMatchObject({
+      status: 200,
+      body: { output: { task_id: failed, task_status: 'FAILED', code: 'DataInspectionFailed' } },
+    });
+  });
+
+  test('a caller asks for a task by the vendor’s header, too; where neither it nor the model’s setting asks for one, the vendor refuses the call', async () => {
+    const path = '/v1/services/aigc/text2image/image-synthesis';
+    const body = { model: 'pictures', input: { prompt: 'a cat' } };
+    expect(await call('POST', path, { body })).toMatchObject({
+      status: 502,
+      body: { error: { message: 'The upstream failed.' } },
+    });
+    const answer = await call('POST', path, { body, headers: { 'X-DashScope-Async': 'enable' } });
+    const id = answer.body.output.task_id as string;
+    vendor.succeed(vendor.newest, { results: [{ url: 'https://files.example/1.png' }] }, { image_count: 4 });
+    expect(await call('GET', `/v1/services/pictures/tasks/${id}`)).toMatchObject({ status: 200, body: { usage: { image_count: 4 } } });
+    await until(async () => (await rowsOf(id)).length > 0, 'the row');
+    expect(await rowsOf(id)).toMatchObject([{ images: 4, kind: 'task' }]);
+  });
+
+  test('foreign, unknown and another model’s are one 404; without the grant 403', async () => {
+    const id = await submit(narrowKey);
+    const missing = [
+      await call('GET', `/v1/tasks/${id}`, { key: otherKey }),
+      await call('GET', `/v1/tasks/task_nothing`),
+      await call('GET', `/v1/services/pictures/tasks/${id}`, { key: narrowKey }),
+      await call('GET', `/v1/services/nobody/tasks/${id}`, { key: narrowKey }),
+      await call('POST', `/v1/tasks/${id}/cancel`, { key: otherKey }),
+    ];
+    for (const one of missing) expect(one).toMatchObject({ status: 404, body: { error: { message: expect.stringMatching(/^Task '.+' not found\.$/) } } });
+    expect(await call('GET', `/v1/services/video/tasks/${id}`, { key: narrowKey })).toMatchObject({ status: 200 });
+    await gateway.configure({ key_groups: [{ name: 'narrow', models: ['pictures'] }] });
+    expect(await call('GET', `/v1/tasks/${id}`, { key: narrowKey })).toMatchObject({ status: 403 });
+    await gateway.configure({ key_groups: [{ name: 'narrow', models: ['video'] }] });
+    expect((await call('GET', '/v1/services/aigc/video-generation/video-synthesis')).status).toBe(405);
+  });
+
+  test('a pending task is cancelled, one that runs is not', async () => {
+    const id = await submit();
+    expect(await call('POST', `/v1/tasks/${id}/cancel`)).toMatchObject({ status: 200 });
+    expect(await call('GET', `/v1/tasks/${id}`)).toMatchObject({ body: { output: { task_id: id, task_status: 'CANCELED' } } });
+    const running = await submit();
+    vendor.succeed(vendor.newest, {}, { video_duration: 1 });
+    const refused = await call('POST', `/v1/tasks/${running}/cancel`);
+    expect(refused).toMatchObject({ status: 400, body: { error: { message: expect.stringContaining('Failed to cancel') } } });
+  });
+
+  test('each account is asked about its own tasks, whichever other keys come and go; without it 410, and the task is kept', async () => {
+    const id = await submit();
+    const upstreamId = vendor.newest;
+    const listed = await gateway.console('GET', '/upstreams/vendor');
+    const kept = listed.body.api_keys[0];
+    await gateway.console('PATCH', '/upstreams/vendor', { api_keys: [{ key: 'sk-vendor-two' }, kept] }, { 'if-match': listed.headers.get('etag') ?? '' });
+    await gateway.settle();
+    vendor.foreignPolls = 0;
+    for (let i = 0; i < 6; i++) expect(await call('GET', `/v1/tasks/${id}`)).toMatchObject({ status: 200, body: { output: { task_status: 'PENDING' } } });
+    expect(vendor.foreignPolls).toBe(0);
+    await gateway.configure(configuration(['sk-vendor-two']));
+    expect(await call('GET', `/v1/tasks/${id}`)).toMatchObject({ status: 410, body: { error: { code: 'task_gone' } } });
+    expect(vendor.tasks.get(upstreamId)?.output['task_status']).toBe('PENDING');
+    await gateway.configure(configuration(['sk-vendor-one', 'sk-vendor-two']));
+  });
+
+  if (arrangement === 'split')
+    test('a translator that dies leaves its tasks to the other; none is billed twice', async () => {
+      const ids = await Promise.all(Array.from({ length: 6 }, () => submit()));
+      for (const [id, { output }] of vendor.tasks) if (output['task_status'] === 'PENDING') vendor.succeed(id, {}, { video_duration: 1 });
+      await gateway.processes['translator']!.kill('SIGKILL');
+      await until(async () => (await Promise.all(ids.map(rowsOf))).every((rows) => rows.length === 1), 'a row of each', 120_000);
+      expect((await Promise.all(ids.map(rowsOf))).map((rows) => rows.length)).toEqual(ids.map(() => 1));
+    });
+});
