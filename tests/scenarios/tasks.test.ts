@@ -144,7 +144,10 @@ describe.each(arrangements('tasks'))('tasks, %s', (arrangement) => {
       await call('GET', `/v1/services/nobody/tasks/${id}`, { key: narrowKey }),
       await call('POST', `/v1/tasks/${id}/cancel`, { key: otherKey }),
     ];
-    for (const one of missing) expect(one).toMatchObject({ status: 404, body: { error: { message: expect.stringMatching(/^Task '.+' not found\.$/) } } });
+    const message = expect.stringMatching(/^Task '.+' not found\.$/);
+    // The vendor’s SDK reads the words beside `error`.
+    for (const one of missing)
+      expect(one).toMatchObject({ status: 404, body: { error: { message }, code: 'not_found', message, request_id: expect.any(String) } });
     expect(await call('GET', `/v1/services/video/tasks/${id}`, { key: narrowKey })).toMatchObject({ status: 200 });
     await gateway.configure({ key_groups: [{ name: 'narrow', models: ['pictures'] }] });
     expect(await call('GET', `/v1/tasks/${id}`, { key: narrowKey })).toMatchObject({ status: 403 });

@@ -1,7 +1,7 @@
 /** Calls in an upstream's own terms: paths of callers that pass to any upstream, and upstreams that get every call as it came. */
 import { type Operation, unaryOperations } from '@model-gateway/contracts';
 import { alpha } from '../alpha/index.ts';
-import type { ClientAdapter, Protocol, Target, UpstreamAdapter, VerbatimRules } from '../contract/index.ts';
+import type { ClientAdapter, ClientError, Protocol, Target, UpstreamAdapter, VerbatimRules } from '../contract/index.ts';
 import { asArray, asString, own } from '../kit/read.ts';
 import { credential, request } from './endpoint.ts';
 import { routes } from './routes.ts';
@@ -14,6 +14,13 @@ export const passedRules: VerbatimRules = {
   requestEdits: ({ target }) => ({ edits: [{ path: ['model'], value: target.upstreamModelId }], losses: [] }),
   createReply: () => ({ record: () => [], whole: () => [] }),
 };
+
+/** Of two shapes at once: OpenAI's, and that of the native services, whose SDK reads `code` and `message` beside `request_id`. */
+function writeError(error: ClientError): ReturnType<ClientAdapter['writeError']> {
+  const { body, ...rest } = client.writeError(error);
+  const { code, message, requestId } = error;
+  return { ...rest, body: JSON.stringify({ ...(JSON.parse(body) as object), code, message, request_id: requestId }) };
+}
 
 const served: readonly Operation[] = ['generate', 'count-tokens', 'complete', 'compact', ...unaryOperations.filter((operation) => operation !== 'native')];
 
@@ -31,6 +38,7 @@ export const passthrough: Protocol = {
     readReplyLimits: () => ({ output: 0, thinking: 0, replies: 1 }),
     bodyWords: [],
     keepAlive: () => null,
+    writeError,
     passesErrors: true,
   },
   upstream: {
