@@ -19,19 +19,27 @@ describe.each(arrangements('stored-turns/degraded'))('a %s gateway', (arrangemen
 
   describe.each(hostNames)('%s', (host) => {
     test('store:false: answered, not kept, and a chain onto it is the current turn alone', async () => {
-      for (const stream of [false, true]) {
-        const one = await stage.ask({ model: host, input: 'say-one', store: false }, { stream });
-        expect([textOf(one.response), (one.response as Json).store]).toEqual(['said one', false]);
-        expect(await refusalOf(stage.client.responses.retrieve(one.response.id))).toMatchObject({ status: 404 });
-        stage.takeRequests();
-        const two = await stage.ask({ model: host, input: 'say-two', previous_response_id: one.response.id }, { stream });
+      const asked = await Promise.all(
+        [false, true].map(async (stream) => {
+          const one = await stage.ask({ model: host, input: 'say-one', store: false }, { stream });
+          expect([textOf(one.response), (one.response as Json).store]).toEqual(['said one', false]);
+          return { stream, id: one.response.id };
+        }),
+      );
+      stage.takeRequests();
+      // Side by side: a turn that is not there is looked for again for some seconds.
+      const goOn = async ({ stream, id }: { stream: boolean; id: string }): Promise<void> => {
+        const two = await stage.ask({ model: host, input: 'say-two', previous_response_id: id }, { stream });
         expect(textOf(two.response)).toBe('said two');
-        expect(readSpoken(host, stage.takeRequests()[0]!.json)).toEqual([['user', 'say-two']]);
         expect(two.headers.get('x-gateway-translation')).toMatch(/lost=/);
         expect(await fieldsLost(two.id)).toContain('previous_response_id');
         // It is a turn like any other from then on.
         expect((await stage.client.responses.retrieve(two.response.id)).status).toBe('completed');
-      }
+      };
+      const isGone = async ({ id }: { id: string }): Promise<void> =>
+        expect(await refusalOf(stage.client.responses.retrieve(id))).toMatchObject({ status: 404 });
+      await Promise.all(asked.flatMap((one) => [isGone(one), goOn(one)]));
+      expect(stage.takeRequests().map(({ json }) => readSpoken(host, json))).toEqual([[['user', 'say-two']], [['user', 'say-two']]]);
     });
 
     test('a caller who leaves in the middle: the turn is incomplete, and what was delivered is gone on from', async () => {
@@ -92,14 +100,15 @@ describe.each(arrangements('stored-turns/degraded'))('a %s gateway', (arrangemen
     expect(took).toBeGreaterThan(4000);
     expect(took).toBeLessThan(8500);
     expect(await statusOf(ended.id)).toBe('in_progress');
-    await ended.whole;
+    ended.leave();
+    await until(async () => (await statusOf(ended.id)) === 'incomplete', 'the turn to be closed');
   });
 
   /** A stream that is read to its end beside what follows. */
-  async function beginSlowly(script: string): Promise<{ id: string; whole: Promise<Json> }> {
+  async function beginSlowly(script: string): Promise<{ id: string; whole: Promise<Json>; leave: () => void }> {
     stage.takeRequests();
-    const stream = (await stage.client.responses.create({ model: `alpha ${script}`, input: 'go', stream: true })) as AsyncIterable<Json>;
-    const iterator = stream[Symbol.asyncIterator]();
+    const stream = await stage.client.responses.create({ model: `alpha ${script}`, input: 'go', stream: true });
+    const iterator = (stream as AsyncIterable<Json>)[Symbol.asyncIterator]();
     const { id } = (await iterator.next()).value.response;
     const whole = (async () => {
       for (let last: Json; ; ) {
@@ -108,7 +117,7 @@ describe.each(arrangements('stored-turns/degraded'))('a %s gateway', (arrangemen
         last = value;
       }
     })();
-    return { id, whole };
+    return { id, whole, leave: () => stream.controller.abort() };
   }
 
   test('a turn that failed is kept with its status', async () => {

@@ -55,12 +55,16 @@ describe.each(arrangements('stored-turns/retrieval'))('a %s gateway', (arrangeme
   }
 
   test('a turn is deleted with and without the prefix, once', async () => {
-    for (const idOf of [(id: string) => id, (id: string) => id.slice('resp_'.length)]) {
-      const { response } = await stage.ask({ model: 'alpha', input: 'say-one' });
-      const deleted = await get(`/v1/responses/${idOf(response.id)}`, 'DELETE');
-      expect([deleted.status, deleted.json]).toEqual([200, { id: response.id, object: 'response.deleted', deleted: true }]);
-      for (const method of ['GET', 'DELETE']) expect((await get(`/v1/responses/${response.id}`, method)).status).toBe(404);
-    }
+    // Side by side: a turn that is not there is looked for again for some seconds.
+    await Promise.all(
+      [(id: string) => id, (id: string) => id.slice('resp_'.length)].map(async (idOf) => {
+        const { response } = await stage.ask({ model: 'alpha', input: 'say-one' });
+        const deleted = await get(`/v1/responses/${idOf(response.id)}`, 'DELETE');
+        expect([deleted.status, deleted.json]).toEqual([200, { id: response.id, object: 'response.deleted', deleted: true }]);
+        const again = await Promise.all(['GET', 'DELETE'].map((method) => get(`/v1/responses/${response.id}`, method)));
+        expect(again.map(({ status }) => status)).toEqual([404, 404]);
+      }),
+    );
   });
 
   test('no such turn: 404 in the shape of the protocol', async () => {
