@@ -150,6 +150,7 @@ describe.each(arrangements)('$name', ({ nats }) => {
       expect(await row()).toMatchObject({
         client_protocol: 'passthrough',
         upstream_protocol: 'delta',
+        path: `POST ${path}`,
         model: 'qwen',
         status: 200,
         input_tokens: 11,
@@ -279,7 +280,14 @@ describe.each(arrangements)('$name', ({ nats }) => {
       ]);
       expect(received[0]!.body.equals(body)).toBe(true);
       expect(received[0]!.headers['authorization']).toBe('Bearer sk-of-as-is-upstream');
-      expect(await row()).toMatchObject({ model: 'org/any:1', requested_model: 'org/any:1', usage_source: null, request_bytes: body.length, losses: [] });
+      expect(await row()).toMatchObject({
+        path: 'POST /v3/org%2Fany:1/a%2Fb/{c}',
+        model: 'org/any:1',
+        requested_model: 'org/any:1',
+        usage_source: null,
+        request_bytes: body.length,
+        losses: [],
+      });
     });
 
     test('packed and chunked replies, other statuses and headers pass as they are', async () => {
@@ -380,6 +388,7 @@ describe.each(arrangements)('$name', ({ nats }) => {
       if (nats) return;
       const got = await send('POST', '/v3/chat/x', { at: closed, body: '{}' });
       expect(got.status).toBe(403);
+      expect(await closed.row(id)).toMatchObject({ status: 403, path: 'POST /v3/chat/x' });
       answer = json({ output: {} });
       expect(await send('POST', '/v1/services/a', { at: closed, body: '{"model":"qwen"}' })).toMatchObject({ status: 200 });
     });

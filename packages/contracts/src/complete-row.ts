@@ -109,6 +109,7 @@ const isRow = isRecordOf({
   audio_input_tokens: isCount,
   audio_output_tokens: isCount,
   turn_id: isMaybeBounded(200),
+  path: isMaybeBounded(2048),
   images: isMaybeCount,
   seconds: isMaybeCount,
   characters: isMaybeCount,

@@ -1,6 +1,11 @@
 /** The one author of a request row's columns: a column that is added to `RequestRow` gets its value for "nothing known" here. */
 import type { RequestRow } from './row.ts';
 
+const maxPathLength = 2_048;
+
+/** Method and path of a request as a row holds them; `path` is without a query. */
+export const pathOfRow = (method: string | undefined, path: string): string => `${method ?? 'POST'} ${path}`.slice(0, maxPathLength);
+
 type Known = Partial<RequestRow> & Pick<RequestRow, 'id' | 'started_at' | 'authority' | 'status'>;
 
 /**
@@ -52,6 +57,7 @@ export function newRequestRow(known: Known): RequestRow {
     audio_input_tokens: known.audio_input_tokens ?? 0,
     audio_output_tokens: known.audio_output_tokens ?? 0,
     turn_id: known.turn_id ?? null,
+    path: known.path ?? null,
     images: known.images ?? null,
     seconds: known.seconds ?? null,
     characters: known.characters ?? null,

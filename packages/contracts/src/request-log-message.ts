@@ -92,6 +92,7 @@ const columns = {
   audio_input_tokens: count,
   audio_output_tokens: count,
   turn_id: z.string().max(200).nullable().default(null),
+  path: z.string().max(2048).nullable().default(null),
   images: maybeCount,
   seconds: maybeCount,
   characters: maybeCount,

@@ -81,6 +81,8 @@ export interface RequestRow {
   /** Audio tokens, which are not part of `input_tokens` and `output_tokens`. */
   audio_input_tokens: number;
   audio_output_tokens: number;
+  /** Method and path of a call in an upstream's own terms (`POST /v3/…`), without its query and cut at 2,048 characters; null: the protocol says it. */
+  path: string | null;
   /** Id of the stored turn that the request made; null: nothing of it is stored. */
   turn_id: string | null;
   /** What is priced by the piece: images made, whole seconds of sound or film, characters read aloud. null: nobody counted any. */

@@ -60,6 +60,7 @@ async function fill(dialect: StorageDialect): Promise<void> {
       audio_input_tokens: _read,
       audio_output_tokens: _written,
       turn_id: _turn,
+      path: _path,
       images: _images,
       seconds: _seconds,
       characters: _characters,

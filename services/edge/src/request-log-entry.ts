@@ -1,5 +1,5 @@
 /** The log row of one request, and what is settled with it: reserved money, captured bodies, the trace span. */
-import { newRequestRow, type RequestRow } from '@model-gateway/contracts';
+import { isInUpstreamTerms, newRequestRow, pathOfRow, type RequestRow } from '@model-gateway/contracts';
 import type { GatewayError } from '@model-gateway/contracts/errors';
 import { type Span, traceFields } from '@model-gateway/telemetry';
 import type { Reservation } from './admission/budgets.ts';
@@ -103,6 +103,7 @@ export class RequestLogEntry {
       client_ip: exchange.clientIp,
       user_agent: exchange.request.headers['user-agent']?.slice(0, 512) ?? null,
       session_id: facts.sessionId,
+      path: isInUpstreamTerms(facts.operation) ? pathOfRow(exchange.request.method, exchange.path) : null,
     });
   }
 }

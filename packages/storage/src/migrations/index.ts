@@ -22,6 +22,7 @@ import { turnTables } from './0017-turns.ts';
 import { rowTurn } from './0018-row-turn.ts';
 import { rowUnits } from './0019-row-units.ts';
 import { taskTable } from './0020-tasks.ts';
+import { rowPath } from './0021-row-path.ts';
 
 const migrations: Record<string, (types: StorageDialect['types'], dialect: StorageDialect) => Migration> = {
   '0001-catalog': catalogTables,
@@ -45,6 +46,7 @@ const migrations: Record<string, (types: StorageDialect['types'], dialect: Stora
   '0018-row-turn': rowTurn,
   '0019-row-units': rowUnits,
   '0020-tasks': taskTable,
+  '0021-row-path': rowPath,
 };
 
 export const createMigrationProvider = (dialect: StorageDialect): MigrationProvider => ({

@@ -51,6 +51,7 @@ export const columnKinds = {
   audio_input_tokens: 'integer',
   audio_output_tokens: 'integer',
   turn_id: 'text',
+  path: 'text',
   images: 'integer',
   seconds: 'integer',
   characters: 'integer',

@@ -38,6 +38,7 @@ const columns = [
   'audio_input_tokens',
   'audio_output_tokens',
   'turn_id',
+  'path',
   'images',
   'seconds',
   'characters',

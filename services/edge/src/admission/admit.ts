@@ -72,6 +72,7 @@ export async function admit({ exchange, entry, found, query }: Entering, context
     if (match.operation === 'resume') return { kind: 'resume', facts, principal, stream: match.id };
     if (match.operation === 'turns') return { kind: 'turns', facts, principal, ...(await readTurnsCall(exchange, match, context)) };
     const { operation } = match;
+    facts = { ...facts, operation };
     if (operation === 'passthrough' && principal.group.passthrough === 'off')
       throw new GatewayError('forbidden', { message: 'This access key may not call upstreams in their own terms.' });
     const tagHeader = protocol.client.modelsTagHeader?.(request.headers as Headers);

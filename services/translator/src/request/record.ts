@@ -1,5 +1,15 @@
 /** What happens to one request while it runs: attempts, losses, timings, and at last its row in the request log. */
-import { type AttemptRecord, type Loss, newRequestRow, noUsage, type ProtocolId, type RequestRow, type TurnAtUpstream } from '@model-gateway/contracts';
+import {
+  type AttemptRecord,
+  isInUpstreamTerms,
+  type Loss,
+  newRequestRow,
+  noUsage,
+  type ProtocolId,
+  pathOfRow,
+  type RequestRow,
+  type TurnAtUpstream,
+} from '@model-gateway/contracts';
 import type { Route } from '@model-gateway/routing';
 import { Meter } from '../meter.ts';
 import type { RequestBody } from './body.ts';
@@ -238,6 +248,7 @@ export class RequestRecord {
       user_agent: job.headers['user-agent'] ?? null,
       session_id: job.sessionId ?? null,
       turn_id: this.#turnId,
+      path: isInUpstreamTerms(job.operation) ? pathOfRow(job.method, job.path) : null,
       losses: this.#losses,
       pipeline: this.#pipeline,
       routes: rerouted ? [...this.#routes.slice(0, -1), this.#model] : noRoutes,

@@ -66,6 +66,8 @@ const columns = {
   audio_output_tokens: count,
   /** The stored turn that the request made; `turns/{id}/chain` has what it goes on from. */
   turn_id: maybeText,
+  /** Of a call in an upstream's own terms: `POST /v3/…`, without its query. */
+  path: maybeText,
   /** What is priced by the piece: images made, whole seconds of sound or film, characters read aloud. */
   images: maybeCount,
   seconds: maybeCount,

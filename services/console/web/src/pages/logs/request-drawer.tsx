@@ -75,6 +75,14 @@ function Details({ row }: { row: LogRow }) {
           ['key', row.access_key && `${row.access_key} · ${row.key_group ?? ''}`],
           ['model', row.model === row.requested_model ? row.model : `${row.requested_model ?? '–'} → ${row.model ?? '–'}`],
           ['upstream', row.upstream && `${row.upstream} · ${row.upstream_model_id ?? ''}`],
+          [
+            'path',
+            row.path && (
+              <span key="path" className="mono">
+                {row.path}
+              </span>
+            ),
+          ],
           ['protocols', row.client_protocol && `${row.client_protocol} → ${row.upstream_protocol ?? '–'}`],
           [
             'session',
