@@ -96,14 +96,6 @@ describe.each(arrangements('stored-turns/limits'))('a %s gateway', (arrangement)
       expect(refused).toMatchObject({ status: 400, code: 'context_length_exceeded' });
       expect(stage.takeRequests()).toEqual([]);
     });
-  });
-
-  describe('of many turns', () => {
-    let stage: Stage;
-    beforeAll(async () => {
-      stage = await openStage({ arrangement });
-    });
-    afterAll(() => stage?.stop());
 
     test('a chain of 200 turns is sent whole, and costs no more for each turn', async () => {
       let previous: string | undefined;
