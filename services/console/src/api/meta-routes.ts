@@ -13,9 +13,11 @@ export function metaRoutes(others: readonly Route[]): Route[] {
       tag: 'meta',
       status: 200,
       answer: anyObject,
-      handle: (_request, response) => void response.json(document),
+      handle: (_request, response) => void response.type('json').send(document()),
     },
   ];
-  const document = openApiDocument([...others, ...own]);
+  let printed: string | undefined;
+  /** Printed when it is first asked for: that takes as long as much of the start of a process, and most are never asked. */
+  const document = () => (printed ??= JSON.stringify(openApiDocument([...others, ...own])));
   return own;
 }

@@ -5,10 +5,17 @@ import type { Route } from './route.ts';
 
 type JsonSchema = Record<string, unknown>;
 
-/** Any JSON value needs no recursive definition in the document. */
+/** By schema: several routes have the same, and so have all consoles of a process. */
+const printed = { input: new WeakMap<z.ZodType, JsonSchema>(), output: new WeakMap<z.ZodType, JsonSchema>() };
+
+/** Any JSON value needs no recursive definition in the document. What it gives is shared: nobody changes it. */
 function toJsonSchema(schema: z.ZodType, io: 'input' | 'output' = 'input'): JsonSchema {
+  const known = printed[io].get(schema);
+  if (known) return known;
   const { $schema: _dialect, $defs: _definitions, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as JsonSchema;
-  return withoutReferences(rest) as JsonSchema;
+  const made = withoutReferences(rest) as JsonSchema;
+  printed[io].set(schema, made);
+  return made;
 }
 
 /** What was saved was checked by the rules of its time: answers promise shapes, not how texts are spelled. */
