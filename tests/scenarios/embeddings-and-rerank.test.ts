@@ -349,6 +349,74 @@ describe('embeddings', () => {
   });
 });
 
+describe('/v2/embed, in the shape of Cohere', () => {
+  const asked = { input_type: 'search_query', texts: ['a', 'b'], embedding_types: ['float', 'base64'], output_dimension: 2 };
+  const vectors = [
+    [0.5, -0.25],
+    [1, 2],
+  ];
+
+  test.each([
+    ['vectors', vectorsReply(...vectors)],
+    ['chat', vectorsReply(...vectors)],
+    ['gemini', { embeddings: vectors.map((values) => ({ values })) }],
+    ['qwen-vectors', { output: { embeddings: vectors.map((embedding, text_index) => ({ embedding, text_index })) }, usage: { total_tokens: 7 } }],
+    ['cohere-vectors', { embeddings: { float: vectors }, meta: { billed_units: { input_tokens: 7 } } }],
+  ])('%s answers in it', async (name, body) => {
+    reply = { status: 200, body };
+    const { status, json, row } = await post('/v2/embed', { model: name, ...asked });
+    expect(status).toBe(200);
+    const { embeddings, ...rest } = json as unknown as { embeddings: { float: number[][]; base64: string[] } };
+    expect(embeddings.base64.map((text) => [...new Float32Array(Uint8Array.from(Buffer.from(text, 'base64')).buffer)])).toEqual(
+      embeddings.float.map((vector) => vector.map(Math.fround)),
+    );
+    // Shortened vectors of Gemini are brought to unit length.
+    if (name !== 'gemini') expect(embeddings.float).toEqual(vectors);
+    expect(rest).toMatchObject({
+      id: expect.stringMatching(/^embed-/),
+      texts: ['a', 'b'],
+      response_type: 'embeddings_by_type',
+      meta: { api_version: { version: '2' } },
+    });
+    expect(row).toMatchObject({ status: 200, model: name, client_protocol: 'alpha_rerank' });
+  });
+
+  test('what its caller says reaches an upstream of Cohere, and is a declared loss elsewhere', async () => {
+    reply = { status: 200, body: { embeddings: { float: [[1]] }, meta: { billed_units: { input_tokens: 4 } } } };
+    const body = { input_type: 'classification', truncate: 'END', inputs: [{ content: [{ type: 'text', text: 'a' }] }] };
+    const { json, row } = await post('/v2/embed', { model: 'cohere-vectors', ...body });
+    expect(received).toMatchObject([{ path: '/v2/embed' }]);
+    expect(received[0]?.body).toEqual({
+      ...{ model: 'vendor-cohere-vectors', texts: ['a'], input_type: 'classification', truncate: 'END', embedding_types: ['float'] },
+    });
+    expect(json).toMatchObject({ embeddings: { float: [[1]] }, meta: { billed_units: { input_tokens: 4 } } });
+    expect(row).toMatchObject({ input_tokens: 4, usage_source: 'upstream', losses: [] });
+    reply = { status: 200, body: vectorsReply([1]) };
+    const lost = (await post('/v2/embed', { model: 'vectors', ...body })).row.losses.map(({ field }) => field);
+    expect(lost.sort()).toEqual(['input_type', 'truncate']);
+  });
+
+  test.each([
+    [{}, 'texts'],
+    [{ texts: [] }, 'texts'],
+    [{ texts: ['a'], embedding_types: ['int8'] }, 'embedding_types.0'],
+    [{ inputs: [{ content: [{ type: 'image_url' }] }] }, 'inputs.0'],
+    [{ texts: ['a'], images: ['data:'] }, 'images'],
+    [{ texts: ['a'], output_dimension: 0 }, 'output_dimension'],
+  ])('%j: 400 that names the field', async (body, param) => {
+    received = [];
+    const { status, json } = await post('/v2/embed', { model: 'vectors', ...body });
+    expect([status, json.error.param, received]).toEqual([400, param, []]);
+  });
+
+  (haveFixtures() ? test : test.skip)('a recorded reply comes out as it was', async () => {
+    reply = { status: 200, body: readReply('alpha_embeddings', 'cohere-v2-query', 1)!.body };
+    const { json } = await post('/v2/embed', { model: 'cohere-vectors', texts: ['Hello, world!'], input_type: 'search_query' });
+    const { id: _id, meta: _meta, ...recorded } = JSON.parse(String(reply.body)) as Record<string, unknown>;
+    expect(json).toMatchObject(recorded);
+  });
+});
+
 describe('rerank', () => {
   const documents = ['first', { text: 'second' }, 'third'];
 

@@ -108,7 +108,8 @@ export { writeModel, writeModels } from './client/models.ts';
 export { readCacheOptions, settleBreakpoints, writeBreakpoint } from './shared/cache-breakpoints.ts';
 export { readBreakpoint } from './shared/cache-mark.ts';
 // Other protocols build on these.
-export { embeddingsClient, exactly, textOf } from './shared/embeddings.ts';
+export { cohereEmbeddingsClient } from './shared/cohere-embeddings.ts';
+export { embeddingsClient, exactly, fieldsOfVendor, textOf } from './shared/embeddings.ts';
 export { type ChatFamily, chatFamily, chatFamilyOfModel } from './shared/families.ts';
 export { imagesClient } from './shared/images.ts';
 export { writeReasoning } from './shared/reasoning.ts';

@@ -1,5 +1,5 @@
-/** Rerank as Cohere and Jina serve it: built on chat completions, whose errors, keys and addresses it shares. */
-import { alpha, rerankClient } from '../alpha/index.ts';
+/** Rerank as Cohere and Jina serve it, and Cohere's embeddings: built on chat completions, whose errors, keys and addresses it shares. */
+import { alpha, cohereEmbeddingsClient, rerankClient } from '../alpha/index.ts';
 import type { ClientAdapter, ClientRoute, Protocol, UpstreamAdapter } from '../contract/index.ts';
 
 const { client, upstream } = alpha as { client: ClientAdapter; upstream: UpstreamAdapter };
@@ -13,7 +13,10 @@ export const alphaRerank: Protocol = {
   title: 'Rerank as Cohere and Jina serve it',
   client: {
     ...client,
-    routes: paths.map((path): ClientRoute => ({ methods: ['POST'], path, match: () => ({ operation: 'rerank', stream: 'whole' }) })),
+    routes: [
+      ...paths.map((path): ClientRoute => ({ methods: ['POST'], path, match: () => ({ operation: 'rerank', stream: 'whole' }) })),
+      { methods: ['POST'], path: '/v2/embed', match: () => ({ operation: 'embed', stream: 'whole' }) },
+    ],
     onlyVerbatim: {},
     editedKeys: [],
     limitKeys: [],
@@ -26,7 +29,7 @@ export const alphaRerank: Protocol = {
       streamForm: 'whole',
       body: { query: prompt, documents: ['The gateway answers.', 'Something else.'], ...body, model },
     }),
-    unary: { rerank: rerankClient },
+    unary: { rerank: rerankClient, embed: cohereEmbeddingsClient },
   },
   upstream: { ...upstream, serves: () => ['rerank'] },
 };

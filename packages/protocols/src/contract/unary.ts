@@ -20,6 +20,10 @@ export interface EmbeddingsRequest {
   dimensions?: number;
   /** What the vectors are for, where the caller says so in words that other vendors have too. */
   purpose?: 'query' | 'document';
+  /** Several forms at once, where callers may ask for them; absent: `format`. */
+  types?: readonly ('float' | 'base64')[];
+  /** What a caller in Cohere's shape said beside this, by its field: for an upstream of that shape. */
+  ofVendor?: Readonly<Record<string, unknown>>;
   /** Asked for by itself, not in a list. */
   single?: boolean;
 }

@@ -87,14 +87,22 @@ export const isCohere = ({ baseUrl }: Target): boolean => /\/v2\/?$/.test(baseUr
 /** Its models want to know what the vectors are for; callers of this protocol do not say. */
 const defaultInputType = 'search_document';
 
-function writeCohere({ inputs, dimensions, purpose }: EmbeddingsRequest, { upstreamModelId, extraConfig }: Target): JsonObject {
+function writeCohere({ inputs, dimensions, purpose, ofVendor }: EmbeddingsRequest, { upstreamModelId, extraConfig }: Target): JsonObject {
   return {
     model: upstreamModelId,
     texts: inputs.map(textOf),
     input_type: purpose ? `search_${purpose}` : (asString(extraConfig?.['input_type']) ?? defaultInputType),
+    ...ofVendor,
     embedding_types: ['float'],
     ...(dimensions !== undefined && { output_dimension: dimensions }),
   };
+}
+
+/** What a caller in Cohere's shape said, which another upstream has no field for; what the vectors are for is a matter of its own. */
+export function fieldsOfVendor({ ofVendor = {}, purpose }: EmbeddingsRequest): Losses {
+  const losses = new Losses();
+  losses.unread('', ofVendor, new Set(purpose === undefined ? [] : ['input_type']));
+  return losses;
 }
 
 /** For upstreams that take texts alone. */
@@ -105,7 +113,7 @@ export function textOf(input: EmbeddingInput): string {
 
 export const embeddingsUpstream: UnaryUpstreamCodec<EmbeddingsRequest, Embeddings> = {
   writeRequest(request, { target }) {
-    const losses = new Losses();
+    const losses = isCohere(target) ? new Losses() : fieldsOfVendor(request);
     if (request.purpose && !isCohere(target)) losses.dropped('taskType', 'This upstream is not told what the vectors are for.');
     return { body: isCohere(target) ? writeCohere(request, target) : writePlain(request, target), losses: losses.list };
   },

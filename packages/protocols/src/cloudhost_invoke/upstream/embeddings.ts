@@ -3,7 +3,7 @@
  * https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-embed.html
  */
 import { noUsage, type Usage } from '@model-gateway/contracts';
-import { exactly, textOf } from '../../alpha/index.ts';
+import { exactly, fieldsOfVendor, textOf } from '../../alpha/index.ts';
 import type { Embeddings, EmbeddingsRequest, Target, UnaryUpstreamCodec } from '../../contract/index.ts';
 import { vectorOf } from '../../kit/float-vector.ts';
 import { Losses } from '../../kit/losses.ts';
@@ -32,7 +32,7 @@ export const embeddings: UnaryUpstreamCodec<EmbeddingsRequest, Embeddings> = {
   },
   join: (replies) => ({ vectors: replies.flatMap(({ vectors }) => vectors) }),
   writeRequest(request, { target }) {
-    const losses = new Losses();
+    const losses = isCohere(target) ? new Losses() : fieldsOfVendor(request);
     if (request.dimensions !== undefined && !hasLengths(target)) losses.dropped('dimensions', 'This model has vectors of one length alone.');
     if (request.purpose && !isCohere(target)) losses.dropped('taskType', 'This upstream is not told what the vectors are for.');
     return { body: isCohere(target) ? writeCohere(request, target) : writeTitan(request, target), losses: losses.list };
@@ -51,11 +51,12 @@ function writeTitan({ inputs: [input], dimensions }: EmbeddingsRequest, target: 
   return { inputText: input ? textOf(input) : '', ...(sized && { dimensions }) };
 }
 
-function writeCohere({ inputs, dimensions, purpose }: EmbeddingsRequest, target: Target): JsonObject {
+function writeCohere({ inputs, dimensions, purpose, ofVendor: { input_type: inputType, truncate } = {} }: EmbeddingsRequest, target: Target): JsonObject {
   const sized = dimensions !== undefined && hasLengths(target);
   return {
     texts: inputs.map(textOf),
-    input_type: purpose ? `search_${purpose}` : (asString(own(target.extraConfig, 'input_type')) ?? defaultInputType),
+    input_type: purpose ? `search_${purpose}` : (asString(inputType) ?? asString(own(target.extraConfig, 'input_type')) ?? defaultInputType),
+    ...(truncate !== undefined && { truncate }),
     embedding_types: ['float'],
     ...(sized && { output_dimension: dimensions }),
   };

@@ -1,6 +1,6 @@
 /** Text embeddings of the native API: https://www.alibabacloud.com/help/en/model-studio/text-embedding-synchronous-api */
 import { noUsage } from '@model-gateway/contracts';
-import { exactly, textOf } from '../../alpha/index.ts';
+import { exactly, fieldsOfVendor, textOf } from '../../alpha/index.ts';
 import type { Embeddings, EmbeddingsRequest, Target, UnaryUpstreamCodec } from '../../contract/index.ts';
 import { vectorOf } from '../../kit/float-vector.ts';
 import { asArray, asCount, asNumber, own } from '../../kit/read.ts';
@@ -17,7 +17,8 @@ export const embeddings: UnaryUpstreamCodec<EmbeddingsRequest, Embeddings> = {
     return Array.from({ length: count }, (_, at) => ({ ...request, inputs: request.inputs.slice(at * maxTexts, (at + 1) * maxTexts) }));
   },
   join: (replies) => ({ vectors: replies.flatMap(({ vectors }) => vectors) }),
-  writeRequest({ inputs, dimensions, purpose }, { target }) {
+  writeRequest(request, { target }) {
+    const { inputs, dimensions, purpose } = request;
     const parameters = { ...(dimensions !== undefined && { dimension: dimensions }), ...(purpose && { text_type: purpose }) };
     return {
       body: {
@@ -25,7 +26,7 @@ export const embeddings: UnaryUpstreamCodec<EmbeddingsRequest, Embeddings> = {
         input: { texts: inputs.map(textOf) },
         ...(Object.keys(parameters).length > 0 && { parameters }),
       },
-      losses: [],
+      losses: fieldsOfVendor(request).list,
     };
   },
   readReply(body, { inputs }) {

@@ -1,13 +1,14 @@
 /** Embeddings by `batchEmbedContents`: https://ai.google.dev/api/embeddings */
 import { noUsage } from '@model-gateway/contracts';
-import { exactly, textOf } from '../../alpha/index.ts';
+import { exactly, fieldsOfVendor, textOf } from '../../alpha/index.ts';
 import type { Embeddings, EmbeddingsRequest, UnaryUpstreamCodec } from '../../contract/index.ts';
 import { unitVector, vectorOf } from '../../kit/float-vector.ts';
 import { asArray, asCount, asNumber, own } from '../../kit/read.ts';
 import { modelName } from '../shared/endpoint.ts';
 
 export const embeddings: UnaryUpstreamCodec<EmbeddingsRequest, Embeddings> = {
-  writeRequest({ inputs, dimensions, purpose }, { target }) {
+  writeRequest(request, { target }) {
+    const { inputs, dimensions, purpose } = request;
     const model = modelName(target.upstreamModelId);
     const requests = inputs.map((input) => ({
       model,
@@ -15,7 +16,7 @@ export const embeddings: UnaryUpstreamCodec<EmbeddingsRequest, Embeddings> = {
       ...(dimensions !== undefined && { outputDimensionality: dimensions }),
       ...(purpose && { taskType: `RETRIEVAL_${purpose.toUpperCase()}` }),
     }));
-    return { body: { requests }, losses: [] };
+    return { body: { requests }, losses: fieldsOfVendor(request).list };
   },
   readReply(body, { inputs, dimensions }) {
     const list = asArray(own(body, 'embeddings')) ?? [];
