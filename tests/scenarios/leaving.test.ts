@@ -122,15 +122,25 @@ test('a whole reply is read on for too, as many at once as the operator allows',
   expect(await finalRow('whole-1')).toMatchObject({ status: 499, error_code: 'client_gone', usage_source: 'upstream', input_tokens: 3, output_tokens: 2 });
 });
 
-test.each([
+const late = [
   ['silent', false, 504],
   ['silent', true, 504],
   ['stalled', true, 200],
-] as const)('past its deadline a call of a %s upstream (stream: %p) ends with %d, and both rows agree', async (model, stream, status) => {
-  const id = `late-${model}-${stream}`;
-  const reply = await fetch(`${gateway.url}/v1/chat/completions`, init(model, id, stream));
+] as const;
+const lateId = (model: string, stream: boolean): string => `late-${model}-${stream}`;
+const askLate = async (model: string, stream: boolean): Promise<{ status: number; text: string }> => {
+  const reply = await fetch(`${gateway.url}/v1/chat/completions`, init(model, lateId(model, stream), stream));
+  return { status: reply.status, text: await reply.text() };
+};
+/** All are asked at once, by whichever test comes first: each of them takes as long as the deadline. */
+let askedLate: Map<string, ReturnType<typeof askLate>> | undefined;
+
+test.each(late)('past its deadline a call of a %s upstream (stream: %p) ends with %d, and both rows agree', async (model, stream, status) => {
+  const id = lateId(model, stream);
+  askedLate ??= new Map(late.map(([which, streams]) => [lateId(which, streams), askLate(which, streams)]));
+  const reply = await askedLate.get(id)!;
   expect(reply.status).toBe(status);
-  const text = await reply.text();
+  const { text } = reply;
   if (status === 200) expect(text).toMatch(/"_gateway_warning":\{"reason":"timeout".*\n\ndata: \[DONE\]\n\n$/s);
   expect(await finalRow(id)).toMatchObject({ status, error_code: 'timeout' });
   const rows = () => gateway.rows.filter((row) => row.client_request_id === id);
