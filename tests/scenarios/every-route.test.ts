@@ -39,7 +39,9 @@ const headersOf: Readonly<Record<string, Record<string, string>>> = {
 };
 /** What follows a prefix. */
 const restsOf: Readonly<Record<string, readonly string[]>> = {
-  '/v1/services/': ['aigc/text-generation/generation'],
+  '/v1/services/': ['aigc/text-generation/generation', 'native/tasks/task_1', 'native/tasks/task_1/cancel'],
+  '/api/v1/services/': ['aigc/text-generation/generation', 'native/tasks/task_1'],
+  '/api/v1/tasks/': ['task_1', 'task_1/cancel'],
   '/v3/': ['any/some/path'],
   '/v1beta/models/': ['any:generateContent', 'any:countTokens', 'any'],
   '/v1/models/': ['any', 'any:generateContent'],

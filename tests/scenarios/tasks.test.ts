@@ -181,6 +181,98 @@ describe.each(arrangements('tasks'))('tasks, %s', (arrangement) => {
     await gateway.configure(configuration(['sk-vendor-one', 'sk-vendor-two']));
   });
 
+  test('what the vendor does not find for a moment is not over', async () => {
+    const id = await submit();
+    const upstreamId = vendor.newest;
+    vendor.hidden.add(upstreamId);
+    expect(await call('GET', `/v1/tasks/${id}`)).toMatchObject({ status: 200, body: { output: { task_id: id, task_status: 'UNKNOWN' } } });
+    vendor.hidden.delete(upstreamId);
+    expect(await call('GET', `/v1/tasks/${id}`)).toMatchObject({ status: 200, body: { output: { task_status: 'PENDING' } } });
+    vendor.succeed(upstreamId, {}, { video_duration: 4 });
+    expect(await call('GET', `/v1/tasks/${id}`)).toMatchObject({ status: 200, body: { output: { task_status: 'SUCCEEDED' } } });
+    await until(async () => (await rowsOf(id)).length > 0, 'the row');
+    expect(await rowsOf(id)).toMatchObject([{ seconds: 4, cost_micros: 400_000 }]);
+  });
+
+  test('a task whose caller left before it was told of it is billed', async () => {
+    let tell = (): void => undefined;
+    vendor.tells = new Promise<void>((resolve) => {
+      tell = resolve;
+    });
+    const before = vendor.tasks.size;
+    const leaving = new AbortController();
+    const asked = fetch(`${gateway.url}${submitPath}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json', 'z-request-id': `left-${arrangement}` },
+      body: JSON.stringify({ model: 'video', input: { prompt: 'a cat' } }),
+      signal: leaving.signal,
+    }).catch(() => undefined);
+    await until(async () => vendor.tasks.size > before, 'the task at the vendor');
+    const upstreamId = vendor.newest;
+    leaving.abort();
+    await asked;
+    const rowsWith = async (kind: RequestRow['kind']) =>
+      (await gateway.rows()).filter((row) => row.client_request_id === `left-${arrangement}` && row.kind === kind);
+    // The gateway has seen that its caller left.
+    await until(async () => (await rowsWith('call')).length > 0, 'the row of the call');
+    vendor.succeed(upstreamId, {}, { video_duration: 6 });
+    tell();
+    vendor.tells = Promise.resolve();
+    await until(async () => (await rowsWith('task')).length > 0, 'the row of the task', 60_000);
+    expect(await rowsWith('task')).toMatchObject([{ seconds: 6, cost_micros: 600_000 }]);
+  });
+
+  test('the vendor may pack its answers', async () => {
+    vendor.packs = true;
+    try {
+      const id = await submit();
+      expect(await call('GET', `/v1/tasks/${id}`)).toMatchObject({ status: 200, body: { output: { task_id: id } } });
+    } finally {
+      vendor.packs = false;
+    }
+  });
+
+  test('the vendor’s own paths are served, too, and its words never hold its own id', async () => {
+    const answer = await call('POST', `/api${submitPath}`, { body: { model: 'video', input: { prompt: 'a cat' } } });
+    expect(answer).toMatchObject({ status: 200, body: { output: { task_id: expect.stringMatching(/^task_/) } } });
+    const id = answer.body.output.task_id as string;
+    const upstreamId = vendor.newest;
+    expect(await call('GET', `/api/v1/tasks/${id}`)).toMatchObject({ status: 200, body: { output: { task_id: id } } });
+    expect(await call('GET', `/api/v1/services/video/tasks/${id}`)).toMatchObject({ status: 200 });
+    expect((await call('GET', `/api/v1/tasks/${id}`, { key: otherKey })).status).toBe(404);
+    vendor.succeed(upstreamId, {}, { video_duration: 1 });
+    const refused = await call('POST', `/api/v1/tasks/${id}/cancel`);
+    expect(refused.status).toBe(400);
+    expect(JSON.stringify(refused.body)).not.toContain(upstreamId);
+    expect(JSON.stringify(refused.body)).toContain(id);
+  });
+
+  test('a grant that is gone is gone, whatever has become of the name that was asked for', async () => {
+    const id = await submit(narrowKey);
+    const [video, pictures] = configuration([]).models;
+    await gateway.configure({ models: [{ ...video!, aliases: ['movies'] }, pictures!], key_groups: [{ name: 'narrow', models: ['pictures'] }] });
+    expect((await call('GET', `/v1/tasks/${id}`, { key: narrowKey })).status).toBe(403);
+    await gateway.configure({ models: [video!, pictures!], key_groups: [{ name: 'narrow', models: ['video'] }] });
+    expect((await call('GET', `/v1/tasks/${id}`, { key: narrowKey })).status).toBe(200);
+  });
+
+  if (arrangement === 'split')
+    test('a task that begins while its store starts anew is kept', async () => {
+      let tell = (): void => undefined;
+      vendor.tells = new Promise<void>((resolve) => {
+        tell = resolve;
+      });
+      const before = vendor.tasks.size;
+      const submitting = submit();
+      await until(async () => vendor.tasks.size > before, 'the task at the vendor');
+      await gateway.processes['stats']!.kill('SIGKILL');
+      tell();
+      vendor.tells = Promise.resolve();
+      await gateway.processes['stats']!.restart();
+      const id = await submitting;
+      expect(await call('GET', `/v1/tasks/${id}`)).toMatchObject({ status: 200, body: { output: { task_id: id } } });
+    });
+
   if (arrangement === 'split')
     test('a translator that dies leaves its tasks to the other; none is billed twice', async () => {
       const ids = await Promise.all(Array.from({ length: 6 }, () => submit()));

@@ -80,7 +80,7 @@ export function createStats({ bus, storage, logger, priceOf, catalog, metrics, s
         audit = keepAudit({ bus, storage, logger, setAside, now });
         if (secrets) bodies = keepBodies({ bus, storage, logger, ...secrets, snapshot: snapshotSince });
         if (secrets && turnsConfig) turns = keepTurns({ bus, storage, keyring: secrets.keyring, logger, config: turnsConfig, setAside, now });
-        if (secrets) tasks = keepTasks({ bus, storage, keyring: secrets.keyring, now });
+        if (secrets) tasks = keepTasks({ bus, storage, keyring: secrets.keyring, logger, now });
         upkeep.start();
         budgets.start();
         feed = createLiveLogFeed(bus);

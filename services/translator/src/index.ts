@@ -25,6 +25,7 @@ import { RefusedSignatures } from './prepare/refused-signatures.ts';
 import { PromptSizes } from './prompt-sizes.ts';
 import { serveRun } from './run.ts';
 import type { RunDeps } from './run-deps.ts';
+import { askUpstream } from './tasks/ask-upstream.ts';
 import { type PollPace, TaskPoller } from './tasks/task-poller.ts';
 import { serveTurnsCall } from './turns/answer-call.ts';
 import type { TurnDeps } from './turns/deps.ts';
@@ -105,7 +106,7 @@ function composeDeps(deps: TranslatorDeps): Composed {
       maxReplyBytes: 64 * mebibyte,
     },
     scripts,
-    tasks: { bus, logger, mintId },
+    tasks: { bus, logger, mintId, cancel: (task) => askUpstream(task, 'cancel', { catalog, send, network: prepare.network }) },
     logger,
     drains: new Drains(config.drains),
   };

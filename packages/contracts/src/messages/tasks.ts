@@ -27,6 +27,8 @@ export interface TaskFacts {
     keyGroup: string;
     /** The name that the caller used. */
     requestedModel: string;
+    /** What that name stood for, by its canonical name. Absent in tasks of an earlier version. */
+    model?: string;
     upstreamModelId: string | null;
     clientProtocol: ProtocolId;
     upstreamProtocol: ProtocolId | null;

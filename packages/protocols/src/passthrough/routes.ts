@@ -2,7 +2,7 @@ import type { ClientRoute, RouteMatch } from '../contract/index.ts';
 import { isPlainRest, splitModel } from './raw-path.ts';
 
 export const modelPrefix = '/v3/';
-export const servicesPrefix = '/v1/services/';
+const servicesPrefix = '/v1/services/';
 /** Where the vendor's own SDK asks about them. */
 const tasksPrefix = '/v1/tasks/';
 
@@ -30,24 +30,29 @@ function decode(segment: string): string | null {
   }
 }
 
+/** As the paths of the vendor are, and with what its SDKs have before them. */
+const bases = ['', '/api'];
+
 /** Where callers speak an upstream's own terms. Replies pass as bytes, whatever they are. */
 export const routes: readonly ClientRoute[] = [
-  {
-    methods: ['GET', 'POST'],
-    path: servicesPrefix,
-    match: (rest, _query, _headers, method) => matchTask(rest, method, true),
-  },
-  {
-    methods: ['GET', 'POST'],
-    path: tasksPrefix,
-    match: (rest, _query, _headers, method) => matchTask(rest, method, false),
-  },
-  {
-    methods: ['POST'],
-    path: servicesPrefix,
-    // What is no path of a service has no other method either.
-    match: (rest) => (isPlainRest(rest) ? { operation: 'native', stream: 'bytes' } : null),
-  },
+  ...bases.flatMap((base): ClientRoute[] => [
+    {
+      methods: ['GET', 'POST'],
+      path: base + servicesPrefix,
+      match: (rest, _query, _headers, method) => matchTask(rest, method, true),
+    },
+    {
+      methods: ['GET', 'POST'],
+      path: base + tasksPrefix,
+      match: (rest, _query, _headers, method) => matchTask(rest, method, false),
+    },
+    {
+      methods: ['POST'],
+      path: base + servicesPrefix,
+      // What is no path of a service has no other method either.
+      match: (rest) => (isPlainRest(rest) && !matchTask(rest, 'POST', true) ? { operation: 'native', stream: 'bytes' } : null),
+    },
+  ]),
   {
     methods: ['POST', 'GET', 'PUT', 'PATCH', 'DELETE'],
     path: modelPrefix,

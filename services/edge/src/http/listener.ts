@@ -7,7 +7,7 @@ import type { EdgeContext } from '../context.ts';
 import { type ClientProtocol, findClientRoute, type Headers } from './client-routes.ts';
 
 /** Paths under these belong to callers of models; the rest goes to the service routes. */
-const dataPlane = /^\/(?:v\d+[a-z]*|rerank)(?:\/|$)/;
+const dataPlane = /^\/(?:v\d+[a-z]*|rerank|api\/v1\/(?:services|tasks))(?:\/|$)/;
 
 /** Shared: what is taken out of a query is not in this one. */
 const noQuery = new URLSearchParams();

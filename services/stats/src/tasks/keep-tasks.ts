@@ -3,12 +3,14 @@ import type { Bus, Disposable } from '@model-gateway/bus';
 import { type KeptTask, sealedAs, type TaskFacts, type TasksAnswer, type TasksCall } from '@model-gateway/contracts';
 import type { Keyring } from '@model-gateway/secrets';
 import type { Storage, StoredTask } from '@model-gateway/storage';
+import type { Logger } from '@model-gateway/telemetry';
 
 /** What the store of tasks needs. */
 export interface KeepTasksDeps {
   bus: Bus;
   storage: Pick<Storage, 'tasks'>;
   keyring: Keyring;
+  logger: Logger;
   /** Milliseconds since the epoch. */
   now: () => number;
 }
@@ -21,13 +23,22 @@ const maxLeased = 50;
 
 const nothing: TasksAnswer = { tasks: [] };
 
-export function keepTasks({ bus, storage: { tasks }, keyring, now }: KeepTasksDeps): Disposable {
+export function keepTasks({ bus, storage: { tasks }, keyring, logger, now }: KeepTasksDeps): Disposable {
   const seal = (text: string, { owner, id }: Pick<TaskFacts, 'owner' | 'id'>): string => keyring.seal(text, sealedAs.task(owner, id));
   const open = ({ owner, id, status, content, reply }: StoredTask): KeptTask => ({
     facts: JSON.parse(keyring.open(content, sealedAs.task(owner, id))) as TaskFacts,
     status,
     reply: reply === null ? null : keyring.open(reply, sealedAs.task(owner, id)),
   });
+  /** One that cannot be read, as after the loss of a master key, keeps no other from being looked at. */
+  const openLeased = (task: StoredTask): KeptTask[] => {
+    try {
+      return [open(task)];
+    } catch (error) {
+      logger.error({ task: task.id, error }, 'an unfinished task cannot be read: it is not followed');
+      return [];
+    }
+  };
   const answer = async (call: TasksCall): Promise<TasksAnswer> => {
     switch (call.kind) {
       case 'add': {
@@ -41,7 +52,7 @@ export function keepTasks({ bus, storage: { tasks }, keyring, now }: KeepTasksDe
         return { tasks: found ? [open(found)] : [] };
       }
       case 'lease':
-        return { tasks: (await tasks.lease(Math.min(call.limit, maxLeased), call.leaseMs)).map(open) };
+        return { tasks: (await tasks.lease(Math.min(call.limit, maxLeased), call.leaseMs)).flatMap(openLeased) };
       case 'release':
         await tasks.setDue(call.owner, call.id, now() + call.afterMs);
         return nothing;

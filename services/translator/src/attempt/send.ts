@@ -134,7 +134,7 @@ class Attempt {
         body,
         timeouts: target.route.timeouts,
         egress,
-        packed: isInUpstreamTerms(this.#request.job.operation),
+        packed: isInUpstreamTerms(this.#request.job.operation) && !this.#beginsTask(),
         accessKey: this.#request.job.accessKey,
       },
       {
@@ -182,6 +182,10 @@ class Attempt {
   #expectBytes(): void {
     this.#mode = 'bytes';
     this.#passed = new PassedBytes(this.#current, this.#upstreamRequest, this.#sink, this.#headers['content-type']);
+  }
+
+  #beginsTask(): boolean {
+    return taskCodecOf(this.#request, this.#upstreamRequest.target.route) !== null;
   }
 
   /** Whether the call begins a task, so that its reply is. */
@@ -411,7 +415,8 @@ class Attempt {
   /** Not when the process leaves, nor for a request that was not sent yet. */
   #mayDrain(): boolean {
     return (
-      this.#upstreamRequest.target.route.upstream.on_client_abort === 'drain' &&
+      // A task that was begun is billed, whether its caller waits or not.
+      (this.#upstreamRequest.target.route.upstream.on_client_abort === 'drain' || this.#beginsTask()) &&
       this.#outbound !== undefined &&
       this.#request.cancellation.interruption === null &&
       !this.#draining

@@ -39,7 +39,7 @@ export function askUpstream(task: TaskFacts, action: 'cancel' | undefined, deps:
   const { outbound, secrets } = deps.send;
   const { method, url, headers } = codec.request(route.target, task.upstreamTask, action);
   const key = route.key ? secrets.openKey(route.upstream, route.key) : undefined;
-  const clean = (text: string): string => secrets.redactor.redact(text);
+  const clean = (text: string): string => secrets.redactor.redact(text).replaceAll(task.upstreamTask, task.id);
   return new Promise((resolve, reject) => {
     const pieces = new Pieces();
     let size = 0;

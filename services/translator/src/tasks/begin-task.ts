@@ -1,4 +1,5 @@
 /** The call that begins a task: its reply names it by an id of the gateway's own, once its owner is noted. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { TaskFacts } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { UpstreamTaskCodec } from '@model-gateway/protocols';
@@ -10,8 +11,8 @@ import type { BeginTaskDeps } from './deps.ts';
 import { findAdapter } from './find-adapter.ts';
 
 const idPrefix = 'task_';
-/** A task that an upstream has taken is worth some patience with the store. */
-const tries = 3;
+/** A task that an upstream has taken is worth some patience with the store, which may be starting anew: pauses between the tries. */
+const againAfterMs = [200, 500, 1_000, 2_000, 4_000, 4_000] as const;
 
 /** How the tasks of this attempt are read; null: the call begins none. */
 export function taskCodecOf({ job }: Pick<RequestContext, 'job'>, route: Route): UpstreamTaskCodec | null {
@@ -47,6 +48,7 @@ export async function beginTask({ request, record }: CurrentRequest, codec: Upst
       accessKey: job.accessKey,
       keyGroup: job.keyGroup,
       requestedModel: job.requestedModel,
+      model: job.plan.model,
       upstreamModelId: record.upstreamModelId,
       clientProtocol: job.clientProtocol,
       upstreamProtocol: record.upstreamProtocol,
@@ -67,16 +69,25 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-async function note(task: TaskFacts, { bus, logger }: BeginTaskDeps): Promise<void> {
-  for (let left = tries - 1; ; left--) {
+async function note(task: TaskFacts, deps: BeginTaskDeps): Promise<void> {
+  for (const ms of againAfterMs) {
     try {
-      await askTasks(bus, { kind: 'add', task });
-      return;
-    } catch (error) {
-      if (left > 0) continue;
-      // An operator can still find it at the upstream.
-      logger.error({ request: task.request.id, upstream: task.at.upstream, task: task.upstreamTask, error }, 'the owner of a task could not be noted');
-      throw error;
+      return void (await askTasks(deps.bus, { kind: 'add', task }));
+    } catch {
+      await sleep(ms);
     }
   }
+  try {
+    await askTasks(deps.bus, { kind: 'add', task });
+  } catch (error) {
+    await giveBack(task, deps, error);
+    throw error;
+  }
+}
+
+/** Nobody could ask for it, or be billed. Where it runs already, an operator can still find it at the upstream. */
+async function giveBack(task: TaskFacts, { logger, cancel }: BeginTaskDeps, cause: unknown): Promise<void> {
+  const named = { request: task.request.id, upstream: task.at.upstream, task: task.upstreamTask };
+  logger.error({ ...named, error: cause }, 'the owner of a task could not be noted: it is cancelled');
+  await cancel(task).catch((error: unknown) => logger.error({ ...named, error }, 'a task that nobody owns could not be cancelled'));
 }

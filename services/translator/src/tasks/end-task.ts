@@ -11,19 +11,26 @@ export interface EndTaskDeps {
   readonly logger: Logger;
 }
 
+/** Upstreams forget a task after a day. Before that, one that they do not find may only not have reached all of their servers. */
+export const forgottenMs = 24 * 3_600_000;
+
+const hasEnded = (status: UpstreamAnswer['status'], createdAt: number): status is Exclude<UpstreamAnswer['status'], 'running'> =>
+  status !== 'running' && (status !== 'lost' || Date.now() - createdAt >= forgottenMs);
+
 /**
- * Several processes may see the end at once: the row has the task's id, so that it is stored once. It is published before the task counts as ended: a process
+ * Resolves with whether the task has ended. Several processes may see the end at once: the row has the task's id, so that it is stored once. It is published before the task counts as ended: a process
  * that dies in between leaves a task that is polled again.
  */
 export async function endTask(
   task: TaskFacts,
   { status, usage, text }: Pick<UpstreamAnswer, 'status' | 'usage' | 'text'>,
   { bus }: EndTaskDeps,
-): Promise<void> {
-  if (status === 'running') return;
+): Promise<boolean> {
+  if (!hasEnded(status, task.createdAt)) return false;
   // Nothing was made of a task that failed, or is not known any more.
   await bus.publishDurable('stats.request', task.id, rowOf(task, status, usage));
   await askTasks(bus, { kind: 'end', owner: task.owner, id: task.id, status, reply: text });
+  return true;
 }
 
 function rowOf({ id, at, createdAt, request }: TaskFacts, status: Exclude<UpstreamAnswer['status'], 'running'>, usage: UpstreamAnswer['usage']): RequestRow {

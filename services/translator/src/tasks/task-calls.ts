@@ -30,7 +30,8 @@ export async function answerTaskCall(call: TurnsCall, deps: TurnDeps): Promise<s
   return answer.text;
 }
 
-function checkModel({ at, request: { requestedModel } }: TaskFacts, call: TurnsCall, { keeper }: TurnDeps): void {
+function checkModel({ at, request }: TaskFacts, call: TurnsCall, { keeper }: TurnDeps): void {
+  const { requestedModel } = request;
   const snapshot = keeper.catalog.current();
   if (!snapshot) throw new GatewayError('not_ready');
   const canonicalOf = (name: string): string | undefined => {
@@ -44,6 +45,7 @@ function checkModel({ at, request: { requestedModel } }: TaskFacts, call: TurnsC
   if (call.model !== undefined && call.model !== requestedModel && call.model !== at.model && (asked === undefined || canonicalOf(call.model) !== asked))
     throw noTask(call);
   const group = snapshot.keyGroups.get(call.keyGroup);
-  if (asked !== undefined && !(group && isGranted(group, asked)))
+  // The name that was asked for may be gone: what serves it is not.
+  if (!(group && isGranted(group, asked ?? request.model ?? at.model)))
     throw new GatewayError('model_not_granted', { message: `This access key may not use the model ${requestedModel}.` });
 }

@@ -4,18 +4,15 @@ import { isGatewayError } from '@model-gateway/contracts/errors';
 import type { TurnDeps } from '../turns/deps.ts';
 import { askTasks } from './ask-tasks.ts';
 import { askUpstream } from './ask-upstream.ts';
-import { endTask } from './end-task.ts';
+import { endTask, forgottenMs } from './end-task.ts';
 
 /** How often the store is asked, how long a task is nobody else's, and how soon a task is looked at again. */
 export const defaultPace = { everyMs: 5_000, leaseMs: 60_000, againMs: 10_000, againLaterMs: 60_000 };
 export type PollPace = typeof defaultPace;
 
 const atOnce = 10;
-const minuteMs = 60_000;
-/** Upstreams forget a task after a day. */
-const forgottenMs = 24 * 60 * minuteMs;
 /** A task of this age is looked at less often. */
-const youngMs = 10 * minuteMs;
+const youngMs = 600_000;
 
 export class TaskPoller {
   readonly #deps: TurnDeps;
@@ -65,7 +62,7 @@ export class TaskPoller {
     const age = Date.now() - createdAt;
     try {
       const answer = await askUpstream(facts, undefined, keeper);
-      if (answer.status !== 'running') return await endTask(facts, answer, this.#deps);
+      if (await endTask(facts, answer, this.#deps)) return;
       await askTasks(bus, { kind: 'release', owner, id, afterMs: age < youngMs ? this.#pace.againMs : this.#pace.againLaterMs });
     } catch (error) {
       const gone = isGatewayError(error) && error.code === 'task_gone';
@@ -73,7 +70,7 @@ export class TaskPoller {
         { task: id, upstream: at.upstream, upstreamTask, error },
         gone ? 'the account of an unfinished task is not configured any more: it cannot be asked about, or billed' : 'a task could not be asked about',
       );
-      if (age > forgottenMs) await this.#giveUp(facts);
+      if (age >= forgottenMs) await this.#giveUp(facts);
     }
   }
 

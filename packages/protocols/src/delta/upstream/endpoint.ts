@@ -45,12 +45,12 @@ export const request: UpstreamAdapter['request'] = (context) => {
   };
 };
 
-const servicesPath = '/v1/services/';
+const servicesPath = /^(?:\/api)?\/v1\/services\//;
 
 /** A caller's own call of a service: the same path here. A whole endpoint is the service itself. */
 function callService({ target, clientPath = '', clientQuery, clientHeaders = {} }: Parameters<UpstreamAdapter['request']>[0]): UpstreamRequest {
   const headers = tasks.begins(target, clientHeaders) ? { ...clientHeaders, [asyncHeader]: 'enable' } : clientHeaders;
-  const url = target.directPath ? target.baseUrl : joinUrl(target.baseUrl, version, `/services/${clientPath.slice(servicesPath.length)}`);
+  const url = target.directPath ? target.baseUrl : joinUrl(target.baseUrl, version, `/services/${clientPath.replace(servicesPath, '')}`);
   return passedCall(withQuery(url, clientQuery), { headers });
 }
 
