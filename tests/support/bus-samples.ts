@@ -120,6 +120,24 @@ export const sampleOpens: { [S in keyof OpenSubjects]: OpenSubjects[S] } = {
     head: { operations: 1, execution_time_ms: 1, use_model: null, fault: null, places: null },
     tail: {},
   },
+  'translator.realtime': {
+    request: {
+      id: 'j',
+      clientRequestId: null,
+      startedAt: 1,
+      accessKey: 'caller',
+      keyGroup: 'everyone',
+      clientProtocol: 'alpha_realtime',
+      requestedModel: 'm',
+      headers: {},
+      clientIp: null,
+      plan: sampleJob().plan,
+      queueMs: 0,
+      maxFrameBytes: 1000,
+    },
+    head: {},
+    tail: { close: { code: 1000, reason: '' } },
+  },
   'stats.keep-bodies': {
     request: {
       id: 'j',

@@ -3,6 +3,7 @@ export * from './bus.ts';
 export { createGatherer, type Gathered, type Gatherer, type GatherHandlers, serveGather } from './gather.ts';
 export { withJournal } from './journal/with-journal.ts';
 export type { BusLogger } from './kit/logger.ts';
+export { WholeMessages } from './kit/whole-messages.ts';
 export { createMemoryBus, type MemoryBusOptions } from './memory/memory-bus.ts';
 export { describeNatsServer, passwordVariable } from './nats/describe-server.ts';
 export { connectNatsBus, type NatsBusOptions } from './nats/nats-bus.ts';

@@ -52,6 +52,23 @@ export const edgeVariables = {
     description:
       'Bytes kept of all such streams together, by process; above it the streams that were left by their callers are dropped, the longest left first.',
   }),
+  realtimeMaxSessions: variable(wholeNumber(0, 100_000), {
+    toml: 'realtime.max_sessions',
+    fallback: 1000,
+    description: 'Realtime sessions open at once, by process; more are answered 503. Each also counts as a request under way.',
+  }),
+  realtimeIdleMs: variable(seconds(1, 86_400), {
+    toml: 'realtime.idle_seconds',
+    fallback: 900_000,
+    shown: '900',
+    description: 'Seconds without a frame in either direction after which a realtime session is closed.',
+  }),
+  realtimeLifetimeMs: variable(seconds(1, 86_400), {
+    toml: 'realtime.lifetime_seconds',
+    fallback: 7_200_000,
+    shown: '7200',
+    description: 'Seconds after which a realtime session is closed, however busy it is.',
+  }),
   rateLimitRpm: variable(wholeNumber(0, 10_000_000), {
     env: 'RATE_LIMIT_RPM',
     fallback: null,

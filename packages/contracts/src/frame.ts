@@ -30,4 +30,6 @@ export const frameFlag = {
   text: 2,
   /** Whole events of a reply that only add text to blocks already open: they change nothing about how the stream would be terminated. */
   words: 4,
+  /** Of a relayed WebSocket: no message of the caller's, but what becomes of the connection (`RealtimeControl`). */
+  control: 8,
 } as const;

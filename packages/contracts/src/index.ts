@@ -32,6 +32,7 @@ export * from './new-request-row.ts';
 export * from './outcome.ts';
 export * from './plan.ts';
 export * from './protocol-id.ts';
+export * from './realtime.ts';
 export * from './request-log-message.ts';
 export * from './request-signing.ts';
 export * from './row.ts';

@@ -2,9 +2,9 @@ import type { ProtocolId } from './protocol-id.ts';
 
 /**
  * What a client route asks of an upstream. Three operations only pass between equal protocols: `complete`, legacy completions (text in, text out);
- * `compact`, a shortened conversation, part of which only its vendor can read; and `moderate`, a judgement of contents.
+ * `compact`, a shortened conversation, part of which only its vendor can read; and `moderate`, a judgement of contents. `realtime` is a session over a WebSocket.
  */
-export type Operation = 'generate' | 'count-tokens' | 'complete' | 'compact' | UnaryOperation;
+export type Operation = 'generate' | 'count-tokens' | 'complete' | 'compact' | 'realtime' | UnaryOperation;
 
 /**
  * One question and one answer, without a conversation: vectors of texts, the order of documents, a judgement of contents, pictures, sound and its words.

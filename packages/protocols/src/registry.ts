@@ -3,6 +3,7 @@ import { alpha } from './alpha/index.ts';
 import { alphaAudio } from './alpha_audio/index.ts';
 import { alphaEmbeddings } from './alpha_embeddings/index.ts';
 import { alphaImages } from './alpha_images/index.ts';
+import { alphaRealtime } from './alpha_realtime/index.ts';
 import { alphaRerank } from './alpha_rerank/index.ts';
 import { alphaResponse } from './alpha_response/index.ts';
 import { beta } from './beta/index.ts';
@@ -20,6 +21,7 @@ export const protocols: readonly Protocol[] = [
   alphaAudio,
   alphaEmbeddings,
   alphaImages,
+  alphaRealtime,
   alphaRerank,
   alphaResponse,
   beta,
@@ -30,6 +32,9 @@ export const protocols: readonly Protocol[] = [
   gamma,
   passthrough,
 ];
+
+/** Paths on which callers open realtime sessions, and the protocol that is spoken there. */
+export const realtimePaths: readonly { readonly path: string; readonly protocol: Protocol }[] = [{ path: '/v1/realtime', protocol: alphaRealtime }];
 
 const byId = new Map<ProtocolId, Protocol>(protocols.map((protocol) => [protocol.id, protocol]));
 

@@ -12,3 +12,4 @@ export * from './host.ts';
 export * from './outbound.ts';
 export * from './outbound-call.ts';
 export * from './sign-request.ts';
+export * from './web-socket.ts';

@@ -11,6 +11,7 @@ import type { OutboundCall, OutboundHandlers, OutboundRequest } from './outbound
 import { createPools, maxHeaderBytes } from './pools.ts';
 import { createSweeper } from './sweeper.ts';
 import { UpstreamCall } from './upstream-call.ts';
+import { createWebSocketDialer, type WebSocketDialer } from './web-socket.ts';
 
 export interface OutboundOptions {
   allowPrivate: boolean;
@@ -28,6 +29,8 @@ export interface OutboundOptions {
 
 export interface Outbound {
   send(request: OutboundRequest, handlers: OutboundHandlers): OutboundCall;
+  /** Opens a WebSocket; it is its receiver's from then on, and `close` leaves it alone. */
+  openWebSocket: WebSocketDialer['open'];
   /** Takes no more calls, lets those under way end for `graceMs` (default 5,000), then aborts them. */
   close(graceMs?: number): Promise<void>;
   /** Which addresses are dialled. */
@@ -56,6 +59,7 @@ export function createOutbound({ allowPrivate, timeouts: defaults, userAgent, lo
   const readAddress = createAddressReader();
   const now = (): number => performance.now();
   const saturatedAt = new LRUCache<string, number>({ max: 256 });
+  const webSockets = createWebSocketDialer({ policy, resolve, ca, userAgent, dropped: (header) => logger.warn({ header }, 'header cannot be sent') });
   let closed = false;
 
   /** Its connections are all taken, or one access key holds its whole share of them. */
@@ -132,6 +136,7 @@ export function createOutbound({ allowPrivate, timeouts: defaults, userAgent, lo
       }
       return call;
     },
+    openWebSocket: (request, handlers) => webSockets.open(request, handlers),
     async close(graceMs = 5000) {
       closed = true;
       const late = setTimeout(() => {

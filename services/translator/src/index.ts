@@ -23,6 +23,8 @@ import type { PrepareDeps, SignatureDeps } from './prepare/deps.ts';
 import { RefusedFlags } from './prepare/refused-flags.ts';
 import { RefusedSignatures } from './prepare/refused-signatures.ts';
 import { PromptSizes } from './prompt-sizes.ts';
+import type { RealtimeDeps } from './realtime/deps.ts';
+import { serveRealtime } from './realtime/serve-realtime.ts';
 import { serveRun } from './run.ts';
 import type { RunDeps } from './run-deps.ts';
 import { askUpstream } from './tasks/ask-upstream.ts';
@@ -76,6 +78,7 @@ const mebibyte = 1024 * 1024;
 /** What the service itself starts, asks and stops. */
 interface Composed {
   runs: RunDeps;
+  realtime: RealtimeDeps;
   limiter: Limiter;
   counter: TokenCounter;
 }
@@ -134,11 +137,21 @@ function composeDeps(deps: TranslatorDeps): Composed {
     counting: { counter, reroute, prepare, send },
     turns,
   };
-  return { runs, limiter, counter };
+  const realtime: RealtimeDeps = {
+    bus,
+    logger,
+    catalog,
+    balance,
+    outbound,
+    secrets: send.secrets,
+    egressOf: prepare.network.egressOf,
+    running: runs.running,
+  };
+  return { runs, realtime, limiter, counter };
 }
 
 export function createTranslator(deps: TranslatorDeps): Service {
-  const { runs, limiter, counter } = composeDeps(deps);
+  const { runs, realtime, limiter, counter } = composeDeps(deps);
   const poller = new TaskPoller(runs.turns, deps.config.taskPace);
   const { leaveMs } = deps.config;
   let registrations: Disposable | undefined;
@@ -155,6 +168,7 @@ export function createTranslator(deps: TranslatorDeps): Service {
         open: {
           'translator.run': (job, body, stream) => serveRun(job, body, stream, runs),
           'translator.turns': (call, body, stream) => serveTurnsCall(call, body, stream, runs.turns),
+          'translator.realtime': (job, _body, stream) => serveRealtime(job, stream, realtime),
         },
       });
     },

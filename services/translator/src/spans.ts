@@ -41,6 +41,7 @@ const operationNames: Readonly<Record<Operation, string>> = {
   'translate-speech': 'translate_speech',
   native: 'native',
   passthrough: 'passthrough',
+  realtime: 'realtime',
 };
 
 /** What the span of an upstream call says of the request. */

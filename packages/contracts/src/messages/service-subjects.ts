@@ -35,6 +35,7 @@ export const serviceSubjects = {
       'router.plan',
       'translator.run',
       'translator.turns',
+      'translator.realtime',
       'turns.write',
       'edge.stream',
       'stats.spent',
@@ -56,7 +57,7 @@ export const serviceSubjects = {
   },
   translator: {
     calls: ['router.plan', 'script.run', 'stats.tasks', 'turns.read', 'turns.write', ...snapshotCalls],
-    serves: ['translator.run', 'translator.turns'],
+    serves: ['translator.run', 'translator.turns', 'translator.realtime'],
     publishes: ['router.outcome', 'stats.request', 'turns.finished', 'turns.alive', ...gatherEvents],
     listens: ['catalog.changed', 'turns.cancelled', 'gather.ask', ...gatherReplies],
     commits: [],
@@ -86,7 +87,7 @@ export const serviceSubjects = {
 
 /** Subjects that their services do without, so that they also start where the server's configuration is that of the version before the subject. */
 export const dispensableSubjects = [
-  ...(['catalog.scripts', 'edge.stream', 'stats.tasks'] as const),
+  ...(['catalog.scripts', 'edge.stream', 'stats.tasks', 'translator.realtime'] as const),
   ...(['translator.turns', 'turns.read', 'turns.write', 'turns.finished', 'turns.alive', 'turns.cancelled'] as const),
 ] as const satisfies readonly (CallSubject | keyof EventSubjects)[];
 

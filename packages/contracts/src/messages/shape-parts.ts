@@ -109,6 +109,22 @@ export const job = z.looseObject({
   }),
 });
 
+export const realtimeJob = z.looseObject({
+  id,
+  clientRequestId: orNull(text),
+  startedAt: instant,
+  accessKey: text,
+  keyGroup: text,
+  clientProtocol: text,
+  requestedModel: text,
+  headers: textByName,
+  clientIp: orNull(text),
+  sessionId: text.optional(),
+  plan,
+  queueMs: amount,
+  maxFrameBytes: whole,
+});
+
 export const outcome = z.looseObject({
   model: text,
   upstream: text,

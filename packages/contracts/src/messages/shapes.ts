@@ -128,6 +128,11 @@ export const openShapes = {
     head: z.looseObject({ status: z.int().min(100).max(599), headers: part.textByName }),
     tail: z.looseObject({ resume: z.looseObject({ stream: part.text, after: z.int().min(-1) }).optional() }),
   },
+  'translator.realtime': {
+    request: part.realtimeJob,
+    head: part.anything,
+    tail: z.looseObject({ close: z.looseObject({ code: z.int().min(1000).max(4999), reason: part.text }) }),
+  },
   'edge.stream': {
     request: z.looseObject({
       stream: part.id,

@@ -2,6 +2,7 @@ import type { AuditRow } from '../audit.ts';
 import type { Job, ReplyHead, ReplyTail } from '../job.ts';
 import type { Outcome } from '../outcome.ts';
 import type { Plan, PlanRequest } from '../plan.ts';
+import type { RealtimeJob, RealtimeTail } from '../realtime.ts';
 import type { RequestRow } from '../row.ts';
 import type { CatalogDelta, CatalogRows } from '../snapshot.ts';
 import type { BodiesToKeep } from './bodies.ts';
@@ -48,6 +49,8 @@ export interface OpenSubjects {
   'turns.read': { request: TurnsRead; head: TurnsFound; tail: Record<string, never> };
   /** A caller's call on stored turns or conversations, which reaches no model; some are answered by the upstream that keeps the turn. */
   'translator.turns': { request: TurnsCall; head: ReplyHead; tail: TurnsCallTail };
+  /** A caller's WebSocket, connected to an upstream's. The head comes when an upstream has taken the session, or may still take it. */
+  'translator.realtime': { request: RealtimeJob; head: Record<string, never>; tail: RealtimeTail };
   /** The events of a reply that an edge keeps, from a position on. Opened to the edge whose name is in the stream's id. */
   'edge.stream': { request: StreamTakeUp; head: ReplyHead; tail: Record<string, never> };
   /** One HTTP/1.1 exchange with the console's own server, in both directions. */

@@ -6,6 +6,7 @@ import type { ProtocolId } from '@model-gateway/contracts';
 import type { ClientErrors, UpstreamErrors } from './errors.ts';
 import type { ClientLimits } from './limits.ts';
 import type { ClientModels, UpstreamModels } from './models.ts';
+import type { UpstreamRealtime } from './realtime.ts';
 import type { ClientReplyCodec, UpstreamReplyCodec } from './reply-codec.ts';
 import type { ClientRequestCodec, UpstreamRequestCodec } from './request-codec.ts';
 import type { ClientRoutes } from './routes.ts';
@@ -26,6 +27,7 @@ export type * from './form.ts';
 export type * from './images.ts';
 export type * from './limits.ts';
 export type * from './models.ts';
+export type * from './realtime.ts';
 export type * from './reply-codec.ts';
 export type * from './request-codec.ts';
 export type * from './routes.ts';
@@ -42,8 +44,8 @@ export type * from './verbatim.ts';
 /** Everything the gateway knows about one wire protocol. Others receive a `Protocol`; nobody outside compares an id. */
 export interface Protocol {
   id: ProtocolId;
-  /** What it is for: conversations, or one question and one answer. Both kinds share addresses, keys, errors and what the edge asks of a body. */
-  kind: 'chat' | 'unary';
+  /** What it is for: conversations, one question and one answer, or sessions. All kinds share addresses, keys, errors and what the edge asks of a body. */
+  kind: 'chat' | 'unary' | 'realtime';
   /** One line for the console: what users call it. */
   title: string;
   /** How callers speak it to us; absent for protocols that only upstreams speak. */
@@ -76,4 +78,5 @@ export interface UpstreamAdapter
     UpstreamModels,
     UpstreamTasks,
     UpstreamVerbatim,
-    UpstreamUnary {}
+    UpstreamUnary,
+    UpstreamRealtime {}

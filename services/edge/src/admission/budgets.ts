@@ -86,6 +86,19 @@ export class BudgetLimiter {
     return this.#reserveAll(wanted, reservationsOf(asked, this.#deps.priceOf), { ms: maxWaitMs, onLeave });
   }
 
+  /** Whether nothing is left of one of the caller's budgets; as exact as the rows that were read in the last seconds. */
+  async isSpent({ key, group }: Principal): Promise<boolean> {
+    const accounts: Account[] = [];
+    if (key.budget) accounts.push(this.#account('key', key.name, key.budget));
+    if (group.budget) accounts.push(this.#account('group', group.name, group.budget));
+    for (const account of accounts) {
+      if (account.learnedAt === null || this.#elapsed() - account.learnedAt > relearnMs) await this.#learn(account);
+      const known = await this.#deps.state.lookAtBudget(account.scope);
+      if ((known?.spent ?? 0) >= toMicros(account.budget.limit)) return true;
+    }
+    return false;
+  }
+
   async shown(): Promise<BudgetPart[]> {
     const parts: BudgetPart[] = [];
     for (const { kind, name, budget, scope, until } of [...this.#accounts.values()].slice(-maxShown)) {

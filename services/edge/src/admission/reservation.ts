@@ -13,7 +13,7 @@ export interface Asked {
   values: Job['places']['values'];
   /** What it found of files. */
   files?: Job['places']['files'];
-  client: ClientAdapter;
+  client: Pick<ClientAdapter, 'readReplyLimits'>;
 }
 
 /** For each currency the most that one of the models may cost, in millionths: which of them will answer is not known yet. */

@@ -4,6 +4,7 @@ import { GatewayError } from '@model-gateway/contracts/errors';
 import { call } from '../call.ts';
 import { ClientExchange } from '../client-exchange.ts';
 import type { EdgeContext } from '../context.ts';
+import { notASocket, realtimeProtocolAt } from '../realtime/open-session.ts';
 import { type ClientProtocol, findClientRoute, type Headers } from './client-routes.ts';
 
 /** Paths under these belong to callers of models; the rest goes to the service routes. */
@@ -26,8 +27,9 @@ export function createListener(context: EdgeContext, serviceRoutes: RequestListe
     const query = cut < 0 ? noQuery : new URLSearchParams(target.slice(cut + 1));
     const answer = findClientRoute(request.method ?? 'GET', path, query, request.headers as Headers);
     if ('found' in answer) return void call({ request, response, found: answer.found, query }, context);
-    const error =
-      'methods' in answer
+    const error = realtimeProtocolAt(path)
+      ? notASocket()
+      : 'methods' in answer
         ? new GatewayError('method_not_allowed', { headers: { allow: answer.methods.join(', ') } })
         : new GatewayError('not_found', { message: notServed(answer.protocol, path) ?? `There is nothing at ${path.slice(0, 200)}.` });
     refuse(request, response, answer.protocol, error);

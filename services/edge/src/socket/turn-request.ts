@@ -19,7 +19,8 @@ export function turnHeaders(upgrade: IncomingMessage, bearer: string | null): Tu
     const name = upgrade.rawHeaders[at] ?? '';
     if (!ofTheHandshake.test(name)) raw.push(name, upgrade.rawHeaders[at + 1] ?? '');
   }
-  if (bearer !== null) {
+  // The same key may come both ways.
+  if (bearer !== null && headers['authorization'] !== `Bearer ${bearer}`) {
     headers['authorization'] = `Bearer ${bearer}`;
     raw.push('authorization', headers['authorization']);
   }

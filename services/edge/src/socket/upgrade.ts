@@ -6,12 +6,13 @@ import { GatewayError, isGatewayError, toGatewayError } from '@model-gateway/con
 import { headersAllowed } from '@model-gateway/routing/header-rules';
 import { mintRequestId } from '@model-gateway/service-runtime';
 import { WebSocketServer } from 'ws';
-import { authenticate } from '../admission/credentials.ts';
+import { authenticate, type Principal } from '../admission/credentials.ts';
 import type { EdgeContext } from '../context.ts';
 import { type ClientRouteMatch, findClientRoute, type Headers, protocolOfPrefix } from '../http/client-routes.ts';
 import { sayLast } from '../http/close-with-message.ts';
 import { isAmbiguous, originForm } from '../http/listener.ts';
 import { BodyBudget } from '../http/read-body.ts';
+import { RealtimeListener, realtimeProtocolAt } from '../realtime/open-session.ts';
 import { type TurnHeaders, turnHeaders } from './turn-request.ts';
 import { TurnSocket } from './turn-socket.ts';
 
@@ -35,9 +36,13 @@ function findSocketRoute(request: IncomingMessage): ClientRouteMatch | null {
   return 'found' in answer && answer.found.route.socket ? answer.found : null;
 }
 
+const realtimeOf = (request: IncomingMessage) => realtimeProtocolAt(originForm(request).split('?', 1)[0] ?? '');
+
 /** Whether a request opens a WebSocket here. Every other wish to upgrade (h2c) is ignored, as HTTP allows, and answered as the request it is. */
 export const opensSocket = (request: IncomingMessage): boolean =>
-  request.method === 'GET' && request.headers.upgrade?.toLowerCase() === 'websocket' && findSocketRoute(request) !== null;
+  request.method === 'GET' &&
+  request.headers.upgrade?.toLowerCase() === 'websocket' &&
+  (realtimeOf(request) !== undefined || findSocketRoute(request) !== null);
 
 export function acceptSockets(server: Server, context: EdgeContext): void {
   const memory = new BodyBudget(Math.floor(context.config.bodyBudgetBytes * rememberedShare));
@@ -47,9 +52,16 @@ export function acceptSockets(server: Server, context: EdgeContext): void {
     perMessageDeflate: false,
     handleProtocols: (names) => [...names].find((name) => !name.startsWith('openai-')) ?? false,
   });
+  const realtime = new RealtimeListener(context, {
+    admit: (request) => admit(request, context),
+    isStillAdmitted: (request) => isStillAdmitted(request, headersWithKey(request), context),
+    refuse,
+  });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     // Until the handshake is done nobody else listens, and an unheard error would end the process.
     socket.on('error', () => socket.destroy());
+    const protocol = realtimeOf(request);
+    if (protocol) return void realtime.open({ request, socket, head }, protocol);
     const match = findSocketRoute(request);
     if (!match) return refuse(socket, request, new GatewayError('not_found'));
     admit(request, context)
@@ -68,8 +80,7 @@ export function acceptSockets(server: Server, context: EdgeContext): void {
   );
 
   function accept(request: IncomingMessage, socket: Duplex, head: Buffer, match: ClientRouteMatch): void {
-    const key = offered(request).find((name) => name.startsWith(keyProtocol));
-    const headers = turnHeaders(request, key === undefined ? null : key.slice(keyProtocol.length));
+    const headers = headersWithKey(request);
     sockets.handleUpgrade(request, socket, head, (accepted) => {
       const session = match.protocol.client.createSocketSession?.({
         mintId: context.mintId,
@@ -85,23 +96,31 @@ export function acceptSockets(server: Server, context: EdgeContext): void {
   }
 }
 
+/** The caller's headers, with a key that came as a subprotocol among them. */
+function headersWithKey(request: IncomingMessage): TurnHeaders {
+  const keys = new Set(offered(request).filter((name) => name.startsWith(keyProtocol)));
+  if (keys.size > 1) throw new GatewayError('unauthorized', { message: 'Two different access keys were sent.' });
+  const [key] = keys;
+  return turnHeaders(request, key === undefined ? null : key.slice(keyProtocol.length));
+}
+
 /** Who calls is asked again for each turn; here it only keeps strangers from holding connections. */
-async function admit(request: IncomingMessage, context: EdgeContext): Promise<void> {
+async function admit(request: IncomingMessage, context: EdgeContext): Promise<{ snapshot: Snapshot; principal: Principal }> {
   if (isAmbiguous(request)) throw new GatewayError('invalid_request');
   await context.admission.rateLimits.admitAddress(context.admission.clientAddress(request));
   const snapshot = context.catalog.current();
   if (!snapshot) throw new GatewayError('not_ready');
   if (context.connections.draining) throw new GatewayError('draining');
   if (context.connections.sockets.size >= context.config.maxGlobalConcurrency) throw new GatewayError('overloaded');
-  const key = offered(request).find((name) => name.startsWith(keyProtocol));
-  checkCaller(request, turnHeaders(request, key === undefined ? null : key.slice(keyProtocol.length)), snapshot);
+  return { snapshot, principal: checkCaller(request, headersWithKey(request), snapshot) };
 }
 
 /** Throws for a caller whose key or headers the snapshot refuses. */
-function checkCaller(request: IncomingMessage, { headers, raw }: TurnHeaders, snapshot: Snapshot): void {
+function checkCaller(request: IncomingMessage, { headers, raw }: TurnHeaders, snapshot: Snapshot): Principal {
   const asked = { headers, rawHeaders: raw } as unknown as IncomingMessage;
-  const { group } = authenticate(asked, new URLSearchParams(request.url?.split('?', 2)[1]), snapshot, Date.now());
-  if (!headersAllowed(group.header_acl, headers)) throw new GatewayError('header_denied');
+  const principal = authenticate(asked, new URLSearchParams(request.url?.split('?', 2)[1]), snapshot, Date.now());
+  if (!headersAllowed(principal.group.header_acl, headers)) throw new GatewayError('header_denied');
+  return principal;
 }
 
 /** Whether the caller of an open connection would still be let in: its key may be disabled, deleted or expired by now. */
@@ -117,14 +136,17 @@ function isStillAdmitted(request: IncomingMessage, headers: TurnHeaders, context
   }
 }
 
-function refuse(socket: Duplex, request: IncomingMessage, { status, code, message, headers = {} }: GatewayError): void {
-  const requestId = mintRequestId();
+/** `requestId`: of what left a row. */
+function refuse(socket: Duplex, request: IncomingMessage, error: GatewayError, requestId = mintRequestId()): void {
+  const { status, code, message, headers = {}, retryAfter, param } = error;
   const { client } = protocolOfPrefix(request.url?.split('?', 1)[0] ?? '/');
-  const { body } = client.writeError({ status, code, message, requestId });
-  const length = Buffer.byteLength(body);
-  const more = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const drawn = client.writeError({ status, code, message, requestId, ...(param !== undefined && { param }) });
+  // A limit of the key has a text of its own.
+  const body = code === 'rate_limited' && error.body !== undefined ? error.body : drawn.body;
+  const all = { 'content-type': 'application/json', ...headers, ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }) };
+  const more = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
   sayLast(
     socket,
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Refused'}\r\nConnection: close\r\nContent-Type: application/json\r\nX-Request-Id: ${requestId}\r\nContent-Length: ${length}\r\n${more.join('')}\r\n${body}`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Refused'}\r\nConnection: close\r\nX-Request-Id: ${requestId}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${more.join('')}\r\n${body}`,
   );
 }

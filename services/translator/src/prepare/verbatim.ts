@@ -29,10 +29,10 @@ const servedBy = ({ protocol, target }: Route): readonly Operation[] => findProt
 /** Conversations have rules of their own for what only passes; what is no conversation is served or it is not. */
 function serves({ operation }: Job, route: Route): boolean {
   const served = servedBy(route);
-  return isUnary(operation) ? served.includes(operation) : served.some((one) => !isUnary(one));
+  return isUnary(operation) || operation === 'realtime' ? served.includes(operation) : served.some((one) => !isUnary(one) && one !== 'realtime');
 }
 
-const paths: Record<UnaryOperation | 'generate', string> = {
+const paths: Record<UnaryOperation | 'generate' | 'realtime', string> = {
   generate: 'chat, messages and generate-content paths',
   embed: '/v1/embeddings',
   rerank: '/v1/rerank',
@@ -45,11 +45,12 @@ const paths: Record<UnaryOperation | 'generate', string> = {
   'translate-speech': '/v1/audio/translations',
   native: '/v1/services',
   passthrough: '/v3',
+  realtime: 'the WebSocket at /v1/realtime',
 };
 
 /** Where this model is served instead. */
 function describeServed(route: Route): string {
-  const served = new Set(servedBy(route).map((operation) => paths[isUnary(operation) ? operation : 'generate']));
+  const served = new Set(servedBy(route).map((operation) => paths[isUnary(operation) || operation === 'realtime' ? operation : 'generate']));
   return `The model is not served on this path, but on ${[...served].join(', ')}.`;
 }
 

@@ -1,0 +1,88 @@
+/** What is observed of frames, in any order of keys, under both vocabularies; and the one name that is exchanged. */
+import { describe, expect, test } from '@jest/globals';
+import { readEventType } from './event-type.ts';
+import { alphaRealtime } from './index.ts';
+
+const adapter = alphaRealtime.upstream!.realtime!;
+const frame = (value: unknown) => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
+
+describe('the type of an event', () => {
+  test.each([
+    ['{"type":"a.b"}', 'a.b'],
+    ['{ "event_id" : "x", "type" : "a.b" , "rest": 1}', 'a.b'],
+    ['{"event_id":"say \\"type\\":\\"no\\"","n":{"type":"inner","l":[{"type":"deep"}]},"k":-1.5e3,"type":"a.b"}', 'a.b'],
+    ['{"event_id":"ends with \\\\","type":"a.b"}', 'a.b'],
+    ['{"type":"session\\u002eupdate"}', 'session.update'],
+    ['{"n":{"type":"inner"}}', null],
+    ['{"type":7}', null],
+    ['{"type":"cut', null],
+    ['[{"type":"a"}]', null],
+    ['', null],
+    ['{"a" "type":"b"}', null],
+  ])('%s', (text, type) => expect(readEventType(Buffer.from(text))).toBe(type));
+
+  test('whatever it is cut to, it is read or it is not', () => {
+    const whole = Buffer.from('{"event_id":"e\\"1","l":[1,{"a":"}"}],"type":"response.done","x":{}}');
+    for (let end = 0; end < whole.length; end++) expect([null, 'response.done']).toContain(readEventType(whole.subarray(0, end)));
+  });
+});
+
+describe('notices', () => {
+  test('a session, a response and its content', () => {
+    expect(adapter.readNotice(frame({ event_id: 'e', type: 'session.created', session: {} }))).toEqual({ kind: 'session' });
+    expect(adapter.readNotice(frame({ type: 'response.created', response: { id: 'r1' } }))).toEqual({ kind: 'response-started', id: 'r1' });
+    for (const type of ['response.output_audio.delta', 'response.audio.delta', 'response.text.delta', 'response.output_audio_transcript.delta'])
+      expect(adapter.readNotice(frame({ type, delta: 'AAAA' }))).toEqual({ kind: 'content' });
+    expect(adapter.readNotice(frame({ type: 'session.updated' }))).toBeNull();
+    expect(adapter.readNotice(frame('no json'))).toBeNull();
+  });
+
+  test('usage in disjoint buckets', () => {
+    const usage = {
+      total_tokens: 300,
+      input_tokens: 200,
+      output_tokens: 100,
+      input_token_details: { text_tokens: 80, audio_tokens: 120, cached_tokens: 60, cached_tokens_details: { text_tokens: 20, audio_tokens: 40 } },
+      output_token_details: { text_tokens: 30, audio_tokens: 70 },
+    };
+    expect(adapter.readNotice(frame({ type: 'response.done', response: { id: 'r1', status: 'cancelled', usage } }))).toEqual({
+      kind: 'response-ended',
+      id: 'r1',
+      status: 'cancelled',
+      code: null,
+      usage: { input: 60, cacheRead: 60, cacheWrite5m: 0, cacheWrite1h: 0, output: 30, reasoning: 0, audioInput: 80, audioOutput: 70 },
+    });
+  });
+
+  test('why a response failed, and what an error says', () => {
+    const failed = { id: 'r1', status: 'failed', status_details: { type: 'failed', error: { type: 'server_error', code: 'rate_limit_exceeded' } } };
+    expect(adapter.readNotice(frame({ type: 'response.done', response: failed }))).toMatchObject({
+      status: 'failed',
+      code: 'rate_limit_exceeded',
+      usage: null,
+    });
+    const error = { type: 'error', error: { type: 'invalid_request_error', code: 'invalid_api_key', message: 'Incorrect API key', event_id: 'c1' } };
+    expect(adapter.readNotice(frame(error))).toMatchObject({ kind: 'error', eventId: 'c1', fault: { class: 'credential' } });
+  });
+});
+
+test("the upstream's id of the model replaces whatever a session.update names, and nothing else changes", () => {
+  const target = { upstreamModelId: 'gpt-realtime-2' };
+  expect(adapter.rewrite(frame('{ "type":"session.update", "session":{"model" : "mine", "voice":"é"} }'), target).toString()).toBe(
+    '{ "type":"session.update", "session":{"model" : "gpt-realtime-2", "voice":"é"} }',
+  );
+  for (const text of ['{"type":"session.update","session":{"voice":"a"}}', '{"type":"response.create","session":{"model":"mine"}}', 'no json']) {
+    const same = frame(text);
+    expect(adapter.rewrite(same, target)).toBe(same);
+  }
+});
+
+test.each([
+  ['https://api.openai.com', false, 'wss://api.openai.com/v1/realtime?model=gpt%2Fr'],
+  ['http://127.0.0.1:9/v1', false, 'ws://127.0.0.1:9/v1/realtime?model=gpt%2Fr'],
+  ['https://x.openai.azure.com/openai/v1/realtime?api-version=1', true, 'wss://x.openai.azure.com/openai/v1/realtime?api-version=1&model=gpt%2Fr'],
+])('the address of %s', (baseUrl, directPath, url) => {
+  const target = { baseUrl, directPath, upstreamModelId: 'gpt/r', neutralHeaders: false, extraConfig: null };
+  const clientHeaders = { 'openai-beta': 'realtime=v1', cookie: 'a' };
+  expect(adapter.connect({ target, clientHeaders })).toEqual({ url, headers: { 'openai-beta': 'realtime=v1' } });
+});

@@ -1,0 +1,63 @@
+/** What frames of a session say, under the present event names and those of the beta. */
+import { applyEdits } from '@model-gateway/json-bytes';
+import type { RealtimeAdapter, RealtimeNotice } from '../contract/index.ts';
+import { asString, own } from '../kit/read.ts';
+import { readEventType } from './event-type.ts';
+import { readUsage } from './usage.ts';
+
+/** Events by which a session begins; vendors differ. */
+const sessionEvents: ReadonlySet<string> = new Set(['session.created', 'conversation.created']);
+/** Content of a response; the beta's names lack `output_`. */
+const contentEvent = /^response\.(?:(?:output_)?(?:text|audio|audio_transcript)|function_call_arguments)\.delta$/;
+
+function parse(frame: Buffer): unknown {
+  try {
+    return JSON.parse(frame.toString('utf8'));
+  } catch {
+    return null;
+  }
+}
+
+/** A code that the vendor uses for an account, a key or a limit says more than the status that an event has not got. */
+type ReadFault = (body: string) => Extract<RealtimeNotice, { kind: 'error' }>['fault'];
+
+export const readNotice =
+  (readFault: ReadFault): RealtimeAdapter['readNotice'] =>
+  (frame) => {
+    const type = readEventType(frame);
+    if (type === null) return null;
+    if (sessionEvents.has(type)) return { kind: 'session' };
+    if (contentEvent.test(type)) return { kind: 'content' };
+    if (type !== 'response.created' && type !== 'response.done' && type !== 'error') return null;
+    const event = parse(frame);
+    if (type === 'error') return { kind: 'error', fault: readFault(frame.toString('utf8')), eventId: asString(own(own(event, 'error'), 'event_id')) ?? null };
+    const response = own(event, 'response');
+    const id = asString(own(response, 'id'));
+    if (id === undefined) return null;
+    if (type === 'response.created') return { kind: 'response-started', id };
+    const details = own(response, 'status_details');
+    return {
+      kind: 'response-ended',
+      id,
+      status: asString(own(response, 'status')) ?? 'completed',
+      code: asString(own(own(details, 'error'), 'code')) ?? asString(own(own(details, 'error'), 'type')) ?? null,
+      usage: readUsage(own(response, 'usage')),
+    };
+  };
+
+export const readAsk: RealtimeAdapter['readAsk'] = (frame) =>
+  readEventType(frame) === 'response.create' ? { kind: 'respond', eventId: asString(own(parse(frame), 'event_id')) ?? null } : null;
+
+/** A session stays with the model that was granted, whatever name the caller gives here. */
+export const rewrite: RealtimeAdapter['rewrite'] = (frame, { upstreamModelId }) => {
+  if (readEventType(frame) !== 'session.update') return frame;
+  const edited = applyEdits(frame, [{ path: ['session', 'model'], value: upstreamModelId }]);
+  return edited === frame ? frame : Buffer.from(edited.buffer, edited.byteOffset, edited.byteLength);
+};
+
+export const writeError: RealtimeAdapter['writeError'] = ({ code, message, status }, eventId) =>
+  JSON.stringify({
+    type: 'error',
+    event_id: eventId,
+    error: { type: status >= 500 ? 'server_error' : 'invalid_request_error', code, message, param: null, event_id: null },
+  });

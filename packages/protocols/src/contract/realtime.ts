@@ -1,0 +1,35 @@
+/** Sessions over a WebSocket: frames pass as they are, and what they say about responses and usage is observed. */
+import type { Usage } from '@model-gateway/contracts';
+import type { UpstreamFault } from '../chat/event.ts';
+import type { Target } from './target.ts';
+
+/** What a frame of the upstream says about the session. */
+export type RealtimeNotice =
+  /** The session exists: from here on it belongs to this upstream. */
+  | { readonly kind: 'session' }
+  | { readonly kind: 'response-started'; readonly id: string }
+  /** The first bytes of some response's content. */
+  | { readonly kind: 'content' }
+  | { readonly kind: 'response-ended'; readonly id: string; readonly status: string; readonly code: string | null; readonly usage: Usage | null }
+  | { readonly kind: 'error'; readonly fault: UpstreamFault; readonly eventId: string | null };
+
+/** What a frame of the caller asks for. */
+export type RealtimeAsk = { readonly kind: 'respond'; readonly eventId: string | null };
+
+/** Realtime sessions of an upstream. Example: `connect({ target, clientHeaders })` gives `{ url: 'wss://host/v1/realtime?model=m', headers: {} }`. */
+export interface RealtimeAdapter {
+  /** Address (`ws:` or `wss:`) and headers of a session, without the credential. */
+  connect(context: { target: Target; clientHeaders: Readonly<Record<string, string>> }): { url: string; headers: Record<string, string> };
+  /** A caller's text frame as the upstream gets it: names of models exchanged, every other byte as it was. The same object where nothing changes. */
+  rewrite(frame: Buffer, target: Pick<Target, 'upstreamModelId'>): Buffer;
+  /** null: nothing that is observed. Unreadable frames are none. */
+  readAsk(frame: Buffer): RealtimeAsk | null;
+  readNotice(frame: Buffer): RealtimeNotice | null;
+  /** An error of the gateway's own as a frame, for a session whose handshake was accepted. */
+  writeError(error: { code: string; message: string; status: number }, eventId: string): string;
+}
+
+/** Absent: upstreams of this protocol hold no sessions. */
+export interface UpstreamRealtime {
+  realtime?: RealtimeAdapter;
+}

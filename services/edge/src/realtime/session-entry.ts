@@ -1,0 +1,71 @@
+/** A realtime session as the edge knows it: its id, who opened it, and the row that it leaves where no translator does. */
+import type { IncomingMessage } from 'node:http';
+import { newRequestRow, type ResolvedName } from '@model-gateway/contracts';
+import type { GatewayError } from '@model-gateway/contracts/errors';
+import type { Protocol } from '@model-gateway/protocols';
+import { mintRequestId } from '@model-gateway/service-runtime';
+import type { Principal } from '../admission/credentials.ts';
+import { sessionOf } from '../admission/session.ts';
+import type { EdgeContext } from '../context.ts';
+import type { Headers } from '../http/client-routes.ts';
+
+const plainToken = /^[\x21-\x7e]{1,128}$/;
+
+export class SessionEntry {
+  readonly id = mintRequestId();
+  readonly startedAt = Date.now();
+  readonly request: IncomingMessage;
+  readonly protocol: Protocol;
+  readonly clientIp: string | null;
+  readonly clientRequestId: string | null;
+  readonly sessionId: string | null;
+  readonly #context: EdgeContext;
+  readonly #began = performance.now();
+  #published = false;
+  /** As far as they are known. */
+  principal: Principal | null = null;
+  requestedModel: string | null = null;
+  named: ResolvedName | null = null;
+
+  constructor(request: IncomingMessage, protocol: Protocol, context: EdgeContext) {
+    this.request = request;
+    this.protocol = protocol;
+    this.#context = context;
+    this.clientIp = context.admission.clientAddress(request);
+    const given = request.headers['z-request-id'];
+    this.clientRequestId = typeof given === 'string' && plainToken.test(given) ? given : null;
+    this.sessionId = sessionOf(request.headers as Headers);
+  }
+
+  elapsedMs(): number {
+    return performance.now() - this.#began;
+  }
+
+  /** The translator's row, where there is one, replaces it. */
+  publish(status: number, { code }: GatewayError): void {
+    if (this.#published) return;
+    this.#published = true;
+    const { reporting } = this.#context;
+    const row = newRequestRow({
+      id: this.id,
+      kind: 'realtime_session',
+      client_request_id: this.clientRequestId,
+      started_at: this.startedAt,
+      authority: 1,
+      access_key: this.principal?.key.name ?? null,
+      key_group: this.principal?.group.name ?? null,
+      model: this.named?.canonical ?? null,
+      requested_model: this.requestedModel?.slice(0, 200) ?? null,
+      client_protocol: this.protocol.id,
+      stream: true,
+      status,
+      error_code: code,
+      duration_ms: Math.round(this.elapsedMs()),
+      client_ip: this.clientIp,
+      user_agent: this.request.headers['user-agent']?.slice(0, 512) ?? null,
+      session_id: this.sessionId ?? this.id,
+    });
+    reporting.meters.finished(row);
+    reporting.rows.publish(row);
+  }
+}

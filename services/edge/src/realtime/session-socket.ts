@@ -1,0 +1,278 @@
+/** One realtime session: the caller's WebSocket on this side, a stream to a translator on the other. Frames pass as they are. */
+import { type StreamCall, type StreamHandlers, WholeMessages } from '@model-gateway/bus';
+import { frameFlag, type RealtimeControl, type RealtimeTail, type SocketClose } from '@model-gateway/contracts';
+import { GatewayError } from '@model-gateway/contracts/errors';
+import type { WebSocket } from 'ws';
+import type { Principal } from '../admission/credentials.ts';
+import type { EdgeContext } from '../context.ts';
+import type { OpenSocket } from '../open-connections.ts';
+import { ArrivingBytes } from '../socket/arriving-bytes.ts';
+import type { SessionEntry } from './session-entry.ts';
+
+/** Base64 of sound makes long frames; no vendor takes longer ones. */
+export const maxFrameBytes = 16 * 1024 * 1024;
+
+const maxPingMs = 15_000;
+/** A peer that answers no ping for this many of them is gone. */
+const missedPings = 2;
+/** After the close frame a peer has this long to read it. */
+const closeDelayMs = 1000;
+/** A response under way may end, but not go on for longer than this, when the session has to end. */
+const lastResponseMs = 4000;
+const budgetCheckMs = 2000;
+
+/** Codes that may not be sent: an ordinary one says it to the peer. */
+const localCodes: ReadonlySet<number> = new Set([1004, 1006, 1015]);
+const maxReasonBytes = 123;
+
+/** What ends with the session. */
+export interface SessionHold {
+  readonly entry: SessionEntry;
+  readonly principal: Principal;
+  /** Whether the caller would still be let in. */
+  mayStay(): boolean;
+  released(): void;
+}
+
+export class SessionSocket implements OpenSocket, StreamHandlers<'translator.realtime'> {
+  index = -1;
+  readonly #hold: SessionHold;
+  readonly #context: EdgeContext;
+  readonly #messages = new WholeMessages(maxFrameBytes);
+  #call: StreamCall | undefined;
+  #socket: WebSocket | undefined;
+  #waiting: { bytes: Buffer; flags: number; consumed: number }[] = [];
+  /** How it ended before the handshake was answered. */
+  #end: SocketClose | undefined;
+  #failure: GatewayError | undefined;
+  #streamOver = false;
+  #released = false;
+  #leaving = false;
+  #unanswered = 0;
+  #activeAt = performance.now();
+  #budgetCheckedAt = performance.now();
+  #timers: NodeJS.Timeout[] = [];
+  readonly #opened: { resolve(): void; reject(error: unknown): void };
+  /** An upstream has taken the session. Rejects with what the caller is refused with. */
+  readonly opened: Promise<void>;
+
+  constructor(hold: SessionHold, context: EdgeContext) {
+    this.#hold = hold;
+    this.#context = context;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.opened = promise;
+    this.#opened = { resolve, reject };
+    // Nobody may be waiting when the caller leaves.
+    promise.catch(() => {});
+  }
+
+  /** Why there is no session after all, though an upstream had taken it: the refusal can still go out over HTTP. */
+  get failure(): GatewayError | undefined {
+    return this.#failure;
+  }
+
+  /** The stream that carries the session. */
+  use(call: StreamCall): void {
+    this.#call = call;
+    call.onSendable(() => this.#socket?.resume());
+  }
+
+  /** The caller's handshake was accepted. */
+  attach(socket: WebSocket): void {
+    this.#socket = socket;
+    const { config, connections, admission } = this.#context;
+    connections.sockets.add(this);
+    this.#activeAt = performance.now();
+    const arriving = new ArrivingBytes(admission.bodyBudget);
+    this.#hold.entry.request.socket.prependListener('data', (chunk: Buffer) => {
+      if (!arriving.take(chunk.length)) this.#closeSocket({ code: 1013, reason: 'The gateway holds too many request bodies.' });
+    });
+    socket.on('message', (data: Buffer, isBinary: boolean) => {
+      arriving.release();
+      this.#up(data, isBinary);
+    });
+    socket.on('pong', (data) => {
+      arriving.releaseControl(data.length);
+      this.#unanswered = 0;
+    });
+    socket.on('ping', (data) => arriving.releaseControl(data.length));
+    // What the library finds wrong it answers with a close frame, which must still go out.
+    socket.on('error', () => this.#terminateSoon());
+    socket.on('close', (code, reason) => {
+      arriving.close();
+      this.#closed(code, reason.toString('utf8'));
+    });
+    const pingMs = Math.min(maxPingMs, config.realtimeIdleMs / 2);
+    this.#timers.push(
+      setInterval(() => this.#look(), pingMs).unref(),
+      setTimeout(() => this.#leave({ code: 1000, reason: 'The session has reached its age.' }, lastResponseMs), config.realtimeLifetimeMs).unref(),
+    );
+    for (const { bytes, flags, consumed } of this.#waiting.splice(0)) this.#down(bytes, flags, consumed);
+    if (this.#end) this.#closeSocket(this.#end);
+    else if (connections.draining) this.drain();
+  }
+
+  /** The caller left before its handshake was answered. */
+  abandon(): void {
+    this.#streamOver = true;
+    this.#call?.cancel('client gone');
+    this.#release();
+    this.#opened.reject(new GatewayError('client_gone'));
+  }
+
+  head(): void {
+    this.#opened.resolve();
+  }
+
+  data(bytes: Uint8Array, flags: number): void {
+    const message = this.#messages.push(bytes, flags);
+    if (message === null) return this.#call?.consumed(bytes.length);
+    if (message === 'too-long') return this.#giveUp({ code: 1009, reason: 'The message is too long.' });
+    if (this.#socket) return this.#down(message, flags, bytes.length);
+    this.#waiting.push({ bytes: message, flags, consumed: bytes.length });
+  }
+
+  tail({ close }: RealtimeTail): void {
+    this.#streamOver = true;
+    const said = close.code === 1006 && close.reason === '' ? { code: 1011, reason: 'The upstream connection was lost.' } : close;
+    this.#end = said;
+    // A session that ended at once has still begun.
+    this.#opened.resolve();
+    if (this.#socket) this.#closeSocket(said);
+  }
+
+  broken(error: GatewayError): void {
+    this.#streamOver = true;
+    const socket = this.#socket;
+    if (!socket) {
+      this.#failure = error;
+      this.#release();
+      return this.#opened.reject(error);
+    }
+    const { entry } = this.#hold;
+    if (error.code === 'service_lost' || error.code === 'service_unavailable') entry.publish(101, error);
+    const text = entry.protocol.upstream?.realtime?.writeError(error, `event_${entry.id}`);
+    if (text !== undefined && socket.readyState === socket.OPEN) socket.send(text);
+    this.#closeSocket({ code: 1011, reason: error.message });
+  }
+
+  drain(): void {
+    this.#leave({ code: 1001, reason: 'The gateway is shutting down.' }, Math.min(lastResponseMs, this.#context.config.drainMs / 2));
+  }
+
+  terminate(): void {
+    this.#socket?.terminate();
+  }
+
+  checkAccess(): void {
+    if (this.#leaving) return;
+    if (!this.#hold.mayStay()) return this.#leave({ code: 1008, reason: 'The access key may not be used for this model any more.' }, lastResponseMs);
+    const now = performance.now();
+    if (now - this.#budgetCheckedAt < budgetCheckMs) return;
+    this.#budgetCheckedAt = now;
+    const { key, group } = this.#hold.principal;
+    if (key.budget || group.budget) void this.#checkBudget();
+  }
+
+  async #checkBudget(): Promise<void> {
+    try {
+      if (await this.#context.admission.budgets.isSpent(this.#hold.principal))
+        this.#leave({ code: 1008, reason: 'The budget of this access key is exhausted.' }, lastResponseMs);
+    } catch (error) {
+      this.#context.reporting.logger.error({ error }, 'a budget could not be checked');
+    }
+  }
+
+  #up(data: Buffer, isBinary: boolean): void {
+    this.#unanswered = 0;
+    this.#activeAt = performance.now();
+    if (this.#streamOver) return;
+    if (this.#call?.send(data, isBinary ? frameFlag.messageEnd : frameFlag.messageEnd | frameFlag.text) === false) this.#socket?.pause();
+  }
+
+  #down(bytes: Buffer, flags: number, consumed: number): void {
+    const socket = this.#socket;
+    if (socket?.readyState !== socket?.OPEN) return;
+    this.#activeAt = performance.now();
+    socket?.send(bytes, { binary: (flags & frameFlag.text) === 0 }, () => this.#call?.consumed(consumed));
+  }
+
+  /** Pings, and the limit of silence. */
+  #look(): void {
+    const socket = this.#socket;
+    if (!socket || socket.readyState !== socket.OPEN) return;
+    if (performance.now() - this.#activeAt >= this.#context.config.realtimeIdleMs)
+      return this.#leave({ code: 1000, reason: 'The session was idle for too long.' }, 0);
+    // Pongs of a caller who is not read from, since the upstream does not read, cannot arrive.
+    if (socket.isPaused) this.#unanswered = 0;
+    else if (this.#unanswered++ >= missedPings) return socket.terminate();
+    socket.ping();
+  }
+
+  /** Ends the session once no response is running, in `withinMs` at the latest: the translator knows, and answers with the tail. */
+  #leave(close: SocketClose, withinMs: number): void {
+    if (this.#leaving || this.#streamOver) return;
+    this.#leaving = true;
+    this.#control({ close, withinMs });
+    this.#timers.push(setTimeout(() => this.#giveUp(close), withinMs + closeDelayMs).unref());
+  }
+
+  /** Closes without waiting for the translator. */
+  #giveUp(close: SocketClose): void {
+    if (!this.#streamOver) this.#call?.cancel('client gone');
+    this.#streamOver = true;
+    this.#end = close;
+    this.#opened.resolve();
+    this.#closeSocket(close);
+  }
+
+  #control(control: RealtimeControl): void {
+    this.#call?.send(Buffer.from(JSON.stringify(control)), frameFlag.messageEnd | frameFlag.control);
+  }
+
+  #closeSocket({ code, reason }: SocketClose): void {
+    const socket = this.#socket;
+    if (!socket || socket.readyState !== socket.OPEN) return;
+    // Its answer to the close frame has to be read.
+    socket.resume();
+    if (code === 1005) socket.close();
+    else socket.close(localCodes.has(code) ? 1011 : code, cutReason(reason));
+    this.#terminateSoon();
+  }
+
+  #terminateSoon(): void {
+    setTimeout(() => this.#socket?.terminate(), closeDelayMs).unref();
+  }
+
+  #closed(code: number, reason: string): void {
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#context.connections.sockets.remove(this);
+    this.#release();
+    if (this.#streamOver) return;
+    // A caller that broke off has said nothing that could be handed on.
+    if (code === 1006) {
+      this.#streamOver = true;
+      this.#call?.cancel('client gone');
+      return;
+    }
+    this.#control({ close: { code, reason } });
+    this.#call?.endSend();
+    setTimeout(() => this.#call?.cancel('client gone'), closeDelayMs).unref();
+  }
+
+  #release(): void {
+    if (this.#released) return;
+    this.#released = true;
+    this.#hold.released();
+  }
+}
+
+/** As much of it as a close frame holds. */
+function cutReason(reason: string): string {
+  const bytes = Buffer.from(reason, 'utf8');
+  if (bytes.length <= maxReasonBytes) return reason;
+  let end = maxReasonBytes;
+  // Not inside a character.
+  while ((bytes[end]! & 0xc0) === 0x80) end--;
+  return bytes.toString('utf8', 0, end);
+}

@@ -1,0 +1,22 @@
+/** What realtime sessions use of the translator. */
+import type { Bus } from '@model-gateway/bus';
+import type { CatalogWatcher } from '@model-gateway/catalog';
+import type { DenseSet } from '@model-gateway/collections';
+import type { UpstreamRecord } from '@model-gateway/contracts';
+import type { Logger } from '@model-gateway/telemetry';
+import type { Egress, Outbound } from '@model-gateway/upstream-client';
+import type { BalanceDeps, SecretDeps } from '../attempt/deps.ts';
+import type { OpenReply } from '../open-reply.ts';
+
+/** What realtime sessions use of the translator. */
+export interface RealtimeDeps {
+  readonly bus: Bus;
+  readonly logger: Logger;
+  readonly catalog: CatalogWatcher;
+  readonly balance: BalanceDeps;
+  readonly outbound: Outbound;
+  readonly secrets: SecretDeps;
+  egressOf(upstream: UpstreamRecord): Egress | undefined;
+  /** Runs under way, for the end of a drain. */
+  readonly running: DenseSet<OpenReply>;
+}

@@ -1,0 +1,146 @@
+/** Walks a plan until an upstream has begun the session: keys of a node, then the next node, as calls do. */
+import { type AttemptRecord, type RealtimeJob, sealedAs } from '@model-gateway/contracts';
+import { GatewayError } from '@model-gateway/contracts/errors';
+import { findProtocol, type RealtimeAdapter, type UpstreamAdapter, type UpstreamFault } from '@model-gateway/protocols';
+import { type PlannedAttempt, type Route, resolveTarget } from '@model-gateway/routing';
+import { AttemptCursor } from '../attempt/attempt-cursor.ts';
+import { faultToError, healthSign, nextStep, refusesKey, wasUnreached } from '../attempt/classify.ts';
+import { Failures } from '../attempt/failures.ts';
+import type { RetryBudget } from '../attempt/retry-budget.ts';
+import type { Lease } from '../limits/lease.ts';
+import type { Cancellation } from '../request/cancellation.ts';
+import type { RealtimeDeps } from './deps.ts';
+import { type DialContext, type Dialled, dial } from './dial.ts';
+
+/** A session that an upstream has begun. */
+export interface Begun extends Extract<Dialled, { takeOver(): unknown }> {
+  readonly route: Route;
+  readonly realtime: RealtimeAdapter;
+  readonly lease: Lease;
+}
+
+export interface Search {
+  readonly job: RealtimeJob;
+  readonly cancellation: Cancellation;
+  readonly deps: RealtimeDeps;
+  /** An upstream has answered the handshake with 101. */
+  accepted(): void;
+  /** An attempt is over. `route`: where it went. */
+  tried(attempt: AttemptRecord, route: Route): void;
+}
+
+/** Throws what the caller gets when no upstream begins the session. */
+export async function findUpstream(search: Search): Promise<Begun> {
+  const { job, cancellation, deps } = search;
+  const { plan } = job;
+  const snapshot = await deps.catalog.at(plan.revision);
+  const { retries } = deps.balance;
+  if (plan.nodes.length > 1) retries.enter();
+  const cursor = new AttemptCursor(plan);
+  const failures = new Failures(plan);
+  for (let planned = cursor.attempt; planned; planned = cursor.attempt) {
+    cancellation.throwIfOver();
+    const route = resolveTarget(snapshot, planned);
+    const upstream = findProtocol(route.protocol)?.upstream;
+    if (!upstream?.realtime) {
+      failures.refused ??= new GatewayError('unsupported_operation', { message: 'The model holds no realtime sessions.', param: 'model' });
+      cursor.nextNode();
+      continue;
+    }
+    const lease = await deps.balance.limiter.acquire(route, {
+      accessKey: job.accessKey,
+      requestTokens: () => 1,
+      replyTokens: () => 0,
+      mayWait: !plan.balanced,
+      onLeave: (leave) => cancellation.onCancel(leave),
+    });
+    if (lease.limited) {
+      failures.passOver(lease.retryAfterMs);
+      cursor.nextNode();
+      continue;
+    }
+    const dialled = await tryOne(search, { planned, route, upstream, realtime: upstream.realtime, probe: cursor.node?.probe }, lease);
+    if ('socket' in dialled) return { ...dialled, route, realtime: upstream.realtime, lease };
+    failures.add(dialled.fault, errorOf(dialled.fault, route, search));
+    if (!moveOn(cursor, dialled.fault, retries)) throw failures.error();
+  }
+  throw failures.error();
+}
+
+interface Candidate extends Pick<DialContext, 'route' | 'realtime'> {
+  readonly planned: PlannedAttempt;
+  readonly upstream: UpstreamAdapter;
+  readonly probe: true | undefined;
+}
+
+/** The lease stays taken where the session began. */
+async function tryOne(search: Search, { planned, route, upstream, realtime, probe }: Candidate, lease: Lease): Promise<Dialled> {
+  const { job, cancellation, deps } = search;
+  const began = performance.now();
+  const node = { model: planned.model, upstream: planned.upstream, keys: [planned.keyIndex], ...(probe && { probe }) };
+  const watch = deps.balance.outcomes.begin(route, node, job.plan.balanced);
+  let dialled: Dialled;
+  try {
+    dialled = await new Promise<Dialled>((resolve, reject) => {
+      const context = { job, route, upstream, realtime, deps, accepted: search.accepted };
+      dial(context, (giveUp) => {
+        cancellation.onCancel(() => {
+          giveUp();
+          reject(cancellation.interruption ?? new GatewayError('client_gone'));
+        });
+      }).then(resolve, reject);
+    });
+  } catch (error) {
+    lease.release(() => 0);
+    throw error;
+  }
+  search.tried(recordOf(dialled, { planned, route, upstream, realtime, probe }, performance.now() - began, search), route);
+  if ('socket' in dialled) {
+    watch.content();
+    return dialled;
+  }
+  lease.release(() => 0);
+  const sign = healthSign(dialled.fault);
+  if (sign === 'none') watch.content();
+  else watch.failed(sign, dialled.fault.retryAfterMs);
+  return dialled;
+}
+
+const maxWords = 1000;
+const maxCode = 64;
+
+function recordOf(dialled: Dialled, { planned, route }: Candidate, durationMs: number, { job, deps }: Search): AttemptRecord {
+  const { keyring, redactor } = deps.secrets;
+  const fault = 'fault' in dialled ? dialled.fault : null;
+  return {
+    upstream: route.upstream.name,
+    key_index: planned.keyIndex,
+    status: 'fault' in dialled ? dialled.status : 101,
+    error_code: fault && (fault.code === undefined ? fault.class : redactor.redact(fault.code).slice(0, maxCode)),
+    duration_ms: Math.round(durationMs),
+    model: route.model.name,
+    key: route.key?.id ?? '',
+    ...(fault && { message: keyring.seal(redactor.redact(fault.message).slice(0, maxWords), sealedAs.attemptMessage(job.id)) }),
+  };
+}
+
+function errorOf(fault: UpstreamFault, { target }: Route, { job, deps }: Search): GatewayError {
+  const { upstreamModelId } = target;
+  const clean = (text: string): string => {
+    const safe = deps.secrets.redactor.redact(text).slice(0, maxWords);
+    return upstreamModelId.length > 3 ? safe.replaceAll(upstreamModelId, job.requestedModel) : safe;
+  };
+  return faultToError(fault, { clean });
+}
+
+/** As for calls, but that nothing was worked on yet. */
+function moveOn(cursor: AttemptCursor, fault: UpstreamFault, retries: RetryBudget): boolean {
+  const step = nextStep(fault);
+  if (step === 'stop' || step === 'larger') return false;
+  if (refusesKey(fault)) cursor.refuseKey();
+  const staysHere = step === 'key' || (step === 'node-or-key' && (cursor.isLastNode || !retries.hasLeft()));
+  if (staysHere && cursor.nextKey()) return true;
+  if (step === 'node-or-key') cursor.leaveKeys();
+  if (!cursor.nextNode()) return false;
+  return cursor.returned || wasUnreached(fault) || retries.take();
+}

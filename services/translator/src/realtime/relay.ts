@@ -1,0 +1,145 @@
+/** A session that an upstream has begun: frames pass both ways as they are, each side no faster than the other reads. */
+import type { ServerStream } from '@model-gateway/bus';
+import { frameFlag, type RealtimeControl, type SocketClose } from '@model-gateway/contracts';
+import type { EarlyFrame } from './early-frames.ts';
+import type { Begun } from './find-upstream.ts';
+import type { SessionRecord } from './session-record.ts';
+
+type Stream = ServerStream<'translator.realtime'>;
+
+const pingMs = 15_000;
+/** A peer that answers no ping for this many of them is gone. */
+const missedPings = 2;
+/** After the close frame the upstream has this long to answer it. */
+const closeDelayMs = 1000;
+
+/** Codes that stand for what happened, and may not be sent: an ordinary one says it to the other side. */
+const localCodes: ReadonlySet<number> = new Set([1004, 1006, 1015]);
+
+export interface RelayEnd {
+  readonly close: SocketClose;
+  /** null: closed properly. */
+  readonly errorCode: string | null;
+}
+
+export class Relay {
+  readonly #begun: Begun;
+  readonly #stream: Stream;
+  readonly #record: SessionRecord;
+  readonly #resolve: (end: RelayEnd) => void;
+  readonly #pings: NodeJS.Timeout;
+  #leaveTimer: NodeJS.Timeout | undefined;
+  /** What the gateway wants to close it with, once no response is running. */
+  #leaving: SocketClose | null = null;
+  #unanswered = 0;
+  #over = false;
+
+  constructor(begun: Begun, stream: Stream, record: SessionRecord, resolve: (end: RelayEnd) => void) {
+    this.#begun = begun;
+    this.#stream = stream;
+    this.#record = record;
+    this.#resolve = resolve;
+    const { socket } = begun;
+    this.#pings = setInterval(() => this.#ping(), pingMs).unref();
+    socket.on('pong', () => {
+      this.#unanswered = 0;
+    });
+    socket.on('close', (code: number, reason: Buffer) => this.#closed(code, reason.toString('utf8')));
+    stream.onWritable(() => socket.resume());
+  }
+
+  start(early: readonly EarlyFrame[]): void {
+    this.#begun.socket.resume();
+    for (const { bytes, isBinary } of this.#begun.takeOver()) this.#down(bytes, isBinary);
+    this.#begun.socket.on('message', (data: Buffer, isBinary: boolean) => this.#down(data, isBinary));
+    for (const { bytes, flags } of early) this.up(bytes, flags, 0);
+  }
+
+  /** A whole message of the caller's. `consumed`: bytes of credit to give back once it is written. */
+  up(message: Buffer, flags: number, consumed: number): void {
+    if (this.#over) return;
+    if ((flags & frameFlag.control) !== 0) {
+      this.#stream.consumed(consumed);
+      return this.#control(message);
+    }
+    const isText = (flags & frameFlag.text) !== 0;
+    const { realtime, route, socket } = this.#begun;
+    let frame = message;
+    if (isText) {
+      const ask = realtime.readAsk(message);
+      if (ask) this.#record.asked(ask);
+      frame = realtime.rewrite(message, route.target);
+    }
+    this.#record.upBytes += message.length;
+    socket.send(frame, { binary: !isText }, () => {
+      if (consumed > 0) this.#stream.consumed(consumed);
+    });
+  }
+
+  #control(message: Buffer): void {
+    const { close, withinMs } = JSON.parse(message.toString('utf8')) as RealtimeControl;
+    if (withinMs === undefined) return this.#finish({ close, errorCode: close.code === 1006 ? 'client_gone' : null }, close);
+    if (this.#leaving) return;
+    this.#leaving = close;
+    this.#leaveTimer = setTimeout(() => this.#leave(), withinMs).unref();
+    if (!this.#record.responding) this.#leave();
+  }
+
+  #leave(): void {
+    if (this.#leaving) this.#finish({ close: this.#leaving, errorCode: null }, { code: 1000, reason: '' });
+  }
+
+  #down(data: Buffer, isBinary: boolean): void {
+    if (this.#over) return;
+    this.#unanswered = 0;
+    this.#record.downBytes += data.length;
+    if (!this.#stream.data(data, isBinary ? frameFlag.messageEnd : frameFlag.messageEnd | frameFlag.text)) this.#begun.socket.pause();
+    const notice = isBinary ? null : this.#begun.realtime.readNotice(data);
+    if (!notice) return;
+    this.#record.noticed(notice);
+    if (this.#leaving && !this.#record.responding) this.#leave();
+  }
+
+  /** The caller, or who stands for it, is gone without a word. */
+  abandon(errorCode: string): void {
+    this.#finish({ close: { code: 1006, reason: '' }, errorCode }, { code: 1006, reason: 'The client connection was lost.' });
+  }
+
+  /** Ends both sides; what the upstream sends meanwhile is not read. */
+  end(close: SocketClose, errorCode: string | null): void {
+    this.#finish({ close, errorCode }, { code: 1000, reason: '' });
+  }
+
+  #closed(code: number, reason: string): void {
+    this.#finish({ close: { code, reason }, errorCode: code === 1006 ? 'upstream_broken' : null }, null);
+  }
+
+  /** `toUpstream` null: it has closed already. */
+  #finish(end: RelayEnd, toUpstream: SocketClose | null): void {
+    if (this.#over) return;
+    this.#over = true;
+    clearInterval(this.#pings);
+    clearTimeout(this.#leaveTimer);
+    const { socket } = this.#begun;
+    if (toUpstream) {
+      const { code, reason } = toUpstream;
+      // Its answer to the close frame has to be read.
+      socket.resume();
+      if (code === 1005) socket.close();
+      else socket.close(localCodes.has(code) ? 1011 : code, reason);
+      setTimeout(() => socket.terminate(), closeDelayMs).unref();
+    }
+    this.#resolve(end);
+  }
+
+  #ping(): void {
+    const { socket } = this.#begun;
+    // An upstream that is not read because the caller does not read has no way to answer.
+    if (socket.isPaused) {
+      this.#unanswered = 0;
+      return;
+    }
+    if (this.#unanswered++ >= missedPings) return socket.terminate();
+    socket.ping();
+  }
+}

@@ -1,0 +1,136 @@
+/** One realtime session from the edge's hand to its end: finds an upstream, relays, and leaves its rows whatever happens. */
+import { type ServerStream, WholeMessages } from '@model-gateway/bus';
+import { frameFlag, type RealtimeControl, type RealtimeJob, type RequestRow, type SocketClose } from '@model-gateway/contracts';
+import { GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
+import { mintRequestId } from '@model-gateway/service-runtime';
+import type { OpenReply } from '../open-reply.ts';
+import { Cancellation } from '../request/cancellation.ts';
+import type { RealtimeDeps } from './deps.ts';
+import { EarlyFrames } from './early-frames.ts';
+import { findUpstream } from './find-upstream.ts';
+import { Relay, type RelayEnd } from './relay.ts';
+import { SessionRecord } from './session-record.ts';
+
+type Stream = ServerStream<'translator.realtime'>;
+
+/** Serves one session from the bus: a defect ends the session and nothing else. */
+export function serveRealtime(job: RealtimeJob, stream: Stream, deps: RealtimeDeps): void {
+  new Session(job, stream, deps).run().catch((error: unknown) => {
+    deps.logger.error({ stream: stream.id, error }, 'defect in a realtime session');
+    stream.fail(toGatewayError(error));
+  });
+}
+
+class Session implements OpenReply {
+  index = -1;
+  readonly #job: RealtimeJob;
+  readonly #stream: Stream;
+  readonly #deps: RealtimeDeps;
+  readonly #cancellation = new Cancellation();
+  readonly #early = new EarlyFrames();
+  readonly #messages: WholeMessages;
+  readonly #record: SessionRecord;
+  #relay: Relay | undefined;
+  /** Closed before an upstream was found. */
+  #closedEarly: RelayEnd | undefined;
+  #accepted = false;
+
+  constructor(job: RealtimeJob, stream: Stream, deps: RealtimeDeps) {
+    this.#job = job;
+    this.#stream = stream;
+    this.#deps = deps;
+    this.#messages = new WholeMessages(job.maxFrameBytes);
+    this.#record = new SessionRecord({ job, mintRowId: mintRequestId, publish: (row) => this.#publish(row) });
+    stream.onCancel((reason) => this.#cancelled(reason));
+    stream.onData((bytes, flags) => this.#receive(bytes, flags));
+  }
+
+  async run(): Promise<void> {
+    this.#deps.running.add(this);
+    try {
+      await this.#run();
+    } finally {
+      this.#deps.running.remove(this);
+    }
+  }
+
+  async #run(): Promise<void> {
+    const search = {
+      job: this.#job,
+      cancellation: this.#cancellation,
+      deps: this.#deps,
+      accepted: () => this.#accept(),
+      tried: this.#record.tried.bind(this.#record),
+    };
+    let begun: Awaited<ReturnType<typeof findUpstream>>;
+    try {
+      begun = await findUpstream(search);
+    } catch (error) {
+      return this.#fail(error);
+    }
+    this.#record.established();
+    const end = await new Promise<RelayEnd>((resolve) => {
+      this.#relay = new Relay(begun, this.#stream, this.#record, resolve);
+      this.#cancellation.onCancel(() => this.#stop());
+      this.#relay.start(this.#early.take());
+    });
+    begun.lease.release(() => this.#record.tokens);
+    this.#record.end(101, end.errorCode);
+    this.#stream.tail({ close: end.close });
+  }
+
+  /** Ends the session: this process shuts down. */
+  interrupt(error: GatewayError): void {
+    this.#cancellation.interrupt(error);
+  }
+
+  #stop(): void {
+    if (this.#closedEarly) this.#relay?.end(this.#closedEarly.close, null);
+    else if (this.#cancellation.reason !== null) this.#relay?.abandon('client_gone');
+    else this.#relay?.end({ code: 1001, reason: 'The gateway is shutting down.' }, 'draining');
+  }
+
+  #accept(): void {
+    if (this.#accepted) return;
+    this.#accepted = true;
+    this.#stream.head({});
+  }
+
+  #fail(cause: unknown): void {
+    const early = this.#closedEarly;
+    if (early) {
+      this.#record.end(101, early.errorCode);
+      return this.#stream.tail({ close: early.close });
+    }
+    const error = this.#cancellation.reason === null ? toGatewayError(cause) : new GatewayError('client_gone');
+    if (error.code === 'internal') this.#deps.logger.error({ request: this.#job.id, error: error.cause ?? error }, 'defect in a realtime session');
+    this.#record.end(this.#accepted ? 101 : error.status, error.code);
+    this.#stream.fail(error);
+  }
+
+  #receive(bytes: Uint8Array, flags: number): void {
+    const message = this.#messages.push(bytes, flags);
+    if (message === null) return this.#stream.consumed(bytes.length);
+    if (message === 'too-long') return this.#close({ code: 1009, reason: 'The message is too long.' });
+    if (this.#relay) return this.#relay.up(message, flags, bytes.length);
+    this.#stream.consumed(bytes.length);
+    if ((flags & frameFlag.control) !== 0) return this.#close((JSON.parse(message.toString('utf8')) as RealtimeControl).close);
+    // Its bytes may be a view of a larger buffer of the bus.
+    if (!this.#early.hold(Buffer.from(message), flags)) this.#close({ code: 1013, reason: 'Too much was sent before the session began.' });
+  }
+
+  #close(close: SocketClose): void {
+    if (this.#relay) return this.#relay.end(close, null);
+    this.#closedEarly ??= { close, errorCode: null };
+    this.#cancellation.interrupt(new GatewayError('client_gone'));
+  }
+
+  #cancelled(reason: string): void {
+    this.#cancellation.cancel(reason);
+  }
+
+  #publish(row: RequestRow): void {
+    const { id } = row;
+    this.#deps.bus.publishDurable('stats.request', id, row).catch((error: unknown) => this.#deps.logger.error({ request: id, error }, 'row lost'));
+  }
+}

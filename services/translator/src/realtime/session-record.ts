@@ -1,0 +1,173 @@
+/** What a session leaves: a row for each response, also of those that the vendor began, and one for itself. */
+import { type AttemptRecord, newRequestRow, noUsage, type RealtimeJob, type RequestRow, type Usage } from '@model-gateway/contracts';
+import type { RealtimeAsk, RealtimeNotice } from '@model-gateway/protocols';
+import type { Route } from '@model-gateway/routing';
+
+/** A response under way. */
+interface Turn {
+  readonly startedAt: number;
+  readonly began: number;
+  firstContentMs: number | null;
+}
+
+/** A `response.create` that nothing has answered yet. */
+interface Asked {
+  readonly eventId: string | null;
+  readonly startedAt: number;
+  readonly began: number;
+}
+
+/** Of responses under way, and of requests that wait for theirs; a vendor allows far fewer. */
+const maxOpen = 256;
+
+export interface SessionRecordContext {
+  readonly job: RealtimeJob;
+  mintRowId(): string;
+  publish(row: RequestRow): void;
+}
+
+export class SessionRecord {
+  readonly #context: SessionRecordContext;
+  readonly #began = performance.now();
+  readonly #attempts: AttemptRecord[] = [];
+  readonly #turns = new Map<string, Turn>();
+  readonly #asked: Asked[] = [];
+  #route: Route | null = null;
+  #establishedMs: number | null = null;
+  #ended = false;
+  upBytes = 0;
+  downBytes = 0;
+  /** Tokens of all its responses. */
+  tokens = 0;
+
+  constructor(context: SessionRecordContext) {
+    this.#context = context;
+  }
+
+  /** Whether a response is running. */
+  get responding(): boolean {
+    return this.#turns.size > 0;
+  }
+
+  tried(attempt: AttemptRecord, route: Route): void {
+    this.#attempts.push(attempt);
+    this.#route = route;
+  }
+
+  established(): void {
+    this.#establishedMs = this.#elapsed();
+  }
+
+  asked({ eventId }: RealtimeAsk): void {
+    if (this.#asked.length < maxOpen) this.#asked.push({ eventId, startedAt: Date.now(), began: performance.now() });
+  }
+
+  noticed(notice: RealtimeNotice): void {
+    switch (notice.kind) {
+      case 'response-started':
+        // Also of a response that the vendor began by itself: then an earlier request has none yet, and is answered later.
+        return this.#start(notice.id, this.#asked.shift());
+      case 'content':
+        for (const turn of this.#turns.values()) turn.firstContentMs ??= Math.round(performance.now() - turn.began);
+        return;
+      case 'response-ended':
+        return this.#end(notice);
+      case 'error':
+        return this.#refused(notice.eventId, notice.fault.code ?? null);
+    }
+  }
+
+  /** Once: what runs is over, and so is the session. `errorCode` null: it was closed properly. */
+  end(status: number, errorCode: string | null): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    for (const turn of this.#turns.values()) this.#publishTurn(turn, null, errorCode ?? 'client_gone');
+    this.#turns.clear();
+    const { job } = this.#context;
+    this.#context.publish(
+      newRequestRow({
+        ...this.#common(),
+        id: job.id,
+        kind: 'realtime_session',
+        started_at: job.startedAt,
+        status,
+        error_code: errorCode,
+        attempts: this.#attempts,
+        queue_ms: Math.round(job.queueMs),
+        ttfb_ms: this.#establishedMs,
+        duration_ms: this.#elapsed(),
+        request_bytes: this.upBytes,
+        response_bytes: this.downBytes,
+      }),
+    );
+  }
+
+  #start(id: string, asked: Asked | undefined): void {
+    if (this.#turns.size >= maxOpen || this.#turns.has(id)) return;
+    this.#turns.set(id, { startedAt: asked?.startedAt ?? Date.now(), began: asked?.began ?? performance.now(), firstContentMs: null });
+  }
+
+  #end({ id, status, code, usage }: Extract<RealtimeNotice, { kind: 'response-ended' }>): void {
+    const turn = this.#turns.get(id) ?? { startedAt: Date.now(), began: performance.now(), firstContentMs: null };
+    this.#turns.delete(id);
+    this.#publishTurn(turn, usage, status === 'failed' ? (code ?? 'upstream_failed') : null);
+  }
+
+  /** An error says which of the caller's events it is about, where that event had an id. */
+  #refused(eventId: string | null, code: string | null): void {
+    const at = eventId === null ? -1 : this.#asked.findIndex((one) => one.eventId === eventId);
+    const asked = this.#asked[at];
+    if (!asked) return;
+    this.#asked.splice(at, 1);
+    this.#publishTurn({ startedAt: asked.startedAt, began: asked.began, firstContentMs: null }, null, code ?? 'upstream_rejected');
+  }
+
+  #publishTurn({ startedAt, began, firstContentMs }: Turn, usage: Usage | null, errorCode: string | null): void {
+    const tokens: Usage = usage ?? noUsage;
+    const { audioInput = 0, audioOutput = 0 } = tokens;
+    this.tokens += tokens.input + tokens.cacheRead + tokens.output + audioInput + audioOutput;
+    this.#context.publish(
+      newRequestRow({
+        ...this.#common(),
+        id: this.#context.mintRowId(),
+        kind: 'realtime_turn',
+        started_at: startedAt,
+        status: 200,
+        error_code: errorCode?.slice(0, 64) ?? null,
+        input_tokens: tokens.input,
+        cache_read_tokens: tokens.cacheRead,
+        output_tokens: tokens.output,
+        audio_input_tokens: audioInput,
+        audio_output_tokens: audioOutput,
+        usage_source: usage ? 'upstream' : null,
+        first_content_ms: firstContentMs,
+        duration_ms: Math.round(performance.now() - began),
+      }),
+    );
+  }
+
+  /** The rows of a session are found together by its id, unless its client has named a session of its own. */
+  #common() {
+    const { job } = this.#context;
+    return {
+      client_request_id: job.clientRequestId,
+      authority: 2 as const,
+      access_key: job.accessKey,
+      key_group: job.keyGroup,
+      model: this.#route?.model.name ?? job.plan.model,
+      requested_model: job.requestedModel,
+      upstream: this.#route?.upstream.name ?? null,
+      upstream_model_id: this.#route?.target.upstreamModelId ?? null,
+      client_protocol: job.clientProtocol,
+      upstream_protocol: this.#route?.protocol ?? null,
+      stream: true,
+      client_ip: job.clientIp,
+      user_agent: job.headers['user-agent']?.slice(0, 512) ?? null,
+      session_id: job.sessionId ?? job.id,
+    };
+  }
+
+  #elapsed(): number {
+    return Math.round(performance.now() - this.#began);
+  }
+}

@@ -1,0 +1,440 @@
+/** Realtime sessions over a WebSocket, in one process and over NATS: admission, failover, frames as they are, close codes, rows and ends. */
+import { once } from 'node:events';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { RequestRow } from '@model-gateway/contracts';
+import { WebSocket } from 'ws';
+import { type FakeRealtime, haveFixtures, readFrames, startFakeRealtime } from '../fake-upstream/index.ts';
+import { type InProcessGateway, startInProcess, until } from '../support/in-process.ts';
+import { type NatsServer, natsAvailable, startNatsServer } from '../support/nats-server.ts';
+
+const recorded = [
+  'audio-in-server-vad',
+  'azure-tool-round',
+  'azure-voice-live-tool-round',
+  'azure-voice-live-vad',
+  'beta-names-text-out',
+  'text-in-audio-out',
+  'tool-round-text-out',
+  'xai-text-in-audio-out',
+];
+const closes = ['1000:bye', '1001:', '1005:', '1006:', '1008:no', `1011:${'é'.repeat(61)}x`, '4001:own'];
+const scripts = {
+  talk: 'talk',
+  echo: 'echo',
+  silent: 'silent',
+  flood: 'flood:400:65536',
+  'bad-request': 'status:400',
+  limited: 'status:429',
+  unreachable: 'reset',
+  'closed-first': 'closed-first:1011',
+  'error-first': 'error-first:server_error',
+};
+
+let fake: FakeRealtime;
+beforeAll(async () => {
+  fake = await startFakeRealtime();
+});
+afterAll(() => fake?.close());
+beforeEach(() => {
+  fake.sessions.length = 0;
+});
+
+const start = (more: Partial<Parameters<typeof startInProcess>[0]> = {}) =>
+  startInProcess({
+    upstreams: [
+      { name: 'up', protocol: 'alpha_realtime', base_url: fake.url, api_keys: [{ key: 'sk-fake-upstream' }] },
+      { name: 'two-keys', protocol: 'alpha_realtime', base_url: fake.url, api_keys: [{ key: 'sk-bad' }, { key: 'sk-good', weight: 0 }] },
+      {
+        name: 'one-place',
+        protocol: 'alpha_realtime',
+        base_url: fake.url,
+        api_keys: [{ key: 'sk-good' }],
+        rate_limit: { max_concurrency: 1, wait_timeout_secs: 0 },
+      },
+      { name: 'chat', protocol: 'alpha', base_url: fake.url, api_keys: [{ key: 'sk-good' }] },
+    ],
+    models: [
+      ...Object.entries(scripts).map(([name, id]) => ({ name, upstream: 'up', upstream_model_id: id })),
+      ...recorded.map((name) => ({ name: `case/${name}`, upstream: 'up', upstream_model_id: `fixture/${name}` })),
+      ...closes.map((close) => ({ name: `close-${close.slice(0, 4)}`, upstream: 'up', upstream_model_id: `close:${close}` })),
+      { name: 'second-key', upstream: 'two-keys', upstream_model_id: 'talk' },
+      { name: 'one-place', upstream: 'one-place', upstream_model_id: 'talk' },
+      { name: 'conversations', upstream: 'chat', upstream_model_id: 'm' },
+    ],
+    loadBalancers: [{ name: 'balanced', strategy: 'priority', entries: ['closed-first', 'error-first', 'unreachable', 'talk'].map((model) => ({ model })) }],
+    ...more,
+  });
+
+interface Talk {
+  socket: WebSocket;
+  frames: { data: Buffer; isBinary: boolean }[];
+  // biome-ignore lint/suspicious/noExplicitAny: assertions look into it freely.
+  events(): any[];
+  send(event: unknown): void;
+  closed: Promise<{ code: number; reason: string }>;
+}
+
+const dial = (gateway: InProcessGateway, model: string, options: { headers?: Record<string, string>; offered?: string[]; query?: string } = {}) =>
+  new WebSocket(`${gateway.url.replace('http', 'ws')}/v1/realtime?${options.query ?? `model=${encodeURIComponent(model)}`}`, options.offered ?? [], {
+    headers: options.headers ?? { authorization: `Bearer ${gateway.key}` },
+  });
+
+async function open(gateway: InProcessGateway, model: string, options: Parameters<typeof dial>[2] = {}): Promise<Talk> {
+  const socket = dial(gateway, model, options);
+  const frames: Talk['frames'] = [];
+  socket.on('message', (data: Buffer, isBinary) => frames.push({ data, isBinary }));
+  const closed = once(socket, 'close').then(([code, reason]) => ({ code, reason: String(reason) }));
+  await once(socket, 'open');
+  return {
+    socket,
+    frames,
+    events: () => frames.map(({ data }) => JSON.parse(data.toString())),
+    send: (event) => socket.send(JSON.stringify(event)),
+    closed,
+  };
+}
+
+/** The answer to a handshake that is refused. */
+async function refusal(gateway: InProcessGateway, model: string, options: Parameters<typeof dial>[2] = {}) {
+  const socket = dial(gateway, model, options);
+  socket.on('error', () => socket.terminate());
+  const [request, reply] = await once(socket, 'unexpected-response');
+  let body = '';
+  for await (const part of reply) body += part;
+  request.destroy();
+  return { status: reply.statusCode as number, headers: reply.headers, body };
+}
+
+const rowsOf = (gateway: InProcessGateway, kind: RequestRow['kind'], model: string) =>
+  gateway.rows.filter((row) => row.kind === kind && row.requested_model === model && row.authority === 2);
+
+describe.each(natsAvailable('realtime') ? (['memory', 'nats'] as const) : (['memory'] as const))('over the %s bus', (bus) => {
+  let nats: NatsServer | undefined;
+  let gateway: InProcessGateway;
+  beforeAll(async () => {
+    nats = bus === 'nats' ? await startNatsServer() : undefined;
+    gateway = await start(nats ? { natsUrl: nats.url } : {});
+  });
+  afterAll(async () => {
+    await gateway?.stop();
+    await nats?.dispose();
+  });
+
+  (haveFixtures() ? test.each(recorded) : test.each(recorded.slice(0, 0).concat('none')))('the recorded session %s passes byte for byte', async (name) => {
+    if (name === 'none') return;
+    const frames = readFrames(name);
+    const talk = await open(gateway, `case/${name}`);
+    let heard = 0;
+    for (const { dir, data } of frames) {
+      if (dir === 'server') heard++;
+      else {
+        await until(() => talk.frames.length >= heard, `${heard} frames`);
+        talk.send(data);
+      }
+    }
+    await until(() => talk.frames.length >= heard, 'all frames');
+    expect(talk.frames.map(({ data }) => data.toString())).toEqual(frames.filter(({ dir }) => dir === 'server').map(({ data }) => JSON.stringify(data)));
+    expect(talk.frames.every(({ isBinary }) => !isBinary)).toBe(true);
+    expect(fake.sessions[0]).toMatchObject({ refused: [], path: `/v1/realtime?model=fixture%2F${name}` });
+    const done = frames.filter(({ data }) => data['type'] === 'response.done');
+    talk.socket.close();
+    const session = await until(() => rowsOf(gateway, 'realtime_session', `case/${name}`)[0], 'the row of the session');
+    expect(session).toMatchObject({ status: 101, error_code: null, upstream: 'up', access_key: 'caller' });
+    const turns = rowsOf(gateway, 'realtime_turn', `case/${name}`);
+    expect(turns).toHaveLength(done.length);
+    for (const [at, { data }] of done.entries()) {
+      const { usage } = data['response'] as { usage: { input_tokens: number; output_tokens: number; output_token_details?: { audio_tokens?: number } } | null };
+      const row = turns[at]!;
+      expect(row.input_tokens + row.cache_read_tokens + row.audio_input_tokens).toBe(usage?.input_tokens ?? 0);
+      expect(row.output_tokens + row.audio_output_tokens).toBe(usage?.output_tokens ?? 0);
+      expect(row.audio_output_tokens).toBe(usage?.output_token_details?.audio_tokens ?? 0);
+      expect(row.session_id).toBe(session.id);
+    }
+  });
+
+  test('text stays text, binary stays binary, empty and long frames included', async () => {
+    const talk = await open(gateway, 'echo');
+    const sent = [
+      { data: Buffer.from('words é 😀'), isBinary: false },
+      { data: Buffer.alloc(0), isBinary: false },
+      { data: Buffer.alloc(0), isBinary: true },
+      { data: Buffer.from([0, 255, 1]), isBinary: true },
+      { data: Buffer.alloc(3_000_000, 'ab'), isBinary: false },
+      { data: Buffer.alloc(5_000_001, 7), isBinary: true },
+    ];
+    for (const { data, isBinary } of sent) talk.socket.send(data, { binary: isBinary });
+    await until(() => talk.frames.length === sent.length + 1, 'all frames back');
+    for (const [at, { data, isBinary }] of sent.entries()) {
+      const back = talk.frames[at + 1]!;
+      expect([back.isBinary, back.data.equals(data)]).toEqual([isBinary, true]);
+    }
+    talk.socket.close();
+    await talk.closed;
+  });
+
+  test.each(closes)('a close of the upstream reaches the caller: %s', async (close) => {
+    const [code = '', reason = ''] = close.split(':');
+    const talk = await open(gateway, `close-${code}`);
+    talk.socket.send('now');
+    const { code: heard, reason: words } = await talk.closed;
+    expect(heard).toBe(code === '1006' ? 1011 : Number(code));
+    if (code !== '1006') expect(words).toBe(reason);
+  });
+
+  test.each([
+    ['1000', 1000],
+    ['1001', 1001],
+    ['4321', 4321],
+    ['none', 1005],
+    ['broken', 1011],
+  ])('a close of the caller reaches the upstream: %s', async (how, expected) => {
+    const talk = await open(gateway, 'echo');
+    await until(() => talk.frames.length === 1, 'the session');
+    if (how === 'none') talk.socket.close();
+    else if (how === 'broken') talk.socket.terminate();
+    else talk.socket.close(Number(how), 'enough');
+    const closed = await until(() => fake.sessions[0]?.closed, 'the close');
+    expect(closed.code).toBe(expected);
+    if (/^\d/.test(how)) expect(closed.reason).toBe('enough');
+  });
+
+  test('a slow caller slows the upstream down, and loses nothing', async () => {
+    const talk = await open(gateway, 'flood');
+    await until(() => talk.frames.length > 5, 'some frames');
+    talk.socket.pause();
+    let seen = -1;
+    const waiting = () => fake.sessions[0]!.socket!.bufferedAmount;
+    // What is on its way stands still, with some of it still at the upstream.
+    await until(() => {
+      const now = waiting();
+      const still = now > 0 && now === seen;
+      seen = now;
+      return still;
+    }, 'the upstream to be held up');
+    talk.socket.resume();
+    await until(() => talk.frames.length === 401, 'all frames');
+    const numbers = talk.frames.slice(1).map(({ data }) => Number(data.toString('latin1', 0, 8)));
+    expect(numbers).toEqual(numbers.map((_, at) => at));
+    talk.socket.close();
+  });
+
+  test('rows of turns: completed, failed, cancelled, refused, begun by the vendor, and cut off', async () => {
+    const talk = await open(gateway, 'talk', { headers: { authorization: `Bearer ${gateway.key}`, 'z-request-id': `turns-${bus}` } });
+    const done = () => talk.events().filter(({ type }) => type === 'response.done').length;
+    const create = (instructions: string, eventId?: string) => talk.send({ type: 'response.create', event_id: eventId, response: { instructions } });
+    create('say');
+    await until(() => done() === 1, 'a response');
+    create('fail');
+    await until(() => done() === 2, 'a failed response');
+    create('wait');
+    create('second', 'mine');
+    await until(() => talk.events().some(({ type }) => type === 'error'), 'the refused request');
+    talk.send({ type: 'response.cancel' });
+    await until(() => done() === 3, 'a cancelled response');
+    talk.send({ type: 'input_audio_buffer.commit' });
+    await until(() => done() === 4, "the vendor's own response");
+    create('wait');
+    await until(() => talk.events().filter(({ type }) => type === 'response.created').length === 5, 'the last response');
+    talk.socket.close(1000);
+    const mine = ({ client_request_id }: RequestRow) => client_request_id === `turns-${bus}`;
+    const session = await until(() => gateway.rows.filter(mine).find(({ kind }) => kind === 'realtime_session'), 'the row of the session');
+    expect(session.duration_ms).toBeGreaterThanOrEqual(0);
+    expect(session.response_bytes).toBe(talk.frames.reduce((sum, { data }) => sum + data.length, 0));
+    const turns = gateway.rows.filter(mine).filter(({ kind }) => kind === 'realtime_turn');
+    const counted = { input_tokens: 8, cache_read_tokens: 4, audio_input_tokens: 8, output_tokens: 3, audio_output_tokens: 7, usage_source: 'upstream' };
+    expect(turns).toMatchObject([
+      { error_code: null, ...counted },
+      { error_code: 'server_error', ...counted },
+      { error_code: 'conversation_already_has_active_response', usage_source: null },
+      { error_code: null, ...counted },
+      { error_code: null, ...counted },
+      { error_code: 'client_gone', usage_source: null },
+    ]);
+    expect(new Set(turns.map(({ id }) => id)).size).toBe(6);
+  });
+
+  test("only the model's name is exchanged, in the address and in session.update; early frames wait for the session, and the beta header passes", async () => {
+    const headers = { authorization: `Bearer ${gateway.key}`, 'openai-beta': 'realtime=v1', cookie: 'a=b', 'x-own': '1' };
+    const socket = dial(gateway, 'balanced', { headers });
+    const frames: string[] = [];
+    socket.on('message', (data) => frames.push(data.toString()));
+    socket.once('open', () => socket.send('{"type":"session.update", "session":{"type":"realtime","model":"balanced","voice":"a"}}'));
+    await until(() => frames.length === 2, 'the answer');
+    expect(frames.map((text) => JSON.parse(text).type)).toEqual(['session.created', 'session.updated']);
+    expect(JSON.parse(frames[0]!).session.model).toBe('talk');
+    // Three nodes failed before: by a close, an error, and a broken connection.
+    expect(fake.sessions).toHaveLength(4);
+    const served = fake.sessions.at(-1)!;
+    expect(served).toMatchObject({ path: '/v1/realtime?model=talk', refused: [] });
+    expect(served.received.map(({ data }) => data.toString())).toEqual(['{"type":"session.update", "session":{"type":"realtime","model":"talk","voice":"a"}}']);
+    expect(served.headers['openai-beta']).toBe('realtime=v1');
+    expect(served.headers).not.toHaveProperty('cookie');
+    expect(served.headers).not.toHaveProperty('x-own');
+    expect(JSON.stringify(served.headers)).not.toContain(gateway.key);
+    socket.close();
+    const row = await until(() => rowsOf(gateway, 'realtime_session', 'balanced')[0], 'the row');
+    expect(row.attempts.map(({ model, status, error_code }) => [model, status, error_code])).toEqual([
+      ['closed-first', 101, 'closed_1011'],
+      ['error-first', 101, 'server_error'],
+      ['unreachable', null, 'reset_first-byte'],
+      ['talk', 101, null],
+    ]);
+  });
+
+  test('a refused key of an upstream gives way to its next, before the caller sees anything', async () => {
+    const talk = await open(gateway, 'second-key');
+    await until(() => talk.frames.length > 0, 'the session');
+    expect(fake.sessions.map(({ key }) => key)).toEqual(['sk-bad', 'sk-good']);
+    talk.socket.close();
+    await talk.closed;
+    expect(talk.events().map(({ type }) => type)).toEqual(['session.created']);
+  });
+
+  test('where no upstream takes the session, its caller is told over HTTP, or by an error and 1011 when the handshake is done', async () => {
+    expect(await refusal(gateway, 'unreachable')).toMatchObject({ status: 502 });
+    expect(await refusal(gateway, 'limited')).toMatchObject({ status: 429 });
+    expect(await refusal(gateway, 'bad-request')).toMatchObject({ status: 400 });
+    const { status, body } = await refusal(gateway, 'conversations');
+    expect([status, JSON.parse(body).error.message]).toEqual([400, 'The model holds no realtime sessions.']);
+    // Over NATS the failure may come with the acceptance, and is told as the others are.
+    const asking = dial(gateway, 'error-first');
+    const told = await new Promise<unknown>((resolve) => {
+      asking.on('error', () => asking.terminate());
+      asking.once('unexpected-response', (request, { statusCode }) => {
+        request.destroy();
+        resolve(statusCode);
+      });
+      let event: unknown;
+      asking.on('message', (data) => {
+        event = JSON.parse(data.toString());
+      });
+      asking.once('close', (code) => resolve({ code, event }));
+    });
+    if (typeof told === 'number') expect([bus, told]).toEqual(['nats', 502]);
+    else expect(told).toMatchObject({ code: 1011, event: { type: 'error', error: { code: 'upstream_failed', type: 'server_error' } } });
+    expect(await until(() => rowsOf(gateway, 'realtime_session', 'unreachable')[0], 'the row')).toMatchObject({ status: 502, error_code: 'upstream_failed' });
+  });
+
+  test('more than a mebibyte before the session begins is too much', async () => {
+    const talk = await open(gateway, 'silent');
+    for (let at = 0; at < 3; at++) talk.socket.send('x'.repeat(400_000));
+    expect(await talk.closed).toMatchObject({ code: 1013 });
+    await until(() => fake.sessions[0]?.closed, 'the upstream to be left');
+  });
+
+  test('a place of an upstream is held by the session, and given back at its end', async () => {
+    const first = await open(gateway, 'one-place');
+    const refused = await refusal(gateway, 'one-place');
+    expect(refused.status).toBe(429);
+    first.socket.close();
+    await first.closed;
+    const second = await until(async () => {
+      try {
+        return await open(gateway, 'one-place');
+      } catch {
+        return undefined;
+      }
+    }, 'the place');
+    second.socket.close();
+  });
+
+  test('a frame over the cap is 1009, bad UTF-8 1007', async () => {
+    const long = await open(gateway, 'echo');
+    long.socket.send(Buffer.alloc(16 * 1024 * 1024 + 1));
+    expect((await long.closed).code).toBe(1009);
+    const bad = await open(gateway, 'echo');
+    bad.socket.send(Buffer.from([0xff, 0xfe]), { binary: false });
+    expect((await bad.closed).code).toBe(1007);
+  });
+});
+
+describe('admission', () => {
+  let gateway: InProcessGateway;
+  beforeAll(async () => {
+    gateway = await start({ group: { models: ['talk', 'echo'], header_acl: [{ header: 'x-blocked', match: 'exists', action: 'deny' }] } });
+  });
+  afterAll(() => gateway?.stop());
+
+  test('a key as a subprotocol: only realtime is selected, and the key goes nowhere', async () => {
+    const offered = ['realtime', `openai-insecure-api-key.${gateway.key}`, 'openai-beta.realtime-v1'];
+    const talk = await open(gateway, 'talk', { headers: {}, offered });
+    expect(talk.socket.protocol).toBe('realtime');
+    await until(() => talk.frames.length === 1, 'the session');
+    const served = fake.sessions[0]!;
+    expect(served.key).toBe('sk-fake-upstream');
+    expect(served.headers).not.toHaveProperty('sec-websocket-protocol');
+    expect(JSON.stringify([served.headers, gateway.logs, gateway.rows])).not.toContain(gateway.key);
+    talk.socket.close();
+    const both = await open(gateway, 'talk', { offered });
+    both.socket.close();
+    const none = await open(gateway, 'talk');
+    expect(none.socket.protocol).toBe('');
+    none.socket.close();
+  });
+
+  test('refused over HTTP, in words, with a row', async () => {
+    const authorization = `Bearer ${gateway.key}`;
+    const cases: [number, string, Parameters<typeof dial>[2]][] = [
+      [401, 'talk', { headers: {} }],
+      [401, 'talk', { headers: { authorization: 'Bearer sk-wrong' } }],
+      [401, 'talk', { offered: ['realtime', `openai-insecure-api-key.${gateway.key}x`] }],
+      [404, 'nothing', {}],
+      [403, 'second-key', {}],
+      [403, 'talk', { headers: { authorization, 'x-blocked': '1' } }],
+      [400, '', { query: '' }],
+      [400, '', { query: 'model=talk&model=echo' }],
+      [400, '', { query: 'call_id=rtc_1' }],
+      [400, '', { query: 'intent=transcription' }],
+    ];
+    for (const [status, model, options] of cases) {
+      const refused = await refusal(gateway, model, options);
+      expect([options, refused.status]).toEqual([options, status]);
+      expect(JSON.parse(refused.body).error.message).toMatch(/\w+ \w+/);
+      expect(await gateway.row(String(refused.headers['x-request-id']))).toMatchObject({ kind: 'realtime_session', status });
+    }
+    expect(fake.sessions).toEqual([]);
+  });
+
+  test('what opens no WebSocket, and paths that are not served', async () => {
+    const headers = { authorization: `Bearer ${gateway.key}` };
+    expect((await fetch(`${gateway.url}/v1/realtime?model=talk`, { headers })).status).toBe(426);
+    for (const path of ['client_secrets', 'calls', 'sessions', 'translations']) {
+      const reply = await fetch(`${gateway.url}/v1/realtime/${path}`, { method: 'POST', headers, body: '{}' });
+      expect(reply.status).toBe(404);
+    }
+    const chat = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'talk', messages: [{ role: 'user', content: 'Hi' }] }),
+    });
+    expect([chat.status, ((await chat.json()) as { error: { message: string } }).error.message]).toEqual([
+      400,
+      'The model is not served on this path, but on the WebSocket at /v1/realtime.',
+    ]);
+  });
+});
+
+describe('ends', () => {
+  test('a quiet session, an old one, one too many', async () => {
+    const gateway = await start({ edge: { realtimeIdleMs: 400, realtimeMaxSessions: 1 } });
+    const talk = await open(gateway, 'talk');
+    expect((await refusal(gateway, 'talk')).status).toBe(503);
+    expect(await talk.closed).toEqual({ code: 1000, reason: 'The session was idle for too long.' });
+    await gateway.stop();
+    const other = await start({ edge: { realtimeLifetimeMs: 300 } });
+    expect(await (await open(other, 'talk')).closed).toEqual({ code: 1000, reason: 'The session has reached its age.' });
+    await until(() => fake.sessions.every(({ closed }) => closed?.code === 1000), 'the upstreams to be closed');
+    await other.stop();
+  });
+
+  test('a gateway that leaves closes every session with 1001, in time', async () => {
+    const gateway = await start();
+    const talks = await Promise.all([open(gateway, 'talk'), open(gateway, 'talk')]);
+    talks[1]!.send({ type: 'response.create', response: { instructions: 'wait' } });
+    await until(() => talks[1]!.events().some(({ type }) => type === 'response.created'), 'the response');
+    const [first, second] = [talks[0]!.closed, talks[1]!.closed];
+    await gateway.stop();
+    expect([(await first).code, (await second).code]).toEqual([1001, 1001]);
+    expect(gateway.rows.filter(({ kind }) => kind === 'realtime_session')).toHaveLength(2);
+  });
+});
