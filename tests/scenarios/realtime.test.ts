@@ -1,7 +1,12 @@
 /** Realtime sessions over a WebSocket, in one process and over NATS: admission, failover, frames as they are, close codes, rows and ends. */
 import { once } from 'node:events';
+import { type AddressInfo, connect } from 'node:net';
+import { createServer } from 'node:tls';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { RequestRow } from '@model-gateway/contracts';
+import OpenAI from 'openai';
+import { OpenAIRealtimeWS } from 'openai/realtime/ws';
+import { generate } from 'selfsigned';
 import { WebSocket } from 'ws';
 import { type FakeRealtime, haveFixtures, readFrames, startFakeRealtime } from '../fake-upstream/index.ts';
 import { type InProcessGateway, startInProcess, until } from '../support/in-process.ts';
@@ -436,5 +441,53 @@ describe('ends', () => {
     await gateway.stop();
     expect([(await first).code, (await second).code]).toEqual([1001, 1001]);
     expect(gateway.rows.filter(({ kind }) => kind === 'realtime_session')).toHaveLength(2);
+  });
+});
+
+describe('clients', () => {
+  test('OpenAIRealtimeWS of openai, behind a TLS proxy: a turn, a cancelled one, and an error that it understands', async () => {
+    const gateway = await start();
+    const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
+      keyType: 'ec',
+      algorithm: 'sha256',
+      extensions: [
+        { name: 'basicConstraints', cA: true },
+        { name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] },
+      ],
+    });
+    const proxy = createServer({ cert, key }, (socket) => {
+      const inner = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+      inner.on('error', () => socket.destroy());
+      socket.on('error', () => inner.destroy());
+      socket.pipe(inner).pipe(socket);
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, 'localhost', resolve));
+    const openai = new OpenAI({ apiKey: gateway.key, baseURL: `https://localhost:${(proxy.address() as AddressInfo).port}/v1` });
+    const realtime = new OpenAIRealtimeWS({ model: 'talk', options: { ca: cert } }, openai);
+    const types: string[] = [];
+    const errors: unknown[] = [];
+    let words = '';
+    realtime.on('event', ({ type }) => types.push(type));
+    realtime.on('response.output_text.delta', ({ delta }) => {
+      words += delta;
+    });
+    realtime.on('error', (error) => errors.push(error));
+    await until(() => types.includes('session.created'), 'the session');
+    realtime.send({ type: 'session.update', session: { type: 'realtime', model: 'talk', instructions: 'Be brief.' } });
+    realtime.send({ type: 'response.create' });
+    await until(() => types.includes('response.done'), 'the response');
+    expect(words).toBe('words');
+    realtime.send({ type: 'response.create', response: { instructions: 'wait' } });
+    realtime.send({ type: 'response.cancel' });
+    await until(() => types.filter((type) => type === 'response.done').length === 2, 'the cancelled response');
+    realtime.send({ type: 'response.cancel', event_id: 'again' });
+    await until(() => errors.length > 0, 'the error');
+    expect(errors[0]).toMatchObject({ error: { code: 'response_cancel_not_active' } });
+    expect(fake.sessions[0]?.refused).toEqual(['response_cancel_not_active']);
+    const closed = once(realtime.socket, 'close');
+    realtime.close();
+    await closed;
+    proxy.close();
+    await gateway.stop();
   });
 });
