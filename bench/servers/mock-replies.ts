@@ -1,6 +1,8 @@
 /** What the mock upstream says: whole replies and stream frames of OpenAI chat completions and responses, and Anthropic messages, made once and reused. */
 
 export type MockDialect = 'openai' | 'anthropic' | 'responses';
+/** What is no conversation. */
+export type MockMedia = 'embeddings' | 'speech';
 
 const words = ' the quick brown fox jumps over a lazy dog while seven wizards boil'.split(/(?= )/);
 const word = (at: number): string => words[at % words.length]!;
@@ -106,6 +108,23 @@ export function wholeReply(dialect: MockDialect, bytes: number): Buffer {
 
 /** The frames of a stream with that many content chunks. */
 export const streamFrames = (dialect: MockDialect, chunks: number): Buffer[] => streams[dialect](chunks).map((frame) => Buffer.from(frame));
+
+/** One vector of 1,536 numbers. */
+export const embeddingsReply = Buffer.from(
+  JSON.stringify({
+    object: 'list',
+    data: [{ object: 'embedding', index: 0, embedding: Buffer.from(Float32Array.from({ length: 1536 }, (_, at) => Math.sin(at)).buffer).toString('base64') }],
+    model: 'text-embedding-3-small',
+    usage: { prompt_tokens: 250, total_tokens: 250 },
+  }),
+);
+
+/** 40 ms of sound at 24 kHz each; the last one ends in a word by which the driver knows it. */
+export const soundPieces = (pieces: number): Buffer[] =>
+  Array.from({ length: pieces }, (_, at) => (at < pieces - 1 ? Buffer.alloc(1920, at) : Buffer.concat([Buffer.alloc(1914), Buffer.from('[DONE]')])));
+
+export const mediaOfPath = (path = ''): MockMedia | undefined =>
+  path.includes('/embeddings') ? 'embeddings' : path.includes('/audio/speech') ? 'speech' : undefined;
 
 /** Whose endpoint is asked. */
 export const dialectOfPath = (path = ''): MockDialect => (path.includes('/messages') ? 'anthropic' : path.includes('/responses') ? 'responses' : 'openai');

@@ -1,7 +1,7 @@
 /** A fast mock of two providers for load tests: `--port N --chunks 50 --delay 5 --bytes 1024` (ms between chunks, bytes of a whole reply). */
 import { createServer, type ServerResponse } from 'node:http';
 import { parseArgs } from 'node:util';
-import { dialectOfPath, type MockDialect, streamFrames, wholeReply } from './mock-replies.ts';
+import { dialectOfPath, embeddingsReply, type MockDialect, mediaOfPath, soundPieces, streamFrames, wholeReply } from './mock-replies.ts';
 
 const { values } = parseArgs({
   options: {
@@ -19,10 +19,13 @@ const ofEach = <T>(make: (dialect: MockDialect) => T): Record<MockDialect, T> =>
 });
 const whole = ofEach((dialect) => wholeReply(dialect, Number(values.bytes)));
 const frames = ofEach((dialect) => streamFrames(dialect, Number(values.chunks)));
+const sound = soundPieces(Number(values.chunks));
 // Never parsed: the mock must cost less than what it measures.
 const streamMarks = [Buffer.from('"stream":true'), Buffer.from('"stream": true')];
 
 createServer({ keepAliveTimeout: 120_000, requestTimeout: 0 }, (request, response) => {
+  const media = mediaOfPath(request.url);
+  if (media) return void request.resume().on('end', () => (media === 'speech' ? stream(response, sound, 'audio/pcm') : reply(response, embeddingsReply)));
   const dialect = dialectOfPath(request.url);
   let wantsStream = false;
   // A writer may put `stream` anywhere, and a mark may be cut by a read: the end of each read is kept.
@@ -41,9 +44,9 @@ function reply(response: ServerResponse, body: Buffer): void {
   response.end(body);
 }
 
-function stream(response: ServerResponse, all: readonly Buffer[]): void {
+function stream(response: ServerResponse, all: readonly Buffer[], type = 'text/event-stream; charset=utf-8'): void {
   let at = 0;
-  response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache', 'x-request-id': 'req_mock' });
+  response.writeHead(200, { 'content-type': type, 'cache-control': 'no-cache', 'x-request-id': 'req_mock' });
   response.write(all[at++]!);
   const timer = setInterval(() => {
     if (at < all.length) response.write(all[at++]!);

@@ -24,6 +24,7 @@ const withoutDist: readonly TargetName[] = ['direct', 'raw', 'embedded', 'split'
 const translated: readonly TargetName[] = ['raw', 'embedded', 'split', 'portkey'];
 /** A turn that is stored beside the same request with `store: false`. */
 const stored: readonly TargetName[] = ['embedded', 'embedded-stored', 'split', 'split-stored'];
+const media: readonly TargetName[] = ['direct', 'raw', 'embedded', 'split'];
 const base = { passage: 'same', stream: false, size: kib } as const;
 
 const table = {
@@ -80,6 +81,8 @@ const table = {
     connections: 64,
     targets: stored,
   },
+  'embeddings-c16': { ...base, title: 'embeddings of 1 KB of text, 1,536 numbers each', passage: 'embeddings', connections: 16, targets: media },
+  'speech-c64': { ...base, title: 'speech, 50 pieces of sound', passage: 'speech', stream: true, connections: 64, targets: media },
   'stall-2m': { ...base, title: 'event-loop stall, 2 MB', size: 2048 * kib, connections: 1, targets: ['raw-probed', 'embedded-probed'] },
 } as const satisfies Record<string, Omit<Case, 'id'>>;
 

@@ -1,4 +1,4 @@
-/** The targets T1 to T13: what is compared, what must hold, and what would be better still. */
+/** The targets T1 to T15: what is compared, what must hold, and what would be better still. */
 import type { CaseId } from './cases.ts';
 import { type CaseResults, type Figure, pairedFigure, summarize } from './driver/paired.ts';
 import type { Metric } from './driver/run-load.ts';
@@ -93,6 +93,8 @@ export const verdicts: readonly Verdict[] = [
   row('T13', 'the same on NATS, C=16', 'turn-c16', ['at most', 1.25, 1.1], ratio('turn-c16', 'split-stored', 'split', 'cpu')),
   row('T13', 'added p50 at C=1', 'turn-c1', ['at most', 5, 1, 'ms'], difference('turn-c1', 'embedded-stored', 'embedded', 'p50')),
   row('T13', 'added p50 at C=1 on NATS', 'turn-c1', ['at most', 5, 1, 'ms'], difference('turn-c1', 'split-stored', 'split', 'p50')),
+  row('T14', 'embeddings of 1 KB, C=16: CPU / raw', 'embeddings-c16', ['at most', 1.6, 1.4], ratio('embeddings-c16', 'embedded', 'raw', 'cpu')),
+  row('T15', 'paced speech, C=64: CPU / raw', 'speech-c64', ['at most', 1.35, 1.15], ratio('speech-c64', 'embedded', 'raw', 'cpu')),
 ];
 
 export type Judgement = 'stretch' | 'pass' | 'FAIL' | 'not run';

@@ -1,6 +1,6 @@
 /** Request bodies of a wanted size in the shape of each client protocol. */
 
-export type Dialect = 'openai' | 'anthropic' | 'responses';
+export type Dialect = 'openai' | 'anthropic' | 'responses' | 'embeddings' | 'speech';
 
 export interface BodyOptions {
   dialect: Dialect;
@@ -41,6 +41,8 @@ const shapes: Record<Dialect, (text: string, options: BodyOptions) => object> = 
     instructions: system,
     input: [{ role: 'user', content: text }],
   }),
+  embeddings: (text, { model }) => ({ model, input: text, encoding_format: 'base64' }),
+  speech: (text, { model }) => ({ model, input: text, voice: 'alloy', response_format: 'pcm' }),
 };
 
 export function makeBody(options: BodyOptions): Buffer {

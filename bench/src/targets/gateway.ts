@@ -141,5 +141,7 @@ function endpointsOf(base: string, key: string, store: boolean): Record<Passage,
     'anthropic-to-openai': endpoint('anthropic-to-openai', 'openai-model'),
     responses: endpoint('responses', 'responses-model'),
     'responses-to-openai': endpoint('responses-to-openai', 'openai-model'),
+    embeddings: endpoint('embeddings', 'openai-model'),
+    speech: endpoint('speech', 'openai-model'),
   };
 }

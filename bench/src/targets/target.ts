@@ -2,7 +2,7 @@
 import type { Dialect } from '../driver/bodies.ts';
 
 /** Which client protocol comes in and which upstream protocol goes out. */
-export type Passage = 'same' | 'openai-to-anthropic' | 'anthropic-to-openai' | 'responses' | 'responses-to-openai';
+export type Passage = 'same' | 'openai-to-anthropic' | 'anthropic-to-openai' | 'responses' | 'responses-to-openai' | 'embeddings' | 'speech';
 
 export interface Endpoint {
   url: string;
@@ -43,8 +43,16 @@ export const dialectOf: Record<Passage, Dialect> = {
   'anthropic-to-openai': 'anthropic',
   responses: 'responses',
   'responses-to-openai': 'responses',
+  embeddings: 'embeddings',
+  speech: 'speech',
 };
-export const pathOf: Record<Dialect, string> = { openai: '/v1/chat/completions', anthropic: '/v1/messages', responses: '/v1/responses' };
+export const pathOf: Record<Dialect, string> = {
+  openai: '/v1/chat/completions',
+  anthropic: '/v1/messages',
+  responses: '/v1/responses',
+  embeddings: '/v1/embeddings',
+  speech: '/v1/audio/speech',
+};
 
 /** Endpoints of something that forwards whatever comes: each passage is answered by the mock in the client's own protocol. */
 export function plainEndpoints(base: string): Record<Passage, Endpoint> {
@@ -59,5 +67,7 @@ export function plainEndpoints(base: string): Record<Passage, Endpoint> {
     'anthropic-to-openai': endpoint('anthropic'),
     responses: endpoint('responses'),
     'responses-to-openai': endpoint('responses'),
+    embeddings: endpoint('embeddings'),
+    speech: endpoint('speech'),
   };
 }
