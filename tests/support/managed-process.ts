@@ -1,9 +1,9 @@
 /** A real child process of the gateway for suites: started until ready, its log kept, its faults remembered, never left behind. */
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { freePort } from './free-port.ts';
+import { compileCache, gatewayEntry } from './gateway-entry.ts';
 
 export interface ManagedProcess {
   readonly name: string;
@@ -32,15 +32,8 @@ export interface ProcessPlan {
 }
 
 const root = join(import.meta.dirname, '../..');
-/** As images carry it: a bundle starts in a third of the time that the sources take. `GATEWAY_FROM=sources` runs those, for a debugger. */
-const entry = once(async () => {
-  if (process.env['GATEWAY_FROM'] === 'sources') return join(root, 'deploy/cli/src/main.ts');
-  return (await promisify(execFile)(process.execPath, [join(root, 'scripts/test-bundle.mjs')], { cwd: root })).stdout;
-});
 /** Those of `npm start` and the image. */
 const flags = JSON.parse(readFileSync(join(root, 'deploy/images/node-flags.json'), 'utf8')) as string[];
-/** Shared by all that a run of the suites starts: compiling anew is a third of each start. */
-const compiled = join(root, 'node_modules/.cache/compile');
 const keptLines = 20_000;
 const readyMs = 100_000;
 const stopMs = 45_000;
@@ -114,9 +107,9 @@ export class GatewayProcess implements ManagedProcess {
   }
 
   async #launch(): Promise<void> {
-    const child = spawn(process.execPath, [...flags, await entry(), ...this.#plan.args], {
+    const child = spawn(process.execPath, [...flags, await gatewayEntry(), ...this.#plan.args], {
       // Nothing of the test's own environment leaks in but what a process needs to run at all.
-      env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', NODE_COMPILE_CACHE: compiled, ...this.#plan.env(this.ports) },
+      env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...compileCache, ...this.#plan.env(this.ports) },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     running.add(child);
@@ -174,11 +167,6 @@ async function isReady(url: string): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => (made ??= make());
 }
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

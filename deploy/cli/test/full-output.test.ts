@@ -6,15 +6,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { freePort } from '../../../tests/support/free-port.ts';
+import { compileCache, gatewayEntry } from '../../../tests/support/gateway-entry.ts';
 
 test('a gateway whose output goes to a full disk serves, and ends with 0', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-full-'));
   const full = openSync('/dev/full', 'w');
   const [port, probe] = [await freePort(), await freePort()];
   writeFileSync(join(folder, 'gateway.toml'), '[server]\nlame_duck_seconds = 0\n');
-  const child = spawn(process.execPath, ['--no-warnings', join(import.meta.dirname, '../src/main.ts'), 'up'], {
+  const child = spawn(process.execPath, ['--no-warnings', await gatewayEntry(), 'up'], {
     env: {
       PATH: process.env['PATH'] ?? '',
+      ...compileCache,
       CONFIG_FILE: join(folder, 'gateway.toml'),
       DATA_DIR: join(folder, 'data'),
       HOST: '127.0.0.1',

@@ -8,8 +8,9 @@ import { mintAccessKey } from '@model-gateway/secrets';
 import { parse as parseToml } from 'smol-toml';
 import { type FakeUpstream, startFakeUpstream } from '../../../tests/fake-upstream/index.ts';
 import { startGateway, type TestGateway } from '../../../tests/support/gateway.ts';
+import { compileCache, gatewayEntry } from '../../../tests/support/gateway-entry.ts';
 
-const main = join(import.meta.dirname, '../src/main.ts');
+const main = await gatewayEntry();
 const keys = { agents: mintAccessKey(), decided: mintAccessKey() };
 let fake: FakeUpstream;
 let gateway: TestGateway;
@@ -43,7 +44,7 @@ const setup = (key: keyof typeof keys, args: string[], env: Record<string, strin
     execFile(
       process.execPath,
       ['--no-warnings', main, 'setup', ...args, '--base-url', gateway.url, '--key', keys[key]],
-      { env: { PATH: process.env['PATH'] ?? '', HOME: home, CONFIG_FILE: '/dev/null', ...env } },
+      { env: { PATH: process.env['PATH'] ?? '', ...compileCache, HOME: home, CONFIG_FILE: '/dev/null', ...env } },
       (error, out, err) => resolve({ code: error ? Number(error.code) : 0, out, err }),
     );
   });

@@ -10,12 +10,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { parse, stringify } from 'yaml';
 import { until } from '../../../tests/support/gateway.ts';
+import { compileCache, gatewayEntry } from '../../../tests/support/gateway-entry.ts';
 
-const main = join(import.meta.dirname, '../src/main.ts');
+const main = await gatewayEntry();
 const folder = mkdtempSync(join(tmpdir(), 'gateway-transfer-'));
 const upstreamKey = 'sk-canary-of-the-file';
 const environment = {
   PATH: process.env['PATH'] ?? '',
+  ...compileCache,
   CONFIG_FILE: '/dev/null',
   DATA_DIR: join(folder, 'data'),
   PORT: '0',

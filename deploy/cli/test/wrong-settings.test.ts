@@ -8,12 +8,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ConfigError } from '@model-gateway/config';
+import { compileCache, gatewayEntry } from '../../../tests/support/gateway-entry.ts';
 import { apply } from '../src/commands/apply.ts';
 import { exportAll } from '../src/commands/export.ts';
 import { serve } from '../src/commands/serve.ts';
 import { up } from '../src/commands/up.ts';
 
-const main = join(import.meta.dirname, '../src/main.ts');
+const main = await gatewayEntry();
 const masterKey = randomBytes(32).toString('base64');
 /** 32 bytes in base64, but nothing that a random generator gave. */
 const readable = Buffer.from('correct horse battery staple, ok').toString('base64');
@@ -26,6 +27,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const environment = (): Record<string, string> => ({
   PATH: process.env['PATH'] ?? '',
+  ...compileCache,
   CONFIG_FILE: '/dev/null',
   DATA_DIR: join(folder, 'data'),
   PORT: '0',
