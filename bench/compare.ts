@@ -1,7 +1,7 @@
 /**
  * What a change costs: two checkouts of this repository under the same load, in turn, at the same time on the same core.
  *
- *   node bench/compare.ts [--case same-c16,stream-c64] [--mode embedded|split] [--reps 20] [--seconds 0.3] [--warm 8000] <before> [<after>]
+ *   node bench/compare.ts [--case same-c16,stream-c64] [--mode embedded|embedded-stored|split] [--reps 20] [--seconds 0.3] [--warm 8000] <before> [<after>]
  *
  * `before` and `after` are checkouts with their dependencies installed, `after` is this one unless said otherwise. Each is bundled and configured by its own
  * bench, then loaded by this one's driver. In every repetition each version has one window, and then `raw`; the versions take turns in being first, so that
@@ -32,8 +32,8 @@ const { values, positionals } = parseArgs({
 });
 const [before, after = join(import.meta.dirname, '..')] = positionals;
 if (before === undefined) throw new Error('which checkout is to be compared with: node bench/compare.ts <before> [<after>]');
-const start = { embedded: 'startEmbedded', split: 'startSplit' }[values.mode];
-if (start === undefined) throw new Error(`--mode "${values.mode}": accepted: embedded, split`);
+const start = { embedded: 'startEmbedded', 'embedded-stored': 'startEmbeddedStored', split: 'startSplit' }[values.mode];
+if (start === undefined) throw new Error(`--mode "${values.mode}": accepted: embedded, embedded-stored, split`);
 const chosen = values.case.split(',').map((id) => {
   const found = cases.find((one) => one.id === id);
   if (!found) throw new Error(`--case ${id} is not known; accepted: ${cases.map((one) => one.id).join(', ')}`);
@@ -90,8 +90,8 @@ async function measure(one: Case): Promise<Map<string, LoadResult[]>> {
 function load({ passage, size, stream, connections }: Case, target: Target, duration: number, warmup = 0): Promise<LoadResult> {
   // Older revisions call their endpoints doors.
   const { [passage]: endpoint } = target.endpoints ?? (target as unknown as { doors: Record<Passage, Endpoint> }).doors;
-  const { url, headers, model } = endpoint!;
-  const body = makeBody({ dialect: dialectOf[passage], size, stream, model });
+  const { url, headers, model, store = false } = endpoint!;
+  const body = makeBody({ dialect: dialectOf[passage], size, stream, model, store });
   return runLoad({ url, headers: { ...headers }, body, stream, connections, warmup, duration, pids: target.pids });
 }
 
