@@ -194,6 +194,8 @@ test('looking on and trying', async () => {
   await call('POST', 'models/test', { model: 'alpha ok', client_protocol: 'gamma', messages: [] }, { wanted: 422 });
   await call('POST', 'models/test', { model: 'alpha status:500' });
   await call('POST', 'models/test', { model: 'alpha ok', stream: true }, { accept: 'text/event-stream' });
+  await call('GET', 'route/operations?model=pool');
+  await call('GET', 'route/operations?model=nobody', undefined, { wanted: 404 });
   await call('POST', 'scripts/test', { script: 'function transform(body) { return { ...body, a: 1 }; }', body: { b: 2 } });
   await call('POST', 'scripts/test', { script: 'function transform(body) { return x; }', body: {} }, { wanted: 422 });
   await call('GET', 'scripts/types');

@@ -4,7 +4,7 @@ import type { ProtocolId } from './protocol-id.ts';
  * What a client route asks of an upstream. Three operations only pass between equal protocols: `complete`, legacy completions (text in, text out);
  * `compact`, a shortened conversation, part of which only its vendor can read; and `moderate`, a judgement of contents. `realtime` is a session over a WebSocket.
  */
-export type Operation = 'generate' | 'count-tokens' | 'complete' | 'compact' | 'realtime' | UnaryOperation;
+export type Operation = (typeof operations)[number];
 
 /**
  * One question and one answer, without a conversation: vectors of texts, the order of documents, a judgement of contents, pictures, sound and its words.
@@ -24,6 +24,8 @@ export const unaryOperations = [
   'native',
   'passthrough',
 ] as const;
+
+export const operations = ['generate', 'count-tokens', 'complete', 'compact', 'realtime', ...unaryOperations] as const;
 
 export const isUnary = (operation: Operation): operation is UnaryOperation => (unaryOperations as readonly string[]).includes(operation);
 

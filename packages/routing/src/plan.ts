@@ -181,23 +181,32 @@ export function resolveTarget(snapshot: Snapshot, attempt: PlannedAttempt): Rout
   return made.byKey[place];
 }
 
-function makeRoute(model: Model, upstream: UpstreamRecord, key: SealedUpstreamKey | null): Route {
-  const upstreamModelId = model.inference_profile ?? model.upstream_model_id;
+/** What a call of a model is made to: of each setting, the model's own, else the upstream's. */
+export function describeTarget(
+  model: Omit<Model, 'created_at'>,
+  upstream: Pick<UpstreamRecord, 'protocol' | 'base_url' | 'neutral_headers' | 'extra_config'>,
+): Pick<Route, 'protocol' | 'target'> {
   return {
-    upstream,
-    model,
-    key,
     protocol: model.protocol ?? upstream.protocol,
     target: {
       baseUrl: model.base_url ?? upstream.base_url,
       directPath: model.direct_path,
-      upstreamModelId,
+      upstreamModelId: model.inference_profile ?? model.upstream_model_id,
       modelId: model.upstream_model_id,
       neutralHeaders: upstream.neutral_headers,
       extraConfig: model.extra_config || upstream.extra_config ? { ...upstream.extra_config, ...model.extra_config } : null,
       family: familyOfModel(model),
       kind: model.kind || null,
     },
+  };
+}
+
+function makeRoute(model: Model, upstream: UpstreamRecord, key: SealedUpstreamKey | null): Route {
+  return {
+    upstream,
+    model,
+    key,
+    ...describeTarget(model, upstream),
     tokenCounting: model.token_counting === 'inherit' ? upstream.token_counting : model.token_counting,
     timeouts: upstream.timeouts,
   };

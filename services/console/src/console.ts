@@ -22,6 +22,7 @@ import { keyLookupRoutes } from './api/key-lookup-routes.ts';
 import { limitRoutes } from './api/limit-routes.ts';
 import { logRoutes } from './api/log-routes.ts';
 import { metaRoutes } from './api/meta-routes.ts';
+import { modelTestRoutes } from './api/model-test-routes.ts';
 import { oidcRoutes } from './api/oidc-routes.ts';
 import { pinRoutes } from './api/pin-routes.ts';
 import { probeRoutes } from './api/probe-routes.ts';
@@ -197,6 +198,7 @@ function createRoutes(context: ConsoleContext, now: () => number): Route[] {
     ...probeRoutes(context),
     ...scriptRoutes(context),
     ...routingRoutes(context, now),
+    ...modelTestRoutes(context),
     ...ruleRoutes(context),
     ...limitRoutes(context),
     ...statsRoutes(context, now),

@@ -8,7 +8,7 @@ import { onlyVerbatim, readRequest } from './client/read-request.ts';
 import { limitKeys, readReplyLimits } from './client/reply-limits.ts';
 import { notServed, routes } from './client/routes.ts';
 import { AlphaTerminator } from './client/stream-terminator.ts';
-import { testCall } from './client/test-call.ts';
+import { moderationCall, testCall } from './client/test-call.ts';
 import { AlphaWriter, writeWhole } from './client/write-response.ts';
 import { isAudioEnd, isAudioOperation, observeSpeech, readAudioUsage } from './shared/audio.ts';
 import { embeddingsUpstream, isCohere, readUsage } from './shared/embeddings.ts';
@@ -41,7 +41,7 @@ export const alpha: Protocol = {
     onlyVerbatim,
     bodyWords,
     readRequest,
-    testCall,
+    testCalls: { generate: testCall, moderate: moderationCall },
     createWriter: (context) => new AlphaWriter(context),
     writeWhole,
     writeTokenCount: (tokens) => ({ input_tokens: tokens }),

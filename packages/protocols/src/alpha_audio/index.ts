@@ -1,6 +1,6 @@
 /** OpenAI-compatible speech and transcriptions: built on chat completions, whose errors, keys and addresses it shares. */
 import { alpha, speechClient, transcriptionClient } from '../alpha/index.ts';
-import type { ClientAdapter, ClientRoute, Protocol, UpstreamAdapter } from '../contract/index.ts';
+import type { ClientAdapter, ClientRoute, Protocol, TestCall, TestCallContext, UpstreamAdapter } from '../contract/index.ts';
 import { ErrorTerminator } from '../kit/error-terminator.ts';
 
 const { client, upstream } = alpha as { client: ClientAdapter; upstream: UpstreamAdapter };
@@ -16,6 +16,11 @@ const routes: readonly ClientRoute[] = [
   { methods: ['POST'], path: '/v1/audio/translations', match: () => ({ operation: 'translate-speech', stream: 'whole', body: 'form', files: ['file'] }) },
 ];
 
+/** The file says what is to be written down; a prompt would only tell what it is about. */
+const transcriptionCall =
+  (path: string) =>
+  ({ model, body }: TestCallContext): TestCall => ({ path, query: '', streamForm: 'whole', body: { ...body, model }, fileField: 'file' });
+
 export const alphaAudio: Protocol = {
   id: 'alpha_audio',
   kind: 'unary',
@@ -30,12 +35,16 @@ export const alphaAudio: Protocol = {
     readReplyLimits: () => ({ output: 0, thinking: 0, replies: 1 }),
     bodyWords: [],
     createTerminator: () => new ErrorTerminator(['"speech.audio.done"', '"transcript.text.done"']),
-    testCall: ({ model, prompt, body }) => ({
-      path: '/v1/audio/speech',
-      query: '',
-      streamForm: 'bytes',
-      body: { input: prompt, voice: 'alloy', ...body, model },
-    }),
+    testCalls: {
+      speech: ({ model, prompt, body }) => ({
+        path: '/v1/audio/speech',
+        query: '',
+        streamForm: 'bytes',
+        body: { input: prompt, voice: 'alloy', ...body, model },
+      }),
+      transcribe: transcriptionCall('/v1/audio/transcriptions'),
+      'translate-speech': transcriptionCall('/v1/audio/translations'),
+    },
     unary: { speech: speechClient, transcribe: transcriptionClient('transcribe'), 'translate-speech': transcriptionClient('translate') },
   },
   upstream: { ...upstream, serves: () => ['speech', 'transcribe', 'translate-speech'] },

@@ -17,7 +17,9 @@ export const alphaEmbeddings: Protocol = {
     // Vectors are no tokens.
     readReplyLimits: () => ({ output: 0, thinking: 0, replies: 1 }),
     bodyWords: [],
-    testCall: ({ model, prompt, body }) => ({ path: '/v1/embeddings', query: '', streamForm: 'whole', body: { input: prompt, ...body, model } }),
+    testCalls: {
+      embed: ({ model, prompt, body }) => ({ path: '/v1/embeddings', query: '', streamForm: 'whole', body: { input: prompt, ...body, model } }),
+    },
     unary: { embed: embeddingsClient },
   },
   upstream: { ...upstream, serves: () => ['embed'] },

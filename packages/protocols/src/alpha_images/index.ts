@@ -32,7 +32,16 @@ export const alphaImages: Protocol = {
     },
     bodyWords: [],
     createTerminator: () => new ErrorTerminator(['.completed"']),
-    testCall: ({ model, prompt, body }) => ({ path: '/v1/images/generations', query: '', streamForm: 'whole', body: { prompt, ...body, model } }),
+    testCalls: {
+      image: ({ model, prompt, body }) => ({ path: '/v1/images/generations', query: '', streamForm: 'whole', body: { prompt, ...body, model } }),
+      'image-edit': ({ model, prompt, body }) => ({
+        path: '/v1/images/edits',
+        query: '',
+        streamForm: 'whole',
+        body: { prompt, ...body, model },
+        fileField: 'image',
+      }),
+    },
     unary: { image: imagesClient('generate'), 'image-edit': imagesClient('edit'), 'image-variation': imagesClient('vary') },
   },
   upstream: { ...upstream, serves: () => ['image', 'image-edit', 'image-variation'] },

@@ -23,12 +23,14 @@ export const alphaRerank: Protocol = {
     // An order is no tokens.
     readReplyLimits: () => ({ output: 0, thinking: 0, replies: 1 }),
     bodyWords: [],
-    testCall: ({ model, prompt, body }) => ({
-      path: '/v1/rerank',
-      query: '',
-      streamForm: 'whole',
-      body: { query: prompt, documents: ['The gateway answers.', 'Something else.'], ...body, model },
-    }),
+    testCalls: {
+      rerank: ({ model, prompt, body }) => ({
+        path: '/v1/rerank',
+        query: '',
+        streamForm: 'whole',
+        body: { query: prompt, documents: ['The gateway answers.', 'Something else.'], ...body, model },
+      }),
+    },
     unary: { rerank: rerankClient, embed: cohereEmbeddingsClient },
   },
   upstream: { ...upstream, serves: () => ['rerank'] },

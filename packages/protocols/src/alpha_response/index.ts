@@ -33,7 +33,7 @@ const client: ClientAdapter = {
   readReplyLimits,
   bodyWords,
   readRequest,
-  testCall,
+  testCalls: { generate: testCall },
   turns,
   createWriter,
   writeWhole,

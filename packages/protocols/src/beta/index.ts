@@ -33,7 +33,7 @@ export const beta: Protocol = {
     marksCache: true,
     bodyWords,
     readRequest,
-    testCall,
+    testCalls: { generate: testCall },
     createWriter,
     writeWhole,
     writeTokenCount: (tokens) => ({ input_tokens: tokens }),

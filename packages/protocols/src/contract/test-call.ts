@@ -1,5 +1,5 @@
-/** The call by which an admin tests a model. */
-import type { StreamForm } from '@model-gateway/contracts';
+/** The calls by which an admin tests a model. */
+import type { Operation, StreamForm } from '@model-gateway/contracts';
 
 /** What the admin's test call should do. */
 export interface TestCallContext {
@@ -17,10 +17,12 @@ export interface TestCall {
   query: string;
   streamForm: StreamForm;
   body: Record<string, unknown>;
+  /** The call is a form: the fields of `body` as text, and the admin's file under this name. Absent: JSON. */
+  fileField?: string;
 }
 
-/** Absent: not tested by this protocol. Example: `testCall({ model, stream: true, prompt: 'hi', body: null })` gives path and body of the shortest call. */
+/** Absent: not tested by this protocol. Example: `testCalls.generate({ model, stream: true, prompt: 'hi', body: null })` gives path and body of the shortest call. */
 export interface ClientTestCall {
-  /** A call of this protocol for an admin who tests a model: his body, or the prompt in the shortest body that works. Absent: not tested by this protocol. */
-  testCall?(test: TestCallContext): TestCall;
+  /** Calls of this protocol for an admin who tests a model, by operation: his body, or the prompt in the shortest body that works. The first is the usual one. */
+  testCalls?: Partial<Record<Operation, (test: TestCallContext) => TestCall>>;
 }

@@ -36,7 +36,7 @@ export const gamma: Protocol = {
     readReplyLimits,
     bodyWords,
     readRequest,
-    testCall,
+    testCalls: { generate: testCall },
     unary: { embed: embeddingsClient, image: imagesClient },
     createWriter: (context) => new GammaReplyWriter(context),
     writeWhole,

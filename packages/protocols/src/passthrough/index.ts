@@ -7,7 +7,7 @@ import { credential, request } from './endpoint.ts';
 import { routes } from './routes.ts';
 
 const { client, upstream } = alpha as { client: ClientAdapter; upstream: UpstreamAdapter };
-const { testCall: _testCall, cacheKey: _cacheKey, ...caller } = client;
+const { testCalls: _testCalls, cacheKey: _cacheKey, ...caller } = client;
 
 /** The name of the model is exchanged where a body has one; every other byte stays, and the reply is not looked into. */
 export const passedRules: VerbatimRules = {

@@ -84,6 +84,7 @@ const relative: Record<string, Methods> = {
   'stats/sessions': { get: everyone },
   budgets: { get: everyone },
   'route/explain': { post: everyone },
+  'route/operations': { get: everyone },
 
   // Trying: makes calls that cost money, or runs what was sent.
   'models/test': { post: admin },

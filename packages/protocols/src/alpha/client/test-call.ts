@@ -1,4 +1,4 @@
-/** The call by which an admin tests a model. */
+/** The calls by which an admin tests a model. */
 import type { TestCall, TestCallContext } from '../../contract/index.ts';
 
 export const testCall = ({ model, stream, prompt, body }: TestCallContext): TestCall => ({
@@ -6,4 +6,11 @@ export const testCall = ({ model, stream, prompt, body }: TestCallContext): Test
   query: '',
   streamForm: stream ? 'sse' : 'whole',
   body: { ...(body ?? { messages: [{ role: 'user', content: prompt }] }), model, stream },
+});
+
+export const moderationCall = ({ model, prompt, body }: TestCallContext): TestCall => ({
+  path: '/v1/moderations',
+  query: '',
+  streamForm: 'whole',
+  body: { input: prompt, ...body, model },
 });

@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import type { lookupAnswer } from './key-lookup.ts';
 import type { requestDetails, requestRow } from './request-row.ts';
-import type { fetchedModels, limitStatus, modelTest, ruleTest, scriptTest } from './routing.ts';
+import type { fetchedModels, limitStatus, modelOperations, modelTest, ruleTest, scriptTest } from './routing.ts';
 import type { statsSeries, statsSummary, statsTop } from './statistics.ts';
 import type { turnChain, turnContent } from './turns.ts';
 
@@ -22,6 +22,8 @@ export type FoundKey = z.output<typeof lookupAnswer>;
 export type FetchedModels = z.output<typeof fetchedModels>;
 /** The use of all limits. */
 export type LimitStatus = z.output<typeof limitStatus>;
+/** What a model can be asked for. */
+export type ModelOperations = z.output<typeof modelOperations>;
 export type ModelTest = z.output<typeof modelTest>;
 /** The body after the rules, and which of them applied. */
 export type RuleTest = z.output<typeof ruleTest>;

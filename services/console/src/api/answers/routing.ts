@@ -1,5 +1,5 @@
 /** Answers about where requests go, what a try at them gave, and what is left of limits. */
-import { type Explanation, protocolIds, rateLimitSchema } from '@model-gateway/contracts';
+import { type Explanation, operations, protocolIds, rateLimitSchema } from '@model-gateway/contracts';
 import { z } from 'zod';
 import { anything, count, loss, maybeText, micros, money, processes, text } from './common.ts';
 
@@ -92,12 +92,20 @@ export const explanation = z.strictObject({
   processes,
 });
 
+/** `takes_file`: the call is about a file of the tester. */
+export const modelOperations = z.strictObject({
+  model: text,
+  items: z.array(z.strictObject({ operation: z.enum(operations), client_protocol: protocol, takes_file: z.boolean() })),
+});
+
 export const modelTest = z.strictObject({
   request_id: text,
   status: z.int(),
   latency_ms: count,
   /** Of a whole reply, and of a refusal. */
   response: anything.optional(),
+  /** Of a reply that is no text, such as sound; `data` is base64. */
+  file: z.strictObject({ content_type: text, data: text }).optional(),
   /** Of a stream. */
   events: z.array(z.strictObject({ event: text.optional(), data: anything })).optional(),
   translation: z.strictObject({

@@ -1,29 +1,21 @@
-/** Talk to a model through any client protocol, and look at what was sent and received. */
+/** Ask a model for whatever it serves, through any client protocol, and look at what was sent and received. */
 import { Card, Grid, Stack } from '@mantine/core';
-import { type PlaygroundTool, playgroundDialects } from '@model-gateway/protocols/playground';
+import { playgroundCalls, playgroundDialects } from '@model-gateway/protocols/playground';
 import { useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useGrantedNames } from '../../api/use-catalog.ts';
 import { Page } from '../../components/page.tsx';
 import { useIsAdmin } from '../../session/use-me.ts';
-import { Composer } from './composer.tsx';
-import { Conversation } from './conversation.tsx';
+import { CallPanel } from './call-panel.tsx';
+import { CallTarget } from './call-target.tsx';
+import { ConversationPanel } from './conversation-panel.tsx';
 import { Inspector } from './inspector.tsx';
-import { defaultSettings, type PlaygroundSettings, Settings } from './settings.tsx';
+import type { CallRecord } from './run-call.ts';
+import { ConversationOptions, DialectSelect, defaultSettings, type PlaygroundSettings } from './settings.tsx';
+import { type PlaygroundOperation, useOperations } from './use-operations.ts';
 import { usePlayground } from './use-playground.ts';
 import { useStoredRequest } from './use-stored-request.ts';
-
-/** Something that most models want to call when asked about the weather. */
-const sampleTool: PlaygroundTool = {
-  name: 'get_weather',
-  description: 'The current weather of a place.',
-  parameters: {
-    type: 'object',
-    properties: { city: { type: 'string', description: 'Name of the city' }, unit: { type: 'string', enum: ['celsius', 'fahrenheit'] } },
-    required: ['city'],
-  },
-};
 
 export function PlaygroundPage() {
   const { t } = useTranslation('playground');
@@ -34,18 +26,23 @@ export function PlaygroundPage() {
     model: typeof asked === 'string' ? asked : '',
     dialectId: (playgroundDialects.find(({ id }) => id === spoken) ?? playgroundDialects[0]!).id,
   });
-  const names = useGrantedNames(settings.keyName);
-  const { turns, record, busy, ask, stop, clear, begin } = usePlayground();
+  const change = (changed: Partial<PlaygroundSettings>) => setSettings((known) => ({ ...known, ...changed }));
+  const [chosen, setChosen] = useState<PlaygroundOperation | null>(null);
+  const [answered, setAnswered] = useState<CallRecord | null>(null);
   const [draft, setDraft] = useState('');
+  const names = [...new Set(useGrantedNames(settings.keyName))];
+  const playground = usePlayground();
   useStoredRequest(({ system, turns: earlier, maxTokens, temperature }) => {
     setSettings((known) => ({ ...known, system, maxTokens: maxTokens ?? known.maxTokens, temperature: temperature ?? '' }));
     // What was asked last is there to be asked again.
     const last = earlier.at(-1);
-    begin(last?.role === 'user' ? earlier.slice(0, -1) : earlier);
+    playground.begin(last?.role === 'user' ? earlier.slice(0, -1) : earlier);
     setDraft(last?.role === 'user' ? last.text : '');
   });
-  const dialect = playgroundDialects.find(({ id }) => id === settings.dialectId) ?? playgroundDialects[0]!;
   const model = settings.model || (names[0] ?? '');
+  const operations = useOperations(model, names.includes(model));
+  const operation = operations.find((one) => one === chosen) ?? operations[0]!;
+  const call = playgroundCalls.find((one) => one.operation === operation);
   const obstacle = !isAdmin ? t('adminsOnly') : model === '' ? t('noModel') : null;
 
   return (
@@ -54,42 +51,29 @@ export function PlaygroundPage() {
         <Grid.Col span={{ base: 12, md: 7 }}>
           <Stack>
             <Card withBorder>
-              <Settings value={{ ...settings, model }} onChange={(change) => setSettings((known) => ({ ...known, ...change }))} names={[...new Set(names)]} />
+              <CallTarget
+                value={{ operation, model, keyName: settings.keyName }}
+                onChange={({ operation: changed, ...target }) => {
+                  if (changed) setChosen(changed);
+                  change(target);
+                }}
+                names={names}
+                operations={operations}
+              >
+                {!call && <DialectSelect value={settings.dialectId} onChange={(dialectId) => change({ dialectId })} />}
+              </CallTarget>
+              {!call && <ConversationOptions value={settings} onChange={change} />}
             </Card>
-            <Card withBorder>
-              <Stack>
-                <Conversation turns={turns} busy={busy} />
-                <Composer
-                  key={draft}
-                  draft={draft}
-                  busy={busy}
-                  obstacle={obstacle}
-                  onStop={stop}
-                  onClear={clear}
-                  onSend={(text, images) =>
-                    ask({
-                      dialect,
-                      keyName: settings.keyName,
-                      settings: {
-                        model,
-                        system: settings.system,
-                        tools: settings.withTools ? [sampleTool] : [],
-                        maxTokens: settings.maxTokens,
-                        temperature: settings.temperature === '' ? null : settings.temperature,
-                        stream: settings.stream,
-                      },
-                      text,
-                      images,
-                    })
-                  }
-                />
-              </Stack>
-            </Card>
+            {call ? (
+              <CallPanel key={operation} call={call} model={model} keyName={settings.keyName} obstacle={obstacle} onRecord={setAnswered} />
+            ) : (
+              <ConversationPanel model={model} settings={settings} playground={playground} draft={draft} obstacle={obstacle} />
+            )}
           </Stack>
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 5 }}>
           <Card withBorder>
-            <Inspector record={record} viaKey={settings.keyName !== null} />
+            <Inspector record={call ? answered : playground.record} viaKey={settings.keyName !== null} />
           </Card>
         </Grid.Col>
       </Grid>

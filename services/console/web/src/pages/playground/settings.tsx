@@ -1,8 +1,7 @@
-/** What the playground calls and how: protocol, model, as whom, and the usual knobs. */
-import { Accordion, Autocomplete, NumberInput, Select, SimpleGrid, Switch, Textarea } from '@mantine/core';
+/** How the playground holds a conversation: the protocol, and the usual knobs. */
+import { Accordion, NumberInput, Select, SimpleGrid, Switch, Textarea } from '@mantine/core';
 import { playgroundDialects } from '@model-gateway/protocols/playground';
 import { useTranslation } from 'react-i18next';
-import { NameSelect } from '../../components/name-select.tsx';
 
 export interface PlaygroundSettings {
   dialectId: string;
@@ -30,71 +29,63 @@ export const defaultSettings: PlaygroundSettings = {
 interface Props {
   value: PlaygroundSettings;
   onChange: (change: Partial<PlaygroundSettings>) => void;
-  names: readonly string[];
 }
 
-export function Settings({ value, onChange, names }: Props) {
+export function DialectSelect({ value, onChange }: { value: string; onChange: (id: string) => void }) {
   const { t } = useTranslation('playground');
   return (
-    <>
-      <SimpleGrid cols={{ base: 1, xs: 3 }}>
-        <Select
-          label={t('protocol')}
-          allowDeselect={false}
-          data={playgroundDialects.map(({ id, title }) => ({ value: id, label: title }))}
-          value={value.dialectId}
-          onChange={(dialectId) => dialectId && onChange({ dialectId })}
-        />
-        <Autocomplete label={t('modelName')} data={names.slice(0, 200)} value={value.model} onChange={(model) => onChange({ model })} />
-        <NameSelect
-          resource="access-keys"
-          label={t('callAs')}
-          placeholder={t('asTest')}
-          clearable
-          value={value.keyName}
-          onChange={(keyName) => onChange({ keyName })}
-        />
-      </SimpleGrid>
-      <Accordion variant="separated" mt="sm">
-        <Accordion.Item value="options">
-          <Accordion.Control>{t('options')}</Accordion.Control>
-          <Accordion.Panel>
-            <Textarea
-              label={t('system')}
-              autosize
-              minRows={2}
-              maxRows={8}
-              value={value.system}
-              onChange={(event) => onChange({ system: event.currentTarget.value })}
+    <Select
+      label={t('protocol')}
+      allowDeselect={false}
+      data={playgroundDialects.map(({ id, title }) => ({ value: id, label: title }))}
+      value={value}
+      onChange={(id) => id && onChange(id)}
+    />
+  );
+}
+
+export function ConversationOptions({ value, onChange }: Props) {
+  const { t } = useTranslation('playground');
+  return (
+    <Accordion variant="separated" mt="sm">
+      <Accordion.Item value="options">
+        <Accordion.Control>{t('options')}</Accordion.Control>
+        <Accordion.Panel>
+          <Textarea
+            label={t('system')}
+            autosize
+            minRows={2}
+            maxRows={8}
+            value={value.system}
+            onChange={(event) => onChange({ system: event.currentTarget.value })}
+          />
+          <SimpleGrid cols={{ base: 1, xs: 2 }} mt="sm">
+            <NumberInput
+              label={t('maxTokens')}
+              min={1}
+              allowDecimal={false}
+              value={value.maxTokens}
+              onChange={(maxTokens) => onChange({ maxTokens: Number(maxTokens) || defaultSettings.maxTokens })}
             />
-            <SimpleGrid cols={{ base: 1, xs: 2 }} mt="sm">
-              <NumberInput
-                label={t('maxTokens')}
-                min={1}
-                allowDecimal={false}
-                value={value.maxTokens}
-                onChange={(maxTokens) => onChange({ maxTokens: Number(maxTokens) || defaultSettings.maxTokens })}
-              />
-              <NumberInput
-                label={t('temperature')}
-                placeholder={t('modelsOwn')}
-                min={0}
-                max={2}
-                step={0.1}
-                value={value.temperature}
-                onChange={(temperature) => onChange({ temperature: temperature === '' ? '' : Number(temperature) })}
-              />
-              <Switch label={t('stream')} checked={value.stream} onChange={(event) => onChange({ stream: event.currentTarget.checked })} />
-              <Switch
-                label={t('withTools')}
-                description={t('withToolsHint')}
-                checked={value.withTools}
-                onChange={(event) => onChange({ withTools: event.currentTarget.checked })}
-              />
-            </SimpleGrid>
-          </Accordion.Panel>
-        </Accordion.Item>
-      </Accordion>
-    </>
+            <NumberInput
+              label={t('temperature')}
+              placeholder={t('modelsOwn')}
+              min={0}
+              max={2}
+              step={0.1}
+              value={value.temperature}
+              onChange={(temperature) => onChange({ temperature: temperature === '' ? '' : Number(temperature) })}
+            />
+            <Switch label={t('stream')} checked={value.stream} onChange={(event) => onChange({ stream: event.currentTarget.checked })} />
+            <Switch
+              label={t('withTools')}
+              description={t('withToolsHint')}
+              checked={value.withTools}
+              onChange={(event) => onChange({ withTools: event.currentTarget.checked })}
+            />
+          </SimpleGrid>
+        </Accordion.Panel>
+      </Accordion.Item>
+    </Accordion>
   );
 }
