@@ -10,6 +10,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { fixturesDirectory } from './fixtures.ts';
 
+/** The vendor of `delta_realtime` has another address, sessions without a type, and another spelling of usage. */
+const deltaPath = '/api-ws/v1/realtime';
+
 /** A frame of a recorded session. */
 export interface RecordedFrame {
   dir: 'client' | 'server';
@@ -73,7 +76,8 @@ export async function startFakeRealtime(): Promise<FakeRealtime> {
     };
     const model = url.searchParams.get('model');
     if (session.key === '' || session.key.includes('bad')) return refuse(401, 'invalid_api_key');
-    if (url.pathname !== '/v1/realtime' || model === null) return refuse(400, 'missing_model');
+    const isDelta = url.pathname === deltaPath;
+    if ((url.pathname !== '/v1/realtime' && !isDelta) || model === null) return refuse(400, 'missing_model');
     const status = /^status:(\d+)$/.exec(model)?.[1];
     if (status) return refuse(Number(status), status === '429' ? 'rate_limit_exceeded' : 'refused');
     if (model === 'reset') return void socket.destroy();
@@ -166,8 +170,12 @@ const usage = {
   output_token_details: { text_tokens: 3, audio_tokens: 7 },
 };
 
+const { input_token_details, output_token_details, ...totals } = usage;
+const deltaUsage = { ...totals, input_tokens_details: input_token_details, output_tokens_details: output_token_details };
+
 /** `response.create` begins a response, which ends at the next event, or by itself unless its instructions say `wait`. */
 function talk(session: RealtimeSession, socket: WebSocket, model: string, send: (event: unknown) => void): void {
+  const isDelta = session.path.startsWith(deltaPath);
   let count = 0;
   let active: string | null = null;
   const refuse = (code: string, message: string, eventId?: unknown): void => {
@@ -176,7 +184,11 @@ function talk(session: RealtimeSession, socket: WebSocket, model: string, send: 
   };
   const end = (status: string): void => {
     const details = status === 'failed' ? { type: 'failed', error: { type: 'server_error', code: 'server_error' } } : null;
-    send({ type: 'response.done', event_id: `d${count}`, response: { id: active, object: 'realtime.response', status, status_details: details, usage } });
+    send({
+      type: 'response.done',
+      event_id: `d${count}`,
+      response: { id: active, object: 'realtime.response', status, status_details: details, usage: isDelta ? deltaUsage : usage },
+    });
     active = null;
   };
   const respond = (instructions: unknown): void => {
@@ -197,7 +209,7 @@ function talk(session: RealtimeSession, socket: WebSocket, model: string, send: 
     if (typeof type !== 'string' || !known.has(type)) return refuse('invalid_value', `Invalid value: ${String(type)}`, eventId);
     if (type === 'session.update') {
       const update = (event['session'] ?? {}) as Record<string, unknown>;
-      if (update['type'] === undefined) return refuse('missing_required_parameter', 'Missing required parameter: session.type', eventId);
+      if (!isDelta && update['type'] === undefined) return refuse('missing_required_parameter', 'Missing required parameter: session.type', eventId);
       if (update['model'] !== undefined && update['model'] !== model) return refuse('cannot_update_model', 'The model cannot be changed.', eventId);
       return send({ type: 'session.updated', event_id: 'u', session: { ...update, model } });
     }

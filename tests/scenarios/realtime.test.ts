@@ -56,6 +56,7 @@ const start = (more: Partial<Parameters<typeof startInProcess>[0]> = {}) =>
         api_keys: [{ key: 'sk-good' }],
         rate_limit: { max_concurrency: 1, wait_timeout_secs: 0 },
       },
+      { name: 'delta', protocol: 'delta_realtime', base_url: `${fake.url}/api/v1`, api_keys: [{ key: 'sk-good' }] },
       { name: 'chat', protocol: 'alpha', base_url: fake.url, api_keys: [{ key: 'sk-good' }] },
     ],
     models: [
@@ -64,6 +65,7 @@ const start = (more: Partial<Parameters<typeof startInProcess>[0]> = {}) =>
       ...closes.map((close) => ({ name: `close-${close.slice(0, 4)}`, upstream: 'up', upstream_model_id: `close:${close}` })),
       { name: 'second-key', upstream: 'two-keys', upstream_model_id: 'talk' },
       { name: 'one-place', upstream: 'one-place', upstream_model_id: 'talk' },
+      { name: 'omni', upstream: 'delta', upstream_model_id: 'talk' },
       { name: 'conversations', upstream: 'chat', upstream_model_id: 'm' },
     ],
     loadBalancers: [{ name: 'balanced', strategy: 'priority', entries: ['closed-first', 'error-first', 'unreachable', 'talk'].map((model) => ({ model })) }],
@@ -201,6 +203,19 @@ describe.each(natsAvailable('realtime') ? (['memory', 'nats'] as const) : (['mem
     const closed = await until(() => fake.sessions[0]?.closed, 'the close');
     expect(closed.code).toBe(expected);
     if (/^\d/.test(how)) expect(closed.reason).toBe('enough');
+  });
+
+  test('a session at a delta_realtime upstream: its own address, no beta header, its spelling of usage', async () => {
+    const talk = await open(gateway, 'omni', { headers: { authorization: `Bearer ${gateway.key}`, 'openai-beta': 'realtime=v1' } });
+    talk.send({ type: 'session.update', session: { model: 'omni', modalities: ['text'] } });
+    talk.send({ type: 'response.create' });
+    await until(() => talk.events().some(({ type }) => type === 'response.done'), 'the response');
+    expect(fake.sessions[0]).toMatchObject({ path: '/api-ws/v1/realtime?model=talk', key: 'sk-good', refused: [] });
+    expect(fake.sessions[0]!.headers).not.toHaveProperty('openai-beta');
+    talk.socket.close();
+    await until(() => rowsOf(gateway, 'realtime_session', 'omni')[0], 'the row of the session');
+    const counted = { input_tokens: 8, cache_read_tokens: 4, audio_input_tokens: 8, output_tokens: 3, audio_output_tokens: 7 };
+    expect(rowsOf(gateway, 'realtime_turn', 'omni')).toMatchObject([{ upstream_protocol: 'delta_realtime', client_protocol: 'alpha_realtime', ...counted }]);
   });
 
   test('a slow caller slows the upstream down, and loses nothing', async () => {

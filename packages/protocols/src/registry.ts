@@ -12,6 +12,7 @@ import { cloudhostIdeStreaming } from './cloudhost_ide_streaming/index.ts';
 import { cloudhostInvoke } from './cloudhost_invoke/index.ts';
 import type { ClientAdapter, Protocol, UpstreamAdapter } from './contract/index.ts';
 import { delta } from './delta/index.ts';
+import { deltaRealtime } from './delta_realtime/index.ts';
 import { gamma } from './gamma/index.ts';
 import { passthrough } from './passthrough/index.ts';
 
@@ -29,6 +30,7 @@ export const protocols: readonly Protocol[] = [
   cloudhostIdeStreaming,
   cloudhostInvoke,
   delta,
+  deltaRealtime,
   gamma,
   passthrough,
 ];

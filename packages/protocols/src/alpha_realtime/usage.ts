@@ -1,4 +1,4 @@
-/** Usage of a response: vendors count sound and cached tokens inside the totals, the gateway beside them. */
+/** Usage of a response: vendors count sound and cached tokens inside the totals, the gateway beside them. One vendor spells `tokens` in the details' names. */
 import { noUsage, type Usage } from '@model-gateway/contracts';
 import { asCount, asObject, own } from '../kit/read.ts';
 
@@ -6,8 +6,8 @@ import { asCount, asObject, own } from '../kit/read.ts';
 export function readUsage(value: unknown): Usage | null {
   const usage = asObject(value);
   if (!usage) return null;
-  const inputs = own(usage, 'input_token_details');
-  const outputs = own(usage, 'output_token_details');
+  const inputs = own(usage, 'input_token_details') ?? own(usage, 'input_tokens_details');
+  const outputs = own(usage, 'output_token_details') ?? own(usage, 'output_tokens_details');
   const cached = asCount(own(inputs, 'cached_tokens'));
   const cachedAudio = Math.min(cached, asCount(own(own(inputs, 'cached_tokens_details'), 'audio_tokens')));
   const audioInput = Math.max(0, asCount(own(inputs, 'audio_tokens')) - cachedAudio);
