@@ -148,8 +148,16 @@ suite('console in a browser', () => {
           await page.getByRole('button', { name: 'Decide', exact: true }).click();
           await page.getByText('Allowed. Rule 1 decides.').waitFor();
         },
-        change: () => box('Description').fill('those of the team'),
-        changed: { description: 'those of the team', models: ['text:*'], header_acl: [{ header: 'x-team', match: 'exists', action: 'allow' }] },
+        change: async () => {
+          await box('Description').fill('those of the team');
+          await page.getByRole('switch', { name: "Allow calls in the upstream's own terms" }).uncheck();
+        },
+        changed: {
+          description: 'those of the team',
+          passthrough: 'off',
+          models: ['text:*'],
+          header_acl: [{ header: 'x-team', match: 'exists', action: 'allow' }],
+        },
       },
       {
         path: 'access-keys',

@@ -10,6 +10,7 @@ export interface KeyGroup {
   rate_limit?: unknown;
   budget?: unknown;
   strict_translation?: boolean;
+  passthrough?: 'on' | 'off';
   store_bodies?: StoreBodies | null;
   on_break?: OnBreak | null;
   enabled: boolean;
@@ -38,6 +39,7 @@ export interface GroupForm extends Record<string, unknown> {
   rate_limit: KeyLimitForm;
   budget: BudgetForm;
   strict_translation: boolean;
+  passthrough: boolean;
   store_bodies: StoreBodiesForm;
   /** Empty: what the upstream says. */
   on_break: string;
@@ -54,6 +56,7 @@ export const emptyGroup: GroupForm = {
   rate_limit: keyLimitForm(undefined),
   budget: budgetForm(undefined),
   strict_translation: false,
+  passthrough: true,
   store_bodies: storesNothing,
   on_break: '',
   enabled: true,
@@ -67,6 +70,7 @@ export const toForm = (group: KeyGroup): GroupForm => ({
   rate_limit: keyLimitForm(group.rate_limit),
   budget: budgetForm(group.budget),
   strict_translation: group.strict_translation ?? false,
+  passthrough: group.passthrough !== 'off',
   store_bodies: group.store_bodies
     ? { enabled: group.store_bodies.enabled, kib: group.store_bodies.max_bytes / 1024, ttl_hours: group.store_bodies.ttl_hours }
     : storesNothing,
@@ -88,6 +92,7 @@ export const toBody = (form: GroupForm) => ({
   header_acl: headerRules(form.header_acl),
   rate_limit: keyLimitBody(form.rate_limit),
   budget: budgetBody(form.budget),
+  passthrough: form.passthrough ? 'on' : 'off',
   store_bodies: storeBodiesBody(form.store_bodies),
   on_break: form.on_break || null,
 });

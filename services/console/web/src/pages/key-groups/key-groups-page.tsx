@@ -83,6 +83,7 @@ function GroupDrawer({ name, onClose }: { name: string | null; onClose: () => vo
             <Textarea label={t('description')} autosize minRows={1} {...form.getInputProps('description')} />
             <Switch label={t('enabled')} {...form.getInputProps('enabled', { type: 'checkbox' })} />
             <Switch label={t('strict')} description={t('strictHint')} {...form.getInputProps('strict_translation', { type: 'checkbox' })} />
+            <Switch label={t('passthrough')} description={t('passthroughHint')} {...form.getInputProps('passthrough', { type: 'checkbox' })} />
             <OnBreakSelect unset="upstream" {...form.getInputProps('on_break')} />
           </Editable>
           <FormSections

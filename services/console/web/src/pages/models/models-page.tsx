@@ -236,6 +236,7 @@ function Overrides({ form }: { form: UseFormReturnType<ModelForm> }) {
       <CodeEditor
         language="json"
         label={t('extraConfig')}
+        description={t('extraConfigHint')}
         minHeight="64px"
         value={form.values.extra_config}
         onChange={(text) => form.setFieldValue('extra_config', text)}
