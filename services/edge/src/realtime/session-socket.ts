@@ -17,6 +17,8 @@ const maxPingMs = 15_000;
 const missedPings = 2;
 /** After the close frame a peer has this long to read it. */
 const closeDelayMs = 1000;
+/** What was sent before a proper close may take this long to be read by the other side; the library allows a peer as much. */
+const lastFramesMs = 30_000;
 /** A response under way may end, but not go on for longer than this, when the session has to end. */
 const lastResponseMs = 4000;
 const budgetCheckMs = 2000;
@@ -138,7 +140,7 @@ export class SessionSocket implements OpenSocket, StreamHandlers<'translator.rea
     this.#end = said;
     // A session that ended at once has still begun.
     this.#opened.resolve();
-    if (this.#socket) this.#closeSocket(said);
+    if (this.#socket) this.#closeSocket(said, !this.#leaving);
   }
 
   broken(error: GatewayError): void {
@@ -157,6 +159,8 @@ export class SessionSocket implements OpenSocket, StreamHandlers<'translator.rea
   }
 
   drain(): void {
+    // Closed already: who has not read its end by now does not hold up the process.
+    if (this.#streamOver) return this.#terminateSoon();
     this.#leave({ code: 1001, reason: 'The gateway is shutting down.' }, Math.min(lastResponseMs, this.#context.config.drainMs / 2));
   }
 
@@ -230,14 +234,15 @@ export class SessionSocket implements OpenSocket, StreamHandlers<'translator.rea
     this.#call?.send(Buffer.from(JSON.stringify(control)), frameFlag.messageEnd | frameFlag.control);
   }
 
-  #closeSocket({ code, reason }: SocketClose): void {
+  /** `patient`: the peer may read what was sent before, however slowly. */
+  #closeSocket({ code, reason }: SocketClose, patient = false): void {
     const socket = this.#socket;
     if (!socket || socket.readyState !== socket.OPEN) return;
     // Its answer to the close frame has to be read.
     socket.resume();
     if (code === 1005) socket.close();
     else socket.close(localCodes.has(code) ? 1011 : code, cutReason(reason));
-    this.#terminateSoon();
+    if (!patient) this.#terminateSoon();
   }
 
   #terminateSoon(): void {
@@ -257,7 +262,7 @@ export class SessionSocket implements OpenSocket, StreamHandlers<'translator.rea
     }
     this.#control({ close: { code, reason } });
     this.#call?.endSend();
-    setTimeout(() => this.#call?.cancel('client gone'), closeDelayMs).unref();
+    setTimeout(() => this.#call?.cancel('client gone'), lastFramesMs).unref();
   }
 
   #release(): void {

@@ -78,7 +78,7 @@ export class Relay {
 
   #control(message: Buffer): void {
     const { close, withinMs } = JSON.parse(message.toString('utf8')) as RealtimeControl;
-    if (withinMs === undefined) return this.#finish({ close, errorCode: close.code === 1006 ? 'client_gone' : null }, close);
+    if (withinMs === undefined) return this.#finish({ close, errorCode: close.code === 1006 ? 'client_gone' : null }, close, true);
     if (this.#leaving) return;
     this.#leaving = close;
     this.#leaveTimer = setTimeout(() => this.#leave(), withinMs).unref();
@@ -114,8 +114,8 @@ export class Relay {
     this.#finish({ close: { code, reason }, errorCode: code === 1006 ? 'upstream_broken' : null }, null);
   }
 
-  /** `toUpstream` null: it has closed already. */
-  #finish(end: RelayEnd, toUpstream: SocketClose | null): void {
+  /** `toUpstream` null: it has closed already. `patient`: it may read what was sent before, however slowly; the library's limit holds. */
+  #finish(end: RelayEnd, toUpstream: SocketClose | null, patient = false): void {
     if (this.#over) return;
     this.#over = true;
     clearInterval(this.#pings);
@@ -127,7 +127,7 @@ export class Relay {
       socket.resume();
       if (code === 1005) socket.close();
       else socket.close(localCodes.has(code) ? 1011 : code, reason);
-      setTimeout(() => socket.terminate(), closeDelayMs).unref();
+      if (!patient) setTimeout(() => socket.terminate(), closeDelayMs).unref();
     }
     this.#resolve(end);
   }

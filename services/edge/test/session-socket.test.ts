@@ -1,0 +1,79 @@
+/** How long a realtime session's sides may take to read what was sent before a close. */
+import { EventEmitter } from 'node:events';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { DenseSet } from '@model-gateway/collections';
+import { BodyBudget } from '../src/http/read-body.ts';
+import { SessionSocket } from '../src/realtime/session-socket.ts';
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+/** A caller's WebSocket that never answers a close, with what became of it. */
+class SilentSocket extends EventEmitter {
+  readonly OPEN = 1;
+  readyState = 1;
+  isPaused = false;
+  readonly calls: string[] = [];
+  close(code: number): void {
+    this.readyState = 2;
+    this.calls.push(`close ${code}`);
+  }
+  terminate(): void {
+    this.calls.push('terminate');
+  }
+  resume(): void {}
+  ping(): void {}
+  send(): void {}
+}
+
+function start() {
+  const socket = new SilentSocket();
+  const sent: unknown[] = [];
+  const context = {
+    config: { realtimeIdleMs: 900_000, realtimeLifetimeMs: 7_200_000, drainMs: 10_000 },
+    connections: { sockets: new DenseSet(), draining: false },
+    admission: { bodyBudget: new BodyBudget(1_000_000) },
+  };
+  const hold = { entry: { request: { socket: new EventEmitter() } }, principal: { key: {}, group: {} }, mayStay: () => true, released: () => undefined };
+  const session = new SessionSocket(hold as never, context as never);
+  const call = {
+    send: (bytes: Uint8Array) => sent.push(JSON.parse(Buffer.from(bytes).toString())) > 0,
+    onSendable: () => undefined,
+    endSend: () => sent.push('end'),
+    cancel: (reason: string) => sent.push(reason),
+    consumed: () => undefined,
+  };
+  session.use(call as never);
+  session.attach(socket as never);
+  return { session, socket, sent };
+}
+
+test("after the upstream's own close a slow caller may read on what was sent before", () => {
+  const { session, socket } = start();
+  session.tail({ close: { code: 1000, reason: '' } });
+  jest.advanceTimersByTime(10_000);
+  // The library's own limit, of half a minute, is the one that holds.
+  expect(socket.calls).toEqual(['close 1000']);
+  // But not in a process that shuts down.
+  session.drain();
+  jest.advanceTimersByTime(1500);
+  expect(socket.calls).toEqual(['close 1000', 'terminate']);
+});
+
+test('what the gateway closes by itself is cut off a second later', () => {
+  const { session, socket, sent } = start();
+  session.drain();
+  expect(sent).toEqual([{ close: { code: 1001, reason: 'The gateway is shutting down.' }, withinMs: 4000 }]);
+  session.tail({ close: { code: 1001, reason: 'The gateway is shutting down.' } });
+  jest.advanceTimersByTime(1500);
+  expect(socket.calls).toEqual(['close 1001', 'terminate']);
+});
+
+test("a caller's close waits for the upstream to read what came before it", () => {
+  const { socket, sent } = start();
+  socket.emit('close', 1000, Buffer.from('bye'));
+  jest.advanceTimersByTime(10_000);
+  expect(sent).toEqual([{ close: { code: 1000, reason: 'bye' } }, 'end']);
+  jest.advanceTimersByTime(30_000);
+  expect(sent.at(-1)).toBe('client gone');
+});
