@@ -1,8 +1,10 @@
 /** Answers of the API as types, for the pages: inferred from the schemas that describe them and that the tests hold them against. Nothing here runs. */
 import type { z } from 'zod';
+import type { auditRecord, ownAccount, sessionList } from './account.ts';
+import type { historyDiff, historyPage } from './configuration.ts';
 import type { lookupAnswer } from './key-lookup.ts';
 import type { requestDetails, requestRow } from './request-row.ts';
-import type { fetchedModels, limitStatus, modelOperations, modelTest, ruleTest, scriptTest } from './routing.ts';
+import type { balancerNodes, explanation, fetchedModels, keyMonitor, limitStatus, modelOperations, modelTest, pin, ruleTest, scriptTest } from './routing.ts';
 import type { statsSeries, statsSummary, statsTop } from './statistics.ts';
 import type { turnChain, turnContent } from './turns.ts';
 
@@ -31,3 +33,18 @@ export type RuleTest = z.output<typeof ruleTest>;
 export type ScriptTest = z.output<typeof scriptTest>;
 export type TurnChain = z.output<typeof turnChain>;
 export type TurnContent = z.output<typeof turnContent>;
+/** One page of the commits, newest first. */
+export type CommitPage = z.output<typeof historyPage>;
+/** What lies between two revisions; the list may be cut, the total is not. */
+export type HistoryDiff = z.output<typeof historyDiff>;
+export type AuditRecord = z.output<typeof auditRecord>;
+/** Who the credential stands for. */
+export type OwnAccount = z.output<typeof ownAccount>;
+export type Session = z.output<typeof sessionList>['items'][number];
+/** Which upstream key each access key is bound to, or would be. */
+export type KeyMonitor = z.output<typeof keyMonitor>;
+/** How the entries of a load balancer stand, by each router. */
+export type BalancerNodes = z.output<typeof balancerNodes>;
+/** Where a request would go, and why. */
+export type RouteExplanation = z.output<typeof explanation>;
+export type Pin = z.output<typeof pin>;

@@ -1,21 +1,8 @@
-/** What a commit changed, as the API returns it. */
-
-export interface FieldChange {
-  before: unknown;
-  after: unknown;
-  secret_changed?: true;
-}
-
-/** One changed row, field by field. */
-export interface RowChange {
-  section: string;
-  name: string;
-  change: 'created' | 'updated' | 'deleted';
-  fields: Record<string, FieldChange>;
-}
+/** Changes of the configuration as several routes describe them. */
+import type { HistoryDiff } from '@model-gateway/console/answers';
 
 /** The changes of a commit; the list may be cut, the total is not. */
-export interface Changes {
-  total_changes: number;
-  changes: RowChange[];
-}
+export type Changes = Pick<HistoryDiff, 'total_changes' | 'changes'>;
+/** One changed row, field by field. */
+export type RowChange = Changes['changes'][number];
+export type FieldChange = RowChange['fields'][string];

@@ -1,17 +1,9 @@
 /** Who is signed in, and what that person may do. */
+import type { OwnAccount } from '@model-gateway/console/answers';
 import { useQuery } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
 import { call } from '../api/client.ts';
 import { onTokenChange, readToken } from './token.ts';
-
-/** The signed-in user. */
-export interface Me {
-  actor: string;
-  username: string | null;
-  role: 'admin' | 'monitor';
-  /** Absent for the secret key. */
-  session?: { id: string; expires_at: string; ends_at: string };
-}
 
 const againMs = 3_000;
 
@@ -21,7 +13,7 @@ export function useMe() {
   const token = useToken();
   return useQuery({
     queryKey: ['me', token],
-    queryFn: ({ signal }) => call<Me>('me', { signal }),
+    queryFn: ({ signal }) => call<OwnAccount>('me', { signal }),
     enabled: token !== null,
     staleTime: 60_000,
     // Until it is known who looks on, an administrator's pages are a monitor's.

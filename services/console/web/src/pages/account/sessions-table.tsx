@@ -1,22 +1,14 @@
 /** Where somebody is signed in, and a button to end that. */
+
 import { Badge, Button, Card, Group, Table, Text, Title } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
+import type { Session } from '@model-gateway/console/answers';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { call, path } from '../../api/client.ts';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { formatTime } from '../../components/format.ts';
 import { forgetToken } from '../../session/token.ts';
-
-interface Session {
-  id: string;
-  username: string;
-  last_seen_at: string;
-  expires_at: string;
-  ip_address: string;
-  user_agent: string;
-  current: boolean;
-}
 
 const browsers = [
   ['Edg/', 'Edge'],

@@ -1,5 +1,7 @@
 /** Who did what, when and from where. */
+
 import { Badge, Button, Card, Code, Group, Loader, Select, Table, Text } from '@mantine/core';
+import type { AuditRecord } from '@model-gateway/console/answers';
 import { IconShieldCheck } from '@tabler/icons-react';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Fragment, useState } from 'react';
@@ -12,18 +14,6 @@ import { Page } from '../../components/page.tsx';
 import { SearchInput } from '../../components/search-input.tsx';
 import { useAddress, useFilter } from '../../components/use-address-state.ts';
 import { actions, entityTypes, windows } from './audit-lists.ts';
-
-interface AuditRecord {
-  id: string;
-  occurred_at: string;
-  actor: string;
-  action: string;
-  entity_type: string;
-  entity_id: string;
-  diff: Record<string, unknown> | null;
-  ip_address: string | null;
-  request_id: string | null;
-}
 
 export function AuditPage() {
   const { t } = useTranslation('audit');

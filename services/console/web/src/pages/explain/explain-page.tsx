@@ -1,6 +1,7 @@
 /** Where a request would go, and why each other node would not be asked: nothing is sent. */
 import { Autocomplete, Button, Card, Group, Select, SimpleGrid, Stack } from '@mantine/core';
 import { useForm } from '@mantine/form';
+import type { RouteExplanation } from '@model-gateway/console/answers';
 import { playgroundDialects } from '@model-gateway/protocols/playground';
 import { IconRoute } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
@@ -13,7 +14,6 @@ import { showFaults } from '../../components/form-faults.ts';
 import { jsonFaults, parseOrNull } from '../../components/json-text.ts';
 import { NameSelect } from '../../components/name-select.tsx';
 import { Page } from '../../components/page.tsx';
-import type { ExplainAnswer } from './explanation.ts';
 import { ExplanationView } from './explanation-view.tsx';
 
 export function ExplainPage() {
@@ -29,7 +29,7 @@ export function ExplainPage() {
   const names = useGrantedNames(null);
   const explain = useMutation({
     mutationFn: ({ body, model, ...request }: typeof form.values) =>
-      call<ExplainAnswer>('route/explain', { method: 'POST', body: { ...request, model: model.trim(), ...(body.trim() && { body: parseOrNull(body) }) } }),
+      call<RouteExplanation>('route/explain', { method: 'POST', body: { ...request, model: model.trim(), ...(body.trim() && { body: parseOrNull(body) }) } }),
     onError: (error) => showFaults(form, error),
   });
   return (

@@ -1,19 +1,19 @@
 /** The way of a request as steps: name, grant, switches, nodes, limits, outcome. */
 import { Alert, Badge, Card, SimpleGrid, Stack, Text, Timeline } from '@mantine/core';
+import type { RouteExplanation } from '@model-gateway/console/answers';
 import { IconArrowRampRight, IconBox, IconCheck, IconGauge, IconLock, IconLockOpen, IconScale, IconX } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { formatAmount, formatNumber } from '../../components/format.ts';
 import { NodeCard } from '../../components/node-card.tsx';
 import { useRouterView } from '../../components/use-router-view.tsx';
-import type { ExplainAnswer } from './explanation.ts';
 
 const size = 16;
-const leftOf = ({ limit, left, money }: ExplainAnswer['limits'][number]): { left: string; limit: string } =>
+const leftOf = ({ limit, left, money }: RouteExplanation['limits'][number]): { left: string; limit: string } =>
   money
     ? { left: formatAmount(money.left, money.currency), limit: formatAmount(money.limit, money.currency) }
     : { left: formatNumber(left), limit: formatNumber(limit) };
 
-export function ExplanationView({ answer }: { answer: ExplainAnswer }) {
+export function ExplanationView({ answer }: { answer: RouteExplanation }) {
   const { t } = useTranslation('explain');
   const { part = answer, chooser } = useRouterView(answer);
   const { resolved, switches, limits } = answer;

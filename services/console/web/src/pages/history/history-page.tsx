@@ -1,6 +1,8 @@
 /** Every commit of the configuration, what it changed, and the way back. */
+
 import { Badge, Button, Card, Drawer, Group, Loader, SegmentedControl, Stack, Table, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
+import type { CommitPage } from '@model-gateway/console/answers';
 import { IconHistory } from '@tabler/icons-react';
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -17,22 +19,6 @@ import { OpenButton } from '../../components/open-button.tsx';
 import { Page } from '../../components/page.tsx';
 import { useOpened } from '../../components/use-opened.ts';
 import { useReturnFocus } from '../../components/use-return-focus.ts';
-
-interface Commit {
-  revision: number;
-  occurred_at: string;
-  actor: string;
-  action: string;
-  entity_type: string;
-  entity_id: string;
-  changes: number;
-}
-
-interface CommitPage {
-  items: Commit[];
-  next_cursor: string | null;
-  revision: number;
-}
 
 export function HistoryPage() {
   const { t } = useTranslation('history');

@@ -1,6 +1,7 @@
 /** How each entry stands right now, read again every three seconds. */
+
 import { Fieldset, Stack, Text } from '@mantine/core';
-import type { ExplainedNode } from '@model-gateway/contracts';
+import type { BalancerNodes } from '@model-gateway/console/answers';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { call, path } from '../../api/client.ts';
@@ -10,16 +11,11 @@ import { useRouterView } from '../../components/use-router-view.tsx';
 
 const refreshMs = 3000;
 
-interface Answer {
-  routers: { process: string; nodes: ExplainedNode[] }[];
-  processes: { missing: string[] };
-}
-
 export function Nodes({ name }: { name: string }) {
   const { t } = useTranslation('load-balancers');
   const nodes = useQuery({
     queryKey: ['load-balancers', 'nodes', name],
-    queryFn: ({ signal }) => call<Answer>(path('load-balancers', name, 'nodes'), { signal }),
+    queryFn: ({ signal }) => call<BalancerNodes>(path('load-balancers', name, 'nodes'), { signal }),
     refetchInterval: refreshMs,
   });
   const { part, chooser } = useRouterView(nodes.data);

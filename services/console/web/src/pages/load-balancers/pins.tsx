@@ -1,5 +1,7 @@
 /** Access keys that are sent to one entry while it is healthy. Each change is stored at once. */
+
 import { ActionIcon, Button, Fieldset, Group, Pagination, Select, Stack, Table, Text } from '@mantine/core';
+import type { Pin } from '@model-gateway/console/answers';
 import { IconPin, IconTrash } from '@tabler/icons-react';
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -9,11 +11,6 @@ import type { Page } from '../../api/resources.ts';
 import { Editable } from '../../components/editable.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { NameSelect } from '../../components/name-select.tsx';
-
-interface Pin {
-  access_key: string;
-  entry: string;
-}
 
 const pageSize = 10;
 

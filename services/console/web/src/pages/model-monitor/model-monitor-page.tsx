@@ -1,36 +1,19 @@
 /** Which upstream key each access key is bound to, or would be; read again every three seconds. */
+
 import { Alert, Badge, Group, Stack, Text, Tooltip } from '@mantine/core';
+import type { KeyMonitor } from '@model-gateway/console/answers';
 import { IconChecklist } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
-import type { Page as ListPage } from '../../api/resources.ts';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { NameSelect } from '../../components/name-select.tsx';
 import { Page } from '../../components/page.tsx';
 import { useFilter, useListState } from '../../components/use-address-state.ts';
 
-interface MonitoredKey {
-  upstream: string;
-  /** -1: the upstream has no key with a weight. */
-  key_index: number;
-  key_id: string | null;
-  weight: number | null;
-  source: 'binding' | 'prediction';
-  stale: boolean;
-  idle_seconds: number | null;
-  process: string | null;
-}
-
-interface Monitored {
-  access_key: string;
-  key_group: string;
-  enabled: boolean;
-  keys: MonitoredKey[];
-}
-
-type Monitor = ListPage<Monitored> & { processes: { answered: string[]; missing: string[] } };
+type Monitored = KeyMonitor['items'][number];
+type MonitoredKey = Monitored['keys'][number];
 
 const refreshMs = 3000;
 
@@ -40,7 +23,7 @@ export function ModelMonitorPage() {
   const [upstream, setUpstream] = useFilter('upstream');
   const monitor = useQuery({
     queryKey: ['model-monitor', state, upstream],
-    queryFn: ({ signal }) => call<Monitor>('model-monitor', { query: { ...state, page_size: 25, upstream }, signal }),
+    queryFn: ({ signal }) => call<KeyMonitor>('model-monitor', { query: { ...state, page_size: 25, upstream }, signal }),
     placeholderData: keepPreviousData,
     refetchInterval: refreshMs,
   });
