@@ -19,7 +19,8 @@ interface Props {
 const emptyQuestion: Question = { text: '', documents: [], voice: '', size: '', language: '', dimensions: null };
 /** What a test call takes beside its other fields. */
 const maxFileBytes = 10 * 1024 * 1024;
-const lines = (text: string): string[] => text.split('\n').filter((line) => line.trim() !== '');
+/** The lines that hold something. */
+export const lines = (text: string): string[] => text.split('\n').filter((line) => line.trim() !== '');
 
 export function CallForm({ call, busy, obstacle, onSend, onStop }: Props) {
   const { t } = useTranslation('playground');

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { revealKey } from '../../api/access-key-value.ts';
 import { FaultNotice } from '../../components/fault-notice.tsx';
-import { CallForm, type Question } from './call-form.tsx';
+import { CallForm, lines, type Question } from './call-form.tsx';
 import { CallResults } from './call-results.tsx';
 import { type CallOutcome, makeCall, release } from './make-call.ts';
 import type { CallRecord } from './run-call.ts';
@@ -26,7 +26,6 @@ interface Shown {
 }
 
 const nothing: Shown = { outcome: null, fault: null, sent: [] };
-const lines = (text: string): string[] => text.split('\n').filter((line) => line.trim() !== '');
 
 export function CallPanel({ call, model, keyName, obstacle, onRecord }: Props) {
   const { t } = useTranslation('playground');
