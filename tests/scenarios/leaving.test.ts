@@ -6,7 +6,7 @@ import { type InProcessGateway, startInProcess, until } from '../support/in-proc
 
 const event = (value: unknown): string => `data: ${JSON.stringify({ id: 'x', model: 'real', ...(value as object) })}\n\n`;
 /** Far beyond what leaving takes, so that the two are told apart. */
-const deadlineMs = 3000;
+const deadlineMs = 12_000;
 let upstream: Server;
 let gateway: InProcessGateway;
 let open = 0;
