@@ -15,10 +15,12 @@ export type TelemetryConfig = Config['telemetry'];
 export type StorageConfig = Config['storage'];
 export type StatsConfig = Config['stats'];
 export type TurnsConfig = Config['turns'];
+export type SsoConfig = Config['sso'];
 export type EdgeConfig = Config['edge'];
 export type RouterConfig = Config['router'];
 export type ScriptRunnerConfig = Config['scriptRunner'];
 export type TranslatorConfig = Config['translator'];
+export type McpConfig = Config['mcp'];
 export type ConsoleConfig = Config['console'];
 
 /** Where settings come from: environment variables and command-line arguments. */

@@ -1,5 +1,5 @@
 /** The settings of the edge: its port, limits, time-outs and what it keeps. */
-import { cidrs, hostAddress, seconds, wholeNumber } from './parsers.ts';
+import { cidrs, hostAddress, seconds, wholeNumber, words } from './parsers.ts';
 import { variable } from './variable.ts';
 
 const MiB = 1024 * 1024;
@@ -51,6 +51,13 @@ export const edgeVariables = {
     fallback: 256 * MiB,
     description:
       'Bytes kept of all such streams together, by process; above it the streams that were left by their callers are dropped, the longest left first.',
+  }),
+  mcpAllowedOrigins: variable(words, {
+    toml: 'mcp.allowed_origins',
+    fallback: [] as readonly string[],
+    shown: '',
+    description:
+      'Origins of web pages that may call `/mcp`, as `https://host`; others than the gateway’s own are refused, and requests without an origin are not.',
   }),
   realtimeMaxSessions: variable(wholeNumber(0, 100_000), {
     toml: 'realtime.max_sessions',

@@ -21,6 +21,7 @@ import {
   wholeNumber,
   words,
 } from './parsers.ts';
+import { ssoVariables } from './sso-variables.ts';
 import { variable } from './variable.ts';
 
 const MiB = 1024 * 1024;
@@ -188,6 +189,7 @@ export const variables = {
       description: 'Bytes that the stored turns of one access key may hold; beyond them requests are answered and not stored.',
     }),
   },
+  sso: ssoVariables,
   edge: edgeVariables,
   router: {
     keyBindingTtlMs: variable(seconds(0, 31_536_000), {
@@ -267,6 +269,14 @@ export const variables = {
         description: 'Milliseconds for a whole call.',
       }),
     },
+  },
+  mcp: {
+    maxToolTokens: variable(wholeNumber(0, 100_000_000), {
+      toml: 'mcp.max_tool_tokens',
+      fallback: 0,
+      description:
+        'Tokens that the list of tools at `/mcp` may take; descriptions of servers with the largest priority figures are left out first. 0 = any. The smallest of this, the key group’s and the request’s limit holds.',
+    }),
   },
   scriptRunner: {
     poolSize: variable(wholeNumber(1, 64), {

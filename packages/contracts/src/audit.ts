@@ -1,6 +1,6 @@
 /** One record of the audit log, as it crosses the bus and as storage keeps it. */
 
-/** What was done (spec: audit record; the last three are ours). */
+/** What was done (spec: audit record; the last four are ours). */
 export const auditActions = [
   'create',
   'update',
@@ -21,10 +21,11 @@ export const auditActions = [
   'reveal',
   'rollback',
   'lookup',
+  'cancel',
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 
-/** What it was done to (spec: audit record; the last four are ours). */
+/** What it was done to (spec: audit record; the last five are ours). */
 export const auditEntityTypes = [
   'access_key',
   'upstream',
@@ -46,6 +47,7 @@ export const auditEntityTypes = [
   'config',
   'dead_letter',
   'turn',
+  'task',
 ] as const;
 export type AuditEntityType = (typeof auditEntityTypes)[number];
 

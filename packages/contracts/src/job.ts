@@ -50,6 +50,8 @@ export interface Job {
   /** Name of the coding agent or chat client that sent the request; absent when it does not identify itself. */
   sessionId?: string;
   plan: Plan;
+  /** What the edge reserved of the caller's budgets, in millionths by currency, where the call may begin a task that holds it longer. Absent: nothing. */
+  reserved?: Record<string, number>;
   /** Time left for the whole request when the message was sent. */
   deadlineMs: number;
   /** Time between arrival and this job, for the row. */
@@ -68,8 +70,11 @@ export interface Job {
     end: number;
     /** Words that are present. */
     words: string[];
-    /** Files inside the body, by their bytes alone: bytes that are no text, and the most tokens they are charged as. Absent: none, or nobody looked. */
-    files?: { bytes: number; tokens: number };
+    /**
+     * Files inside the body, by their bytes alone: bytes that are no text, the most tokens they are charged as, and about how many seconds of sound or film
+     * they are. Absent: none, or nobody looked.
+     */
+    files?: { bytes: number; tokens: number; seconds?: number };
   };
 }
 
@@ -95,6 +100,8 @@ export interface ReplyTail {
   error?: ErrorWire;
   /** Usage metered until the break, for the terminator's final usage record. */
   usage?: Usage;
+  /** Id of the task that the call began: the store of tasks holds now what was reserved for the call. */
+  task?: string;
   /** Where the job asked for it: the last body sent upstream, without credentials. */
   trace?: { body: string };
 }

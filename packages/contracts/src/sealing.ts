@@ -11,5 +11,15 @@ export const sealedAs = {
   turn: (owner: string, id: string): string => `turns/${owner}/${id}`,
   /** What is known of an upstream's task, and what the upstream said last of it; `owner`: the id of the access key. */
   task: (owner: string, id: string): string => `tasks/${owner}/${id}`,
+  mcpAuth: (serverId: string): string => `mcp_servers/${serverId}/auth_header`,
+  /** `name` in lower case. */
+  mcpHeader: (serverId: string, name: string): string => `mcp_servers/${serverId}/extra_headers/${name}`,
+  searchProviderKey: (providerId: string): string => `search_providers/${providerId}/api_key`,
+  /** What a login gave: the tokens of a credential, the one that renews them among them. */
+  ssoCredential: (credentialId: string): string => `sso_credentials/${credentialId}/tokens`,
+  /** An access token on its way over the bus; `name`: of the credential. */
+  ssoAccess: (name: string): string => `sso_access/${name}`,
+  /** A login that is under way. */
+  ssoLogin: (loginId: string): string => `sso_logins/${loginId}`,
   accessKey: (accessKeyId: string): string => `access_keys/${accessKeyId}/key`,
 } as const;

@@ -1,8 +1,10 @@
 import type { AccessKeyRecord } from './entities/access-key.ts';
 import type { KeyGroup } from './entities/key-group.ts';
 import type { BalancerPin, LoadBalancer } from './entities/load-balancer.ts';
+import type { McpServerRecord } from './entities/mcp-server.ts';
 import type { Model } from './entities/model.ts';
 import type { Pricing } from './entities/pricing.ts';
+import type { SearchConfig, SearchProviderRecord } from './entities/search.ts';
 import type { UpstreamRecord } from './entities/upstream.ts';
 
 /** What a caller's model name stands for: a model, or a load balancer over several. */
@@ -26,6 +28,12 @@ export interface Snapshot {
   keyGroups: ReadonlyMap<string, KeyGroup>;
   /** By name. */
   pricing: ReadonlyMap<string, Pricing>;
+  /** By name. */
+  mcpServers: ReadonlyMap<string, McpServerRecord>;
+  /** By name. Empty in services without the master key. */
+  searchProviders: ReadonlyMap<string, SearchProviderRecord>;
+  /** null: never set, or withheld from services without the master key. */
+  searchConfig: SearchConfig | null;
   /** By lower-case hex SHA-256 of the key. */
   accessKeys: ReadonlyMap<string, AccessKeyRecord>;
 }
@@ -42,7 +50,11 @@ export interface CatalogDelta {
   load_balancers?: SectionDelta<LoadBalancer>;
   load_balancer_pins?: SectionDelta<BalancerPin, Pick<BalancerPin, 'load_balancer' | 'access_key'>>;
   pricing?: SectionDelta<Pricing>;
+  mcp_servers?: SectionDelta<McpServerRecord>;
   key_groups?: SectionDelta<KeyGroup>;
+  search_providers?: SectionDelta<SearchProviderRecord>;
+  /** One row at most. */
+  search_config?: SectionDelta<SearchConfig>;
   /** `gone` holds hashes. */
   access_keys?: SectionDelta<AccessKeyRecord>;
 }
@@ -57,6 +69,11 @@ export interface CatalogRows {
   load_balancer_pins?: BalancerPin[];
   /** Absent from a console of an earlier version. */
   pricing?: Pricing[];
+  /** Absent from a console of an earlier version, and for services without the master key. */
+  search_providers?: SearchProviderRecord[];
+  search_config?: SearchConfig[];
+  /** Absent from a console of an earlier version. */
+  mcp_servers?: McpServerRecord[];
   key_groups: KeyGroup[];
   access_keys: AccessKeyRecord[];
 }

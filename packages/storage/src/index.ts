@@ -8,8 +8,11 @@ export type {
   AccessKeyDocument,
   KeyGroupDocument,
   LoadBalancerDocument,
+  McpServerDocument,
   ModelDocument,
   PricingDocument,
+  SearchConfigDocument,
+  SearchProviderDocument,
   StoredResource,
   UpstreamDocument,
 } from './catalog/documents.ts';
@@ -26,14 +29,17 @@ export type { CatalogHistory, Commit, CommitAuthor, CommitPage } from './history
 export { type OpenOptions, openStorage, type Storage, type StorageLogger, type StorageTarget } from './open-storage.ts';
 export { type RequestFilters, type RequestPage, type RequestQuery, searchedColumns } from './requests/list-rows.ts';
 export type { RequestStats } from './requests/request-stats.ts';
+export type { NewSsoCredential, SsoCredential, SsoCredentialPatch, SsoCredentialRepository, SsoLogin } from './sso/sso-credentials.ts';
 export { type AttemptDimension, attemptDimensions, type Dimension, dimensions } from './stats/dimension-names.ts';
 export { type Grain, grainMs, startOf } from './stats/dimensions.ts';
 export type { Keep } from './stats/prune.ts';
 export type { AttemptGroup, AttemptQuery } from './stats/read-attempts.ts';
 export type { SessionQuery, SessionSums } from './stats/read-sessions.ts';
 export type { Latencies, StatsFilters, StatsGroup, StatsOrder, StatsQuery } from './stats/read-stats.ts';
+export { medianOf, type RecentAnswer, type RecentAttempts, type RecentQuery, type SeenAttempts } from './stats/recent-attempts.ts';
 export { type GuardOptions, guardStorage, type StorageGuard } from './storage-guard.ts';
-export type { NewTask, StoredTask, TasksRepository } from './tasks/tasks.ts';
+export type { ListedTask, StoredTask, TaskQuery } from './tasks/list-tasks.ts';
+export type { NewTask, TasksRepository } from './tasks/tasks.ts';
 export type { ChainLink } from './turns/read-turns.ts';
 export type { Content, ItemPage, StoredConversation, StoredItem, StoredTurn, TurnChange } from './turns/stored-turn.ts';
 export type { TurnsRepository } from './turns/turns.ts';

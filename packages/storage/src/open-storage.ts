@@ -11,10 +11,12 @@ import type { StorageDialect } from './dialects/dialect.ts';
 import { createPostgresDialect } from './dialects/postgres.ts';
 import { createSqliteDialect } from './dialects/sqlite.ts';
 import { type CatalogHistory, createHistory } from './history/history.ts';
+import { createMcpTools, type McpTools } from './mcp/mcp-tools.ts';
 import { createMigrationProvider } from './migrations/index.ts';
 import { createLastUsed, type LastUsed } from './requests/last-used.ts';
 import { createRequestStats, type RequestStats } from './requests/request-stats.ts';
 import type { Database } from './schema.ts';
+import { createSsoCredentials, type SsoCredentialRepository } from './sso/sso-credentials.ts';
 import { createTasks, type TasksRepository } from './tasks/tasks.ts';
 import { createThreadedRequests } from './thread/threaded-requests.ts';
 import { createTurns, type TurnsRepository } from './turns/turns.ts';
@@ -48,9 +50,12 @@ export interface Storage {
   readonly turns: TurnsRepository;
   /** Work of upstreams that callers ask about later. */
   readonly tasks: TasksRepository;
+  /** Credentials that upstreams get by a login. */
+  readonly ssoCredentials: SsoCredentialRepository;
   readonly audit: AuditLogs;
   /** Durable messages that failed validation. */
   readonly deadLetters: DeadLetters;
+  readonly mcpTools: McpTools;
   readonly history: CatalogHistory;
   readonly lastUsed: LastUsed;
   /** Console users and their sessions. */
@@ -75,8 +80,10 @@ export function openStorage(target: StorageTarget, { logger, now = Date.now, his
     bodies: createStoredBodies(db, dialect, now, threaded?.bodies),
     turns: createTurns(db, dialect, now),
     tasks: createTasks(db, dialect, now),
+    ssoCredentials: createSsoCredentials(db, dialect, now),
     audit: createAuditLogs(db, dialect),
     deadLetters: createDeadLetters(db, dialect),
+    mcpTools: createMcpTools(db, dialect),
     history: createHistory(db, dialect),
     lastUsed: createLastUsed(db, dialect, now),
     console: createConsoleStore(db, dialect, now),

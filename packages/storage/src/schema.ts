@@ -29,6 +29,18 @@ export interface PricingColumns extends ResourceColumns {
   model: string;
 }
 
+/** A tool of an MCP server. */
+export interface McpToolColumns {
+  server_id: string;
+  name: string;
+  /** Of what it is now, and of what was approved. */
+  hash: string;
+  approved_hash: string;
+  /** Milliseconds since the epoch. */
+  first_at: number;
+  changed_at: number | null;
+}
+
 export interface ModelNameColumns {
   name: string;
   model_id: string;
@@ -141,6 +153,22 @@ export interface TaskColumns {
   expires_at: number;
   content: string;
   reply: string | null;
+  /** Null in tasks of earlier versions, as those below. */
+  access_key: string | null;
+  model: string | null;
+  /** Id of the row of the request that began it. */
+  request: string | null;
+}
+
+/** What a task holds of the budgets of its key and group; nothing after `until`. */
+export interface TaskReservationColumns {
+  task: string;
+  currency: string;
+  access_key: string;
+  key_group: string;
+  micros: number;
+  created_at: number;
+  until: number;
 }
 
 /** Which turn an item is in. */
@@ -289,12 +317,49 @@ export interface HistoryRowColumns {
   row_after: string | null;
 }
 
+export interface SsoCredentialColumns {
+  id: string;
+  name: string;
+  profile: string;
+  account: string | null;
+  description: string;
+  /** JSON. */
+  settings: string;
+  /** Sealed. */
+  tokens: string | null;
+  token_id: string | null;
+  state: string;
+  last_error: string | null;
+  expires_at: number | null;
+  refresh_at: number | null;
+  refreshing_until: number | null;
+  forced_at: number | null;
+  refreshed_at: number | null;
+  version: number;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface SsoLoginColumns {
+  id: string;
+  /** Sealed. */
+  content: string;
+  version: number;
+  expires_at: number;
+}
+
 export interface Database {
+  sso_credentials: SsoCredentialColumns;
+  sso_logins: SsoLoginColumns;
   upstreams: ResourceColumns;
   models: ModelColumns;
   key_groups: ResourceColumns;
   access_keys: AccessKeyColumns;
   model_pricing: PricingColumns;
+  mcp_servers: ResourceColumns;
+  mcp_tools: McpToolColumns;
+  search_providers: ResourceColumns;
+  search_config: ResourceColumns;
   model_names: ModelNameColumns;
   load_balancers: ResourceColumns;
   load_balancer_names: BalancerNameColumns;
@@ -305,6 +370,7 @@ export interface Database {
   request_stats: RequestColumns;
   request_bodies: BodyColumns;
   tasks: TaskColumns;
+  task_reservations: TaskReservationColumns;
   turns: TurnColumns;
   turn_items: TurnItemColumns;
   turn_bytes: TurnBytesColumns;

@@ -1,7 +1,7 @@
 /** Every try at an upstream counts where it happened, whatever became of the request. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { AttemptRecord } from '@model-gateway/contracts';
-import type { AttemptQuery, Storage } from '../src/index.ts';
+import { type AttemptQuery, medianOf, type Storage } from '../src/index.ts';
 import { outcomeOf } from '../src/stats/attempts.ts';
 import { engines } from './engines.ts';
 import { sampleRow } from './samples.ts';
@@ -146,6 +146,29 @@ describe.each(engines())('attempts on $name', (engine) => {
       'own-1',
     ]);
     expect((await storage.requests.listRows({ filters: { upstream: 'good' }, limit: 9 })).items).toHaveLength(5);
+  });
+
+  test('the latest attempts are counted by key, model and outcome, and what was before them is known', async () => {
+    const minute = 60_000;
+    const at = begin + 2 * hour;
+    const ended = (id: string, minutesAgo: number, ...attempts: AttemptRecord[]) =>
+      sampleRow({ id, started_at: at - minutesAgo * minute, authority: 2, attempts });
+    await storage.requests.insertRows([
+      ended('now', 1, attempt('ill', 500, 'x'), attempt('good', 200, null, { duration_ms: 900 })),
+      ended('before', 5, attempt('ill', 500, 'x')),
+      ended('earlier', 40, attempt('ill', 500, 'x'), attempt('ill', 200, null)),
+      ended('past', 26 * 60, attempt('gone', 200, null)),
+    ]);
+    const { recent, seen } = await storage.requests.readRecentAttempts({ at, window: 15 * minute, back: 6 * hour, seenDays: 30 });
+    const shown = recent.map(({ upstream, outcome, attempts, first, last }) => [upstream, outcome, attempts, (at - first) / minute, (at - last) / minute]);
+    expect(shown.sort()).toEqual([
+      ['good', 'ok', 1, 1, 1],
+      ['ill', 'http_500', 2, 40, 1],
+      ['ill', 'ok', 0, 40, 40],
+    ]);
+    expect(medianOf(recent.filter(({ upstream }) => upstream === 'good').map(({ durations }) => durations))).toBeGreaterThan(800);
+    expect(medianOf(recent.filter(({ outcome, upstream }) => outcome === 'ok' && upstream === 'ill').map(({ durations }) => durations))).toBeNull();
+    expect(seen.map(({ upstream, key }) => `${upstream} ${key}`).sort()).toEqual(['gone key-of-gone', 'good key-of-good', 'ill key-of-ill']);
   });
 
   test('old sums are forgotten with those of requests', async () => {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { budgetSchema, inheritableKeyRateLimit } from './limits.ts';
+import { type McpGroupField, mcpGroupFields } from './mcp-server.ts';
 import { resourceName, type WithLater } from './name.ts';
 import { onBreakSchema } from './on-break.ts';
 
@@ -40,6 +41,9 @@ export const keyGroupSchema = z.strictObject({
   strict_translation: z.boolean().default(false),
   /** Whether its keys may call upstreams in their own terms, below `/v3`. */
   passthrough: z.enum(['on', 'off']).default('on'),
+  ...mcpGroupFields,
+  /** Whether the gateway searches and fetches itself where a caller offers its vendor's hosted web search and the upstream has none. */
+  server_tools: z.enum(['on', 'off']).default('off'),
   /** null: no bodies are kept. */
   store_bodies: storeBodiesSchema.nullable().default(null),
   /** How broken streams end; takes precedence over the upstream's setting. null: the upstream's. */
@@ -48,4 +52,7 @@ export const keyGroupSchema = z.strictObject({
   description: z.string().max(2000).default(''),
 });
 export type KeyGroupInput = z.input<typeof keyGroupSchema>;
-export type KeyGroup = WithLater<z.output<typeof keyGroupSchema>, 'rate_limit' | 'budget' | 'passthrough' | 'store_bodies' | 'on_break'>;
+export type KeyGroup = WithLater<
+  z.output<typeof keyGroupSchema>,
+  'rate_limit' | 'budget' | 'passthrough' | 'server_tools' | 'store_bodies' | 'on_break' | McpGroupField
+>;

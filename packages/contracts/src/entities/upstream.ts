@@ -40,6 +40,8 @@ export const upstreamKeySchema = z.strictObject({
     .max(64)
     .nullish()
     .describe('Eight hexadecimal digits that tell keys apart, none of them a character of the key. Ignored where it is sent'),
+  /** Only in replies; ignored when sent. */
+  state: z.json().optional().describe('How its latest attempts went. Ignored where it is sent'),
 });
 
 /** Resolver of one upstream: servers without a scheme or with udp://, tls://, https://, tried in order. */
@@ -82,6 +84,8 @@ export const upstreamSchema = z.strictObject({
   base_url: httpUrl,
   /** Required, so that it cannot be forgotten; `[]` is an upstream that takes no key, as self-hosted ones do. */
   api_keys: z.array(upstreamKeySchema).max(1000),
+  /** Name of a credential that came by login; `api_keys` is empty then. */
+  sso_credential: resourceName.nullable().default(null),
   enabled: z.boolean().default(true),
   custom_headers: customHeadersSchema.default({}),
   user_agent: z
@@ -109,7 +113,10 @@ export const upstreamSchema = z.strictObject({
   script_error_mode: scriptErrorMode,
 });
 export type UpstreamInput = z.input<typeof upstreamSchema>;
-export type Upstream = WithLater<z.output<typeof upstreamSchema>, 'rate_limit' | 'on_break' | 'request_body_rules' | ScriptField | 'script_error_mode'>;
+export type Upstream = WithLater<
+  z.output<typeof upstreamSchema>,
+  'rate_limit' | 'on_break' | 'request_body_rules' | 'sso_credential' | ScriptField | 'script_error_mode'
+>;
 
 /** A stored key: the value is sealed (AES-256-GCM, key id), opened only by the translator's outbound. */
 export interface SealedUpstreamKey {
@@ -138,6 +145,8 @@ export type UpstreamRecord = Omit<Upstream, 'api_keys' | 'proxy' | 'dns' | 'tls'
   proxy?: StoredProxy;
   dns?: NonNullable<Upstream['dns']>;
   tls?: StoredTls;
+  /** Set by the gateway while its credential gives no token: why no request is sent there. */
+  unavailable?: string;
   /** Only in the copy for services without the master key: a digest that changes whenever something left out of that copy changes. */
   withheld?: string;
 };

@@ -1,5 +1,6 @@
 import type { ExplainedNode, ExplainRequest, Explanation } from './explain.ts';
 import type { EdgeLimits, TranslatorLimits } from './limits.ts';
+import type { McpServerStatus } from './mcp.ts';
 
 /** Questions that every live process of a kind answers for itself: topic → request and the answer of one process. */
 export interface GatherTopics {
@@ -10,6 +11,8 @@ export interface GatherTopics {
   'key-bindings': { request: { accessKeys: string[] }; answer: { bindings: KeyBinding[] } };
   /** A plan of one router that changes nothing, with the reasons. */
   'route-explain': { request: ExplainRequest; answer: Explanation };
+  /** What one MCP aggregator knows of servers: of all without their tools, or of one with them. */
+  'mcp-servers': { request: { server?: string }; answer: { servers: McpServerStatus[] } };
   /** State of a load balancer's nodes in one router. */
   'balancer-nodes': { request: { loadBalancer: string; revision: number }; answer: { nodes: ExplainedNode[] } };
 }

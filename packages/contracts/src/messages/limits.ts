@@ -45,6 +45,8 @@ export interface BudgetPart {
   limit_micros: number;
   spent_micros: number | null;
   reserved_micros: number;
+  /** The part of it that tasks of upstreams hold, which all edges know alike. Earlier versions do not say. */
+  tasks_micros?: number;
 }
 
 /** The limits of callers, as one edge sees them. */

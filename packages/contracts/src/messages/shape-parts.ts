@@ -74,6 +74,9 @@ export const explainRequest = planRequest.extend({ body: text.optional() });
 
 const place = z.looseObject({ start: whole, end: whole });
 
+/** Millionths of a currency, by its code. */
+export const moneyByCurrency = z.record(z.string(), whole);
+
 export const job = z.looseObject({
   id,
   clientRequestId: orNull(text),
@@ -98,6 +101,7 @@ export const job = z.looseObject({
   plan,
   deadlineMs: amount,
   queueMs: amount,
+  reserved: moneyByCurrency.optional(),
   traceparent: text.optional(),
   trace: z.literal(true).optional(),
   places: z.looseObject({
@@ -105,7 +109,7 @@ export const job = z.looseObject({
     values: z.record(z.string(), place),
     end: whole,
     words: texts,
-    files: z.looseObject({ bytes: whole, tokens: whole }).optional(),
+    files: z.looseObject({ bytes: whole, tokens: whole, seconds: amount.optional() }).optional(),
   }),
 });
 

@@ -3,6 +3,7 @@
  * do not allow. Durable events are not here: their consumer checks item by item, since one bad item must not hold up the others.
  */
 import { z } from 'zod';
+import { ssoRefusals } from '../sso.ts';
 import type { GatherTopics } from './gather.ts';
 import * as part from './shape-parts.ts';
 import type { AskSubjects, DurableSubject, EventSubjects, OpenSubjects } from './subjects.ts';
@@ -16,20 +17,48 @@ export const askShapes = {
   'router.plan': { request: part.planRequest, reply: part.plan },
   'stats.spent': {
     request: z.looseObject({ owners: z.array(part.spendOwner).max(1000) }),
-    reply: z.looseObject({ micros: z.array(z.number()) }),
+    reply: z.looseObject({ micros: z.array(z.number()), tasks: z.array(z.number()).optional() }),
   },
   'stats.tasks': {
     request: z.looseObject({
       kind: part.text,
       owner: part.id.optional(),
       id: part.id.optional(),
-      task: z.looseObject({ id: part.id, owner: part.id, upstreamTask: part.text, at: turnAtUpstream, createdAt: part.instant }).optional(),
+      task: z
+        .looseObject({
+          id: part.id,
+          owner: part.id,
+          upstreamTask: part.text,
+          at: turnAtUpstream,
+          createdAt: part.instant,
+          reserved: part.moneyByCurrency.optional(),
+        })
+        .optional(),
       reply: z.string().optional(),
     }),
     reply: z.looseObject({ tasks: z.array(z.looseObject({ facts: part.anything, status: part.text, reply: z.string().nullable() })).max(100) }),
   },
   'catalog.revision': { request: part.anything, reply: z.looseObject({ revision: part.whole }) },
   'catalog.scripts': { request: part.anything, reply: z.looseObject({ scripts: part.whole }) },
+  'catalog.mcp-tools': {
+    request: z.looseObject({ server: part.id, tools: z.array(z.looseObject({ name: part.text, hash: part.text })).max(5000) }),
+    reply: z.looseObject({ changed: part.texts }),
+  },
+  'mcp.test-tool': {
+    request: z.looseObject({ server: part.text, tool: part.text, arguments: part.text }),
+    reply: z.looseObject({ ok: z.boolean(), answer: part.text, durationMs: z.number() }),
+  },
+  'catalog.mcp-secrets': {
+    request: part.anything,
+    reply: z.looseObject({
+      keys: z.array(z.looseObject({ id: part.text, key: part.text })).max(100),
+      servers: z.array(z.looseObject({ id: part.text, endpoint: part.text, auth: part.text.optional(), headers: part.textByName.optional() })),
+    }),
+  },
+  'sso.token': {
+    request: z.looseObject({ credential: part.text, rejected: part.id.optional() }),
+    reply: z.looseObject({ sealed: z.string().max(262_144).optional(), refused: z.enum(ssoRefusals).optional() }),
+  },
 } as const satisfies { [S in keyof AskSubjects]: { request: Shape; reply: Shape } };
 
 const catalogLoad = {
@@ -86,6 +115,7 @@ export const openShapes = {
       row: part.passingRow,
       error: part.errorWire.optional(),
       usage: part.usage.optional(),
+      task: part.id.optional(),
       trace: z.looseObject({ body: part.text }).optional(),
     }),
   },
@@ -121,6 +151,7 @@ export const openShapes = {
       action: part.text,
       target: part.text.optional(),
       item: part.text.optional(),
+      operator: z.literal(true).optional(),
       query: part.text,
       headers: part.textByName,
       deadlineMs: z.number(),
@@ -132,6 +163,26 @@ export const openShapes = {
     request: part.realtimeJob,
     head: part.anything,
     tail: z.looseObject({ close: z.looseObject({ code: z.int().min(1000).max(4999), reason: part.text }) }),
+  },
+  'mcp.exchange': {
+    request: z.looseObject({
+      id: part.id,
+      caller: z.looseObject({
+        accessKey: part.text,
+        owner: part.id,
+        keyGroup: part.text,
+        mask: part.text,
+        clientIp: part.orNull(part.text),
+        userAgent: part.orNull(part.text),
+        clientRequestId: part.orNull(part.text),
+      }),
+      method: part.text,
+      path: part.text,
+      query: part.text,
+      headers: part.textByName,
+    }),
+    head: z.looseObject({ status: z.int().min(100).max(599), headers: part.textByName }),
+    tail: part.anything,
   },
   'edge.stream': {
     request: z.looseObject({
@@ -160,6 +211,7 @@ export const eventShapes = {
   'turns.alive': z.looseObject({ holder: part.id }),
   'turns.cancelled': z.looseObject({ id: part.id }),
   'router.outcome': z.looseObject({ outcomes: z.array(part.outcome) }),
+  'mcp.refresh': z.looseObject({ server: part.text }),
   'gather.ask': z.looseObject({ id: part.id, topic: part.text, request: z.unknown() }),
   'gather.answer': z.looseObject({ id: part.id, process: part.id, answer: z.unknown() }),
   'gather.here': z.looseObject({ process: part.id, topics: part.texts.max(100) }),
@@ -202,6 +254,21 @@ export const gatherShapes = {
       nodes: z.array(explainedNode),
       limits: z.array(part.anything),
       switches: z.array(part.anything),
+    }),
+  },
+  'mcp-servers': {
+    request: z.looseObject({ server: part.text.optional() }),
+    answer: z.looseObject({
+      servers: z.array(
+        z.looseObject({
+          name: part.text,
+          state: part.text,
+          reason: part.orNull(part.text),
+          sessions: part.whole,
+          tools: part.orNull(z.array(z.looseObject({ name: part.text, description: part.text, tokens: part.whole, changed: z.boolean(), held: z.boolean() }))),
+          faults: part.texts,
+        }),
+      ),
     }),
   },
   'balancer-nodes': {

@@ -5,8 +5,10 @@ import type { Plan, PlanRequest } from '../plan.ts';
 import type { RealtimeJob, RealtimeTail } from '../realtime.ts';
 import type { RequestRow } from '../row.ts';
 import type { CatalogDelta, CatalogRows } from '../snapshot.ts';
+import type { SsoTokenReply, SsoTokenRequest } from '../sso.ts';
 import type { BodiesToKeep } from './bodies.ts';
 import type { GatherTopic } from './gather.ts';
+import type { McpExchange, McpReplyHead, McpSecrets, McpSeenTool, McpToolTest, McpToolTested } from './mcp.ts';
 import type { ScriptOutcome, ScriptRun } from './script.ts';
 import type { TasksAnswer, TasksCall } from './tasks.ts';
 import type { StreamTakeUp, TurnFinished, TurnsCall, TurnsCallTail, TurnsFound, TurnsRead, TurnsWrite, TurnsWritten } from './turns.ts';
@@ -22,14 +24,24 @@ export interface SpendOwner {
 /** Small request/reply: subject → its request and reply. */
 export interface AskSubjects {
   'router.plan': { request: PlanRequest; reply: Plan };
-  /** Money spent since `from` (ms since the epoch, the begin of a UTC day), in millionths, one figure for each owner. */
-  'stats.spent': { request: { owners: SpendOwner[] }; reply: { micros: number[] } };
+  /**
+   * Money spent since `from` (ms since the epoch, the begin of a UTC day), in millionths, one figure for each owner; and in the same order what tasks
+   * begun since then hold, which an earlier version does not say.
+   */
+  'stats.spent': { request: { owners: SpendOwner[] }; reply: { micros: number[]; tasks?: number[] } };
   /** The store of upstreams' tasks. */
   'stats.tasks': { request: TasksCall; reply: TasksAnswer };
   /** The current revision of the configuration: a cheap poll that repairs lost change events. */
   'catalog.revision': { request: Record<string, never>; reply: { revision: number } };
   /** How many scripts upstreams and models have: all that script runners know of the configuration, since each run brings its script along. */
   'catalog.scripts': { request: Record<string, never>; reply: { scripts: number } };
+  /** For the MCP aggregator alone, which holds no master key. */
+  'catalog.mcp-secrets': { request: Record<string, never>; reply: McpSecrets };
+  /** What a server's tools are now: the names of those that are not as they were approved. `server`: its id. */
+  'catalog.mcp-tools': { request: { server: string; tools: McpSeenTool[] }; reply: { changed: string[] } };
+  'mcp.test-tool': { request: McpToolTest; reply: McpToolTested };
+  /** The access token of a credential that came by login. The console renews it; what renews it never leaves the console. */
+  'sso.token': { request: SsoTokenRequest; reply: SsoTokenReply };
 }
 
 /** Streams: subject → request, head and tail. Bytes travel between head and tail, and with the request. */
@@ -51,6 +63,8 @@ export interface OpenSubjects {
   'translator.turns': { request: TurnsCall; head: ReplyHead; tail: TurnsCallTail };
   /** A caller's WebSocket, connected to an upstream's. The head comes when an upstream has taken the session, or may still take it. */
   'translator.realtime': { request: RealtimeJob; head: Record<string, never>; tail: RealtimeTail };
+  /** One HTTP exchange of a caller at `/mcp`. Opened to the aggregator that a session's id names, else to any. */
+  'mcp.exchange': { request: McpExchange; head: McpReplyHead; tail: Record<string, never> };
   /** The events of a reply that an edge keeps, from a position on. Opened to the edge whose name is in the stream's id. */
   'edge.stream': { request: StreamTakeUp; head: ReplyHead; tail: Record<string, never> };
   /** One HTTP/1.1 exchange with the console's own server, in both directions. */
@@ -72,6 +86,8 @@ export interface EventSubjects {
   'audit.record': AuditRow;
   /** The one kind of record that an edge may write: an access key asked for what it may not use. */
   'audit.violation': AuditRow;
+  /** What callers did with tools. */
+  'audit.tool': AuditRow;
   /** Sessions of a console user ended, or what the user may do changed: replicas forget what they remember of them. */
   'console.user-changed': { userId: string };
   /** A turn's ending that the store could not take at once. */
@@ -82,13 +98,21 @@ export interface EventSubjects {
   'turns.cancelled': { id: string };
   /** Outcomes of attempts, for every router. */
   'router.outcome': { outcomes: Outcome[] };
+  /** An admin wants the tools of an MCP server, by name, asked for again. */
+  'mcp.refresh': { server: string };
   /** A question to all live processes that know a topic, their answers, and the heartbeat that identifies them. */
   'gather.ask': { id: string; topic: GatherTopic; request: unknown };
   'gather.answer': { id: string; process: string; answer: unknown };
   'gather.here': { process: string; topics: GatherTopic[] };
 }
 
-export const durableSubjects = ['stats.request', 'audit.record', 'audit.violation', 'turns.finished'] as const satisfies readonly (keyof EventSubjects)[];
+export const durableSubjects = [
+  'stats.request',
+  'audit.record',
+  'audit.violation',
+  'audit.tool',
+  'turns.finished',
+] as const satisfies readonly (keyof EventSubjects)[];
 export type DurableSubject = (typeof durableSubjects)[number];
 
 export type { CatalogRows };

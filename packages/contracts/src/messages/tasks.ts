@@ -6,7 +6,8 @@ import type { ProtocolId } from '../protocol-id.ts';
 import type { TurnAtUpstream } from './turns.ts';
 
 /** `lost`: the upstream does not know it any more. */
-export type TaskStatus = 'running' | 'succeeded' | 'failed' | 'canceled' | 'lost';
+export const taskStatuses = ['running', 'succeeded', 'failed', 'canceled', 'lost'] as const;
+export type TaskStatus = (typeof taskStatuses)[number];
 
 /** What is known of a task when it begins. */
 export interface TaskFacts {
@@ -19,6 +20,8 @@ export interface TaskFacts {
   at: TurnAtUpstream;
   /** Milliseconds since the epoch. */
   createdAt: number;
+  /** What the request reserved of its caller's budgets, in millionths by currency: held until the task ends. Absent: nothing. */
+  reserved?: Record<string, number>;
   /** Of the request that began it: for the row of its end. */
   request: {
     id: string;

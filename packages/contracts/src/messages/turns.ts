@@ -159,6 +159,8 @@ export interface TurnsCall {
   target?: string;
   /** Of a conversation's item. */
   item?: string;
+  /** An operator asks, whatever the owner's key group may use. Earlier versions do not know this, and look at its grants. */
+  operator?: true;
   /** The model that the path of a task names. */
   model?: string;
   /** Raw query string without `?` and without a credential. */

@@ -1,6 +1,28 @@
 /** Converts stored resources to catalog rows: the whole configuration, or what one commit changed of it. */
-import type { AccessKeyRecord, BalancerPin, CatalogDelta, KeyGroup, LoadBalancer, Model, Pricing, UpstreamRecord } from '@model-gateway/contracts';
-import type { AccessKeyDocument, KeyGroupDocument, LoadBalancerDocument, ModelDocument, PricingDocument, UpstreamDocument } from './documents.ts';
+import type {
+  AccessKeyRecord,
+  BalancerPin,
+  CatalogDelta,
+  KeyGroup,
+  LoadBalancer,
+  McpServerRecord,
+  Model,
+  Pricing,
+  SearchConfig,
+  SearchProviderRecord,
+  UpstreamRecord,
+} from '@model-gateway/contracts';
+import type {
+  AccessKeyDocument,
+  KeyGroupDocument,
+  LoadBalancerDocument,
+  McpServerDocument,
+  ModelDocument,
+  PricingDocument,
+  SearchConfigDocument,
+  SearchProviderDocument,
+  UpstreamDocument,
+} from './documents.ts';
 import type { CatalogSection, RowChange, RowImage } from './row-change.ts';
 
 type Row<D> = { id: string; createdAt: number; document: D };
@@ -9,6 +31,9 @@ export const upstreamRow = ({ id, document }: Row<UpstreamDocument>): UpstreamRe
 export const modelRow = ({ document, createdAt }: Row<ModelDocument>): Model => ({ ...document, created_at: createdAt });
 export const balancerRow = ({ document, createdAt }: Row<LoadBalancerDocument>): LoadBalancer => ({ ...document, created_at: createdAt });
 export const pricingRow = ({ document }: Row<PricingDocument>): Pricing => document;
+export const mcpServerRow = ({ id, document }: Row<McpServerDocument>): McpServerRecord => ({ id, ...document });
+export const searchProviderRow = ({ id, document }: Row<SearchProviderDocument>): SearchProviderRecord => ({ id, ...document });
+export const searchConfigRow = ({ document }: Row<SearchConfigDocument>): SearchConfig => document;
 export const groupRow = ({ document }: Row<KeyGroupDocument>): KeyGroup => document;
 export const keyRow = ({ id, document: { name, group, enabled, expires_at, hash, rate_limit, budget } }: Row<AccessKeyDocument>): AccessKeyRecord => ({
   name,
@@ -28,6 +53,9 @@ const shapes: { readonly [S in Exclude<CatalogSection, 'load_balancer_pins'>]: {
   models: { toRow: (image) => modelRow(image as never), keyOf: nameOf },
   load_balancers: { toRow: (image) => balancerRow(image as never), keyOf: nameOf },
   pricing: { toRow: (image) => pricingRow(image as never), keyOf: nameOf },
+  mcp_servers: { toRow: (image) => mcpServerRow(image as never), keyOf: nameOf },
+  search_providers: { toRow: (image) => searchProviderRow(image as never), keyOf: nameOf },
+  search_config: { toRow: (image) => searchConfigRow(image as never), keyOf: nameOf },
   key_groups: { toRow: (image) => groupRow(image as never), keyOf: nameOf },
   access_keys: { toRow: (image) => keyRow(image as never), keyOf: ({ document }) => String(document['hash']) },
 };

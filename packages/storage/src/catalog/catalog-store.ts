@@ -5,15 +5,29 @@ import { insertRecords } from '../audit/audit-logs.ts';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import { type CommitAuthor, changesBetween, writeCommit } from '../history/history.ts';
 import type { Database } from '../schema.ts';
+import { findSsoCredential, type SsoCredential } from '../sso/sso-credentials.ts';
 import { type BalancerLinks, type BalancerLinkWriter, createBalancerLinks } from './balancer-links.ts';
-import { balancerRow, groupRow, keyRow, modelRow, pricingRow, upstreamRow } from './catalog-rows.ts';
-import { accessKeyDefinition, keyGroupDefinition, loadBalancerDefinition, modelDefinition, pricingDefinition, upstreamDefinition } from './definitions.ts';
+import { balancerRow, groupRow, keyRow, mcpServerRow, modelRow, pricingRow, searchConfigRow, searchProviderRow, upstreamRow } from './catalog-rows.ts';
+import {
+  accessKeyDefinition,
+  keyGroupDefinition,
+  loadBalancerDefinition,
+  mcpServerDefinition,
+  modelDefinition,
+  pricingDefinition,
+  searchConfigDefinition,
+  searchProviderDefinition,
+  upstreamDefinition,
+} from './definitions.ts';
 import type {
   AccessKeyDocument,
   KeyGroupDocument,
   LoadBalancerDocument,
+  McpServerDocument,
   ModelDocument,
   PricingDocument,
+  SearchConfigDocument,
+  SearchProviderDocument,
   StoredResource,
   UpstreamDocument,
 } from './documents.ts';
@@ -29,10 +43,16 @@ export interface CatalogReader {
   loadBalancers: ResourceRepository<LoadBalancerDocument>;
   balancerLinks: BalancerLinks;
   pricing: ResourceRepository<PricingDocument>;
+  searchProviders: ResourceRepository<SearchProviderDocument>;
+  /** One row at most. */
+  searchConfig: ResourceRepository<SearchConfigDocument>;
+  mcpServers: ResourceRepository<McpServerDocument>;
   switchLinks: SwitchLinks;
   keyGroups: ResourceRepository<KeyGroupDocument>;
   accessKeys: ResourceRepository<AccessKeyDocument>;
   modelNames: ModelNames;
+  /** A credential that came by login: no part of the configuration, but what upstreams refer to. */
+  findSsoCredential(name: string): Promise<SsoCredential | undefined>;
 }
 
 /** One transaction that changes the configuration. */
@@ -60,10 +80,14 @@ export interface CatalogWriter extends CatalogTransaction {
   loadBalancers: ResourceWriter<LoadBalancerDocument>;
   balancerLinks: BalancerLinkWriter;
   pricing: ResourceWriter<PricingDocument>;
+  searchProviders: ResourceWriter<SearchProviderDocument>;
+  searchConfig: ResourceWriter<SearchConfigDocument>;
+  mcpServers: ResourceWriter<McpServerDocument>;
   switchLinks: SwitchLinkWriter;
   keyGroups: ResourceWriter<KeyGroupDocument>;
   accessKeys: ResourceWriter<AccessKeyDocument>;
   modelNames: ModelNameWriter;
+  findSsoCredential: CatalogReader['findSsoCredential'];
 }
 
 /** A commit of this process: the new revision, the one before it, and the changed rows. */
@@ -184,10 +208,14 @@ function createReader(db: Kysely<Database>, dialect: StorageDialect): CatalogRea
     loadBalancers: createRepository(db, dialect, loadBalancerDefinition),
     balancerLinks: createBalancerLinks(db, dialect),
     pricing: createRepository(db, dialect, pricingDefinition),
+    searchProviders: createRepository(db, dialect, searchProviderDefinition),
+    searchConfig: createRepository(db, dialect, searchConfigDefinition),
+    mcpServers: createRepository(db, dialect, mcpServerDefinition),
     switchLinks: createSwitchLinks(db),
     keyGroups: createRepository(db, dialect, keyGroupDefinition),
     accessKeys: createRepository(db, dialect, accessKeyDefinition),
     modelNames: createModelNames(db),
+    findSsoCredential: (name) => findSsoCredential(db, dialect, name),
   };
 }
 
@@ -215,6 +243,9 @@ function createCatalogWriter(db: Kysely<Database>, dialect: StorageDialect, cont
   return {
     revision,
     pricing: createWriter(db, dialect, pricingDefinition, context),
+    searchProviders: createWriter(db, dialect, searchProviderDefinition, context),
+    searchConfig: createWriter(db, dialect, searchConfigDefinition, context),
+    mcpServers: createWriter(db, dialect, mcpServerDefinition, context),
     upstreams: withDependents(createWriter(db, dialect, upstreamDefinition, context), {
       keep: (id, { request_body_rules }) => switchLinks.setTargets('upstream', id, switchTargets(request_body_rules)),
       drop: ({ id }) => switchLinks.setTargets('upstream', id, []),
@@ -224,6 +255,7 @@ function createCatalogWriter(db: Kysely<Database>, dialect: StorageDialect, cont
       drop: ({ document }) => balancerLinks.removePins({ accessKey: document.name }),
     }),
     modelNames,
+    findSsoCredential: (name) => findSsoCredential(db, dialect, name),
     balancerLinks,
     switchLinks,
     changes: () => context.recorder.changes(),
@@ -319,10 +351,14 @@ function translateReader(reader: CatalogReader, translate: <T>(work: () => Promi
       allPins: () => translate(() => reader.balancerLinks.allPins()),
     },
     pricing: wrap(reader.pricing),
+    searchProviders: wrap(reader.searchProviders),
+    searchConfig: wrap(reader.searchConfig),
+    mcpServers: wrap(reader.mcpServers),
     switchLinks: { ownersOf: (target, limit) => translate(() => reader.switchLinks.ownersOf(target, limit)) },
     keyGroups: wrap(reader.keyGroups),
     accessKeys: wrap(reader.accessKeys),
     modelNames: { findTaken: (names, except) => translate(() => reader.modelNames.findTaken(names, except)) },
+    findSsoCredential: (name) => reader.findSsoCredential(name),
   };
 }
 
@@ -349,6 +385,9 @@ async function loadRows(db: Kysely<Database>, dialect: StorageDialect): Promise<
   const loadBalancers = await reader.loadBalancers.all();
   const pins = await reader.balancerLinks.allPins();
   const pricing = await reader.pricing.all();
+  const mcpServers = await reader.mcpServers.all();
+  const searchProviders = await reader.searchProviders.all();
+  const searchConfig = await reader.searchConfig.all();
   const keyGroups = await reader.keyGroups.all();
   const accessKeys = await reader.accessKeys.all();
   return {
@@ -358,6 +397,9 @@ async function loadRows(db: Kysely<Database>, dialect: StorageDialect): Promise<
     load_balancers: loadBalancers.map(balancerRow),
     load_balancer_pins: pins,
     pricing: pricing.map(pricingRow),
+    search_providers: searchProviders.map(searchProviderRow),
+    search_config: searchConfig.map(searchConfigRow),
+    mcp_servers: mcpServers.map(mcpServerRow),
     key_groups: keyGroups.map(groupRow),
     access_keys: accessKeys.map(keyRow),
   };

@@ -1,5 +1,15 @@
 /** The tables of configuration resources. */
-import type { AccessKeyDocument, KeyGroupDocument, LoadBalancerDocument, ModelDocument, PricingDocument, UpstreamDocument } from './documents.ts';
+import type {
+  AccessKeyDocument,
+  KeyGroupDocument,
+  LoadBalancerDocument,
+  McpServerDocument,
+  ModelDocument,
+  PricingDocument,
+  SearchConfigDocument,
+  SearchProviderDocument,
+  UpstreamDocument,
+} from './documents.ts';
 import type { ResourceDefinition } from './resource-repository.ts';
 
 const always = { name: 'name', created_at: 'created_at', updated_at: 'updated_at' } as const;
@@ -37,6 +47,33 @@ export const pricingDefinition: ResourceDefinition<PricingDocument> = {
   sortable: { ...always, model: 'model' },
   searched: ['name', 'model'],
   toColumns: (document) => ({ columns: { model: document.model }, json: document }),
+  fromColumns: (json) => json,
+};
+
+export const mcpServerDefinition: ResourceDefinition<McpServerDocument> = {
+  table: 'mcp_servers',
+  section: 'mcp_servers',
+  sortable: always,
+  searched: ['name'],
+  toColumns: (document) => ({ columns: {}, json: document }),
+  fromColumns: (json) => json,
+};
+
+export const searchProviderDefinition: ResourceDefinition<SearchProviderDocument> = {
+  table: 'search_providers',
+  section: 'search_providers',
+  sortable: always,
+  searched: ['name'],
+  toColumns: (document) => ({ columns: {}, json: document }),
+  fromColumns: (json) => json,
+};
+
+export const searchConfigDefinition: ResourceDefinition<SearchConfigDocument> = {
+  table: 'search_config',
+  section: 'search_config',
+  sortable: always,
+  searched: ['name'],
+  toColumns: (document) => ({ columns: {}, json: document }),
   fromColumns: (json) => json,
 };
 

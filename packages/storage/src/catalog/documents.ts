@@ -1,11 +1,25 @@
 /** What each table of configuration resources stores: the resource as saved, secrets sealed. */
-import type { Budget, KeyGroup, KeyRateLimit, LoadBalancer, Model, Pricing, UpstreamRecord } from '@model-gateway/contracts';
+import type {
+  Budget,
+  KeyGroup,
+  KeyRateLimit,
+  LoadBalancer,
+  McpServerRecord,
+  Model,
+  Pricing,
+  SearchConfig,
+  SearchProviderRecord,
+  UpstreamRecord,
+} from '@model-gateway/contracts';
 
 export type UpstreamDocument = Omit<UpstreamRecord, 'id'>;
 export type ModelDocument = Omit<Model, 'created_at'>;
 export type LoadBalancerDocument = Omit<LoadBalancer, 'created_at'>;
 export type KeyGroupDocument = KeyGroup;
 export type PricingDocument = Pricing;
+export type SearchProviderDocument = Omit<SearchProviderRecord, 'id'>;
+export type SearchConfigDocument = SearchConfig;
+export type McpServerDocument = Omit<McpServerRecord, 'id' | 'withheld'>;
 
 /** An access key as stored: its value only as a hash and, where it can be shown again, sealed. */
 export interface AccessKeyDocument {

@@ -32,7 +32,7 @@ type AnyColumns = ResourceColumns & OwnColumns;
 
 /** How one table of configuration resources maps documents to columns. */
 export interface ResourceDefinition<D extends { name: string }> {
-  table: 'upstreams' | 'models' | 'load_balancers' | 'key_groups' | 'access_keys' | 'model_pricing';
+  table: 'upstreams' | 'models' | 'load_balancers' | 'key_groups' | 'access_keys' | 'model_pricing' | 'search_providers' | 'search_config' | 'mcp_servers';
   section: Exclude<CatalogSection, 'load_balancer_pins'>;
   /** Names that a list may be sorted by → column. */
   sortable: Readonly<Record<string, keyof AnyColumns>>;

@@ -2,7 +2,18 @@
 import type { BalancerPin } from '@model-gateway/contracts';
 import type { StoredResource } from './documents.ts';
 
-export const catalogSections = ['upstreams', 'models', 'load_balancers', 'pricing', 'key_groups', 'access_keys', 'load_balancer_pins'] as const;
+export const catalogSections = [
+  'upstreams',
+  'models',
+  'load_balancers',
+  'pricing',
+  'mcp_servers',
+  'search_providers',
+  'search_config',
+  'key_groups',
+  'access_keys',
+  'load_balancer_pins',
+] as const;
 export type CatalogSection = (typeof catalogSections)[number];
 
 /** Enough of a row to put it back. Secrets stay sealed; they are bound to the id, which therefore comes back too. */

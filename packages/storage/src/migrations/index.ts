@@ -23,6 +23,12 @@ import { rowTurn } from './0018-row-turn.ts';
 import { rowUnits } from './0019-row-units.ts';
 import { taskTable } from './0020-tasks.ts';
 import { rowPath } from './0021-row-path.ts';
+import { mcpTables } from './0022-mcp-servers.ts';
+import { taskReservations } from './0023-task-reservations.ts';
+import { searchTables } from './0024-search.ts';
+import { taskFacts } from './0025-task-facts.ts';
+import { mcpToolTable } from './0026-mcp-tools.ts';
+import { ssoTables } from './0027-sso-credentials.ts';
 
 const migrations: Record<string, (types: StorageDialect['types'], dialect: StorageDialect) => Migration> = {
   '0001-catalog': catalogTables,
@@ -47,6 +53,12 @@ const migrations: Record<string, (types: StorageDialect['types'], dialect: Stora
   '0019-row-units': rowUnits,
   '0020-tasks': taskTable,
   '0021-row-path': rowPath,
+  '0022-mcp-servers': mcpTables,
+  '0023-task-reservations': taskReservations,
+  '0024-search': searchTables,
+  '0025-task-facts': taskFacts,
+  '0026-mcp-tools': mcpToolTable,
+  '0027-sso-credentials': ssoTables,
 };
 
 export const createMigrationProvider = (dialect: StorageDialect): MigrationProvider => ({

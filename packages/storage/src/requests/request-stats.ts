@@ -9,6 +9,7 @@ import { type Keep, prune } from '../stats/prune.ts';
 import { type AttemptGroup, type AttemptQuery, readAttempts } from '../stats/read-attempts.ts';
 import { readSessions, type SessionQuery, type SessionSums } from '../stats/read-sessions.ts';
 import { readStats, type StatsGroup, type StatsQuery } from '../stats/read-stats.ts';
+import { type RecentAnswer, type RecentQuery, readRecentAttempts } from '../stats/recent-attempts.ts';
 import { addRollups } from '../stats/rollups.ts';
 import { SeriesBook } from '../stats/series-book.ts';
 import { addSessions } from '../stats/sessions.ts';
@@ -41,6 +42,8 @@ export interface RequestStats {
   readSessions(query: SessionQuery): Promise<SessionSums[]>;
   /** Sums of every attempt at an upstream, including those before a failover. `from` and `to` are aligned to the grain. */
   readAttempts(query: AttemptQuery): Promise<AttemptGroup[]>;
+  /** What became of the latest attempts, by key entry, model and outcome. */
+  readRecentAttempts(query: RecentQuery): Promise<RecentAnswer>;
   /** Deletes what is older than its retention. Resolves with what was deleted. */
   prune(keep: Keep, stopped?: () => boolean): Promise<{ rows: number; partitions: number }>;
   /** Millionths, one figure for each owner. */
@@ -133,6 +136,10 @@ export function createRequestStats(db: Kysely<Database>, dialect: StorageDialect
     async readAttempts(query) {
       await flush();
       return readAttempts(db, dialect, query);
+    },
+    async readRecentAttempts(query) {
+      await flush();
+      return readRecentAttempts(db, dialect, query);
     },
     async prune(keep, stopped = () => false) {
       await flush();

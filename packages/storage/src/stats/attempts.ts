@@ -6,12 +6,12 @@ import { cleanText } from '../requests/clean-text.ts';
 import type { StoredRow } from '../requests/row-codec.ts';
 import type { Database } from '../schema.ts';
 import { addInto, type SumTable } from './add-into.ts';
-import { grainMs, grains, startOf } from './dimensions.ts';
+import { type Grain, grainMs, grains, startOf } from './dimensions.ts';
 import { addTo, bucketOf, type Histogram, writeCounts } from './histogram.ts';
 
-/** Sums of attempts with the same key, upstream, model and outcome in one hour; durations in ms. */
+/** Sums of attempts with the same key, upstream, model and outcome in one minute; durations in ms. */
 export interface AttemptSum {
-  /** Of the hour. */
+  /** Of the minute. */
   start: number;
   upstream: string;
   /** Stable id of the key entry; '' when the upstream has none, or the row was written by an earlier version. */
@@ -58,7 +58,7 @@ export function attemptsOf(row: Pick<StoredRow, 'attempts'>): readonly AttemptRe
 /** Adds the attempts of a row, or subtracts them. */
 export function addAttempts(sums: Map<string, AttemptSum>, row: StoredRow, sign: 1 | -1): void {
   if (row.attempts === '[]') return;
-  const start = startOf(row.started_at, 'hour');
+  const start = startOf(row.started_at, 'minute');
   for (const attempt of attemptsOf(row)) {
     const { upstream, key = '' } = attempt;
     const model = attempt.model ?? row.model ?? '';
@@ -90,7 +90,8 @@ const table: SumTable = {
     { name: 'duration_counts', how: 'counts' },
   ],
 };
-const keptGrains = ['hour', 'day'] as const;
+/** Minutes show how it stands now: those of days long past say nothing more than their hour. */
+const keptGrains = ['minute', 'hour', 'day'] as const;
 
 /** Inside the transaction that writes the rows. */
 export async function addAttemptSums(
@@ -139,7 +140,7 @@ export async function noteTouched(db: Kysely<Database>, rows: readonly StoredRow
 }
 
 /** Deletes sums that are too old. */
-export async function pruneAttempts(db: Kysely<Database>, sums: Readonly<Record<'hour' | 'day', number | null>>): Promise<void> {
+export async function pruneAttempts(db: Kysely<Database>, sums: Readonly<Record<Grain, number | null>>): Promise<void> {
   for (const grain of keptGrains) {
     const before = sums[grain];
     if (before !== null) await sql`delete from attempt_sums where grain = ${grains[grain]} and start < ${before - grainMs[grain]}`.execute(db);

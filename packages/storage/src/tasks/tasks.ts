@@ -1,17 +1,10 @@
 /** The repository of upstreams' tasks. */
-import type { TaskStatus } from '@model-gateway/contracts';
+import type { SpendOwner, TaskStatus } from '@model-gateway/contracts';
 import type { Kysely } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import type { Database } from '../schema.ts';
-
-/** A task with sealed content. */
-export interface StoredTask {
-  owner: string;
-  id: string;
-  status: TaskStatus;
-  content: string;
-  reply: string | null;
-}
+import { type ListedTask, listTasks, type StoredTask, type TaskQuery } from './list-tasks.ts';
+import { addReservation, holdUntil, readHeld, type TaskReservation } from './task-reservations.ts';
 
 /** A task that begins. */
 export interface NewTask {
@@ -22,6 +15,22 @@ export interface NewTask {
   createdAt: number;
   dueAt: number;
   expiresAt: number;
+  /** What operators look it up by: names of its access key and model, and the id of the request that began it. */
+  accessKey?: string;
+  model?: string;
+  request?: string;
+  /** Absent: it holds nothing of any budget. */
+  reservation?: TaskReservation;
+}
+
+/** How a task ended. */
+export interface EndedTask {
+  owner: string;
+  id: string;
+  status: Exclude<TaskStatus, 'running'>;
+  reply: string;
+  /** Milliseconds since the epoch: its row may not have been counted before. */
+  heldUntil: number;
 }
 
 export interface TasksRepository {
@@ -32,8 +41,12 @@ export interface TasksRepository {
   lease(limit: number, leaseMs: number): Promise<StoredTask[]>;
   /** When an unfinished task is due again. */
   setDue(owner: string, id: string, dueAt: number): Promise<void>;
-  /** false: it has ended already, or is not there. */
-  end(owner: string, id: string, status: Exclude<TaskStatus, 'running'>, reply: string): Promise<boolean>;
+  /** false: it has ended already, or is not there. What it holds of budgets it holds no longer than `heldUntil`. */
+  end(task: EndedTask): Promise<boolean>;
+  /** Of all owners, the newest first. Throws `validation_failed` naming `cursor`. */
+  list(query: TaskQuery): Promise<{ items: ListedTask[]; hasMore: boolean }>;
+  /** What tasks that began since each owner's `from` hold of budgets now, in millionths. */
+  held(owners: readonly SpendOwner[]): Promise<number[]>;
   /** Forgets what has expired. Resolves with the number of tasks. */
   prune(): Promise<number>;
 }
@@ -49,15 +62,19 @@ export function createTasks(db: Kysely<Database>, dialect: StorageDialect, now: 
     }
   };
   return {
-    add: ({ owner, id, content, createdAt, dueAt, expiresAt }) =>
-      translate(async () => {
-        const row = { owner, id, status: 'running', created_at: createdAt, due_at: dueAt, expires_at: expiresAt, content, reply: null };
-        await db
-          .insertInto('tasks')
-          .values(row)
-          .onConflict((conflict) => conflict.columns(['owner', 'id']).doNothing())
-          .execute();
-      }),
+    add: ({ owner, id, content, createdAt, dueAt, expiresAt, accessKey = null, model = null, request = null, reservation }) =>
+      translate(() =>
+        db.transaction().execute(async (transaction) => {
+          const times = { created_at: createdAt, due_at: dueAt, expires_at: expiresAt };
+          const row = { owner, id, status: 'running', ...times, content, reply: null, access_key: accessKey, model, request };
+          const { numInsertedOrUpdatedRows } = await transaction
+            .insertInto('tasks')
+            .values(row)
+            .onConflict((conflict) => conflict.columns(['owner', 'id']).doNothing())
+            .executeTakeFirst();
+          if (reservation && numInsertedOrUpdatedRows) await addReservation(transaction, { id, createdAt }, reservation);
+        }),
+      ),
     find: (owner, id) =>
       translate(async () => {
         const row = await db.selectFrom('tasks').select(columns).where('owner', '=', owner).where('id', '=', id).executeTakeFirst();
@@ -90,19 +107,26 @@ export function createTasks(db: Kysely<Database>, dialect: StorageDialect, now: 
       translate(async () => {
         await db.updateTable('tasks').set({ due_at: dueAt }).where('owner', '=', owner).where('id', '=', id).where('due_at', 'is not', null).execute();
       }),
-    end: (owner, id, status, reply) =>
-      translate(async () => {
-        const { numUpdatedRows } = await db
-          .updateTable('tasks')
-          .set({ status, reply, due_at: null })
-          .where('owner', '=', owner)
-          .where('id', '=', id)
-          .where('due_at', 'is not', null)
-          .executeTakeFirst();
-        return numUpdatedRows > 0n;
-      }),
+    end: ({ owner, id, status, reply, heldUntil }) =>
+      translate(() =>
+        db.transaction().execute(async (transaction) => {
+          const { numUpdatedRows } = await transaction
+            .updateTable('tasks')
+            .set({ status, reply, due_at: null })
+            .where('owner', '=', owner)
+            .where('id', '=', id)
+            .where('due_at', 'is not', null)
+            .executeTakeFirst();
+          if (numUpdatedRows === 0n) return false;
+          await holdUntil(transaction, id, heldUntil);
+          return true;
+        }),
+      ),
+    list: (query) => translate(() => listTasks(db, query)),
+    held: (owners) => translate(() => readHeld(db, owners, now())),
     prune: () =>
       translate(async () => {
+        await db.deleteFrom('task_reservations').where('until', '<=', now()).execute();
         const { numDeletedRows } = await db.deleteFrom('tasks').where('expires_at', '<=', now()).executeTakeFirst();
         return Number(numDeletedRows);
       }),

@@ -94,6 +94,7 @@ export function createThreadedRequests(file: string): ThreadedRequests {
     readStats: plain('readStats'),
     readSessions: plain('readSessions'),
     readAttempts: plain('readAttempts'),
+    readRecentAttempts: plain('readRecentAttempts'),
     spent: plain('spent'),
     prune: (keep, stopped = () => false) => askUntil({ id: next++, call: 'prune', keep }, stopped),
     async close() {

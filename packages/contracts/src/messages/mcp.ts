@@ -1,0 +1,102 @@
+/**
+ * Calls of callers at `/mcp`, and the secrets that the MCP aggregator reads beside the configuration. The edge lets callers in; what they say is read by the
+ * aggregator. Bodies travel as the bytes of the stream.
+ */
+
+/** Who calls: an access key that was let in. */
+export interface McpCaller {
+  accessKey: string;
+  /** Id of the access key, else its hash: sessions belong to it. */
+  owner: string;
+  keyGroup: string;
+  /** First and last characters of the key, for the audit log. */
+  mask: string;
+  clientIp: string | null;
+  userAgent: string | null;
+  clientRequestId: string | null;
+}
+
+/** One HTTP exchange at `/mcp`, or the answer of a caller to a server that asked something (`answer`). */
+export interface McpExchange {
+  /** Of the request. */
+  id: string;
+  caller: McpCaller;
+  method: string;
+  /** Path without query, as it was sent. */
+  path: string;
+  /** Without the question mark. */
+  query: string;
+  /** Those that the protocol reads; names in lower case. */
+  headers: Record<string, string>;
+}
+
+/** Headers of a request that the aggregator reads. */
+export const mcpRequestHeaders = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-session-id', 'mcp-method', 'mcp-name', 'last-event-id'] as const;
+
+/** Headers `mcp-param-*` repeat arguments of a call. */
+export const isMcpHeader = (name: string): boolean => (mcpRequestHeaders as readonly string[]).includes(name) || name.startsWith('mcp-param-');
+
+export interface McpReplyHead {
+  status: number;
+  headers: Record<string, string>;
+}
+
+/** Secrets of MCP servers, for the aggregator alone: the key under which they are sealed, and the sealed fields. */
+export interface McpSecrets {
+  /** Of each master key: 32 bytes in base64. */
+  keys: { id: string; key: string }[];
+  servers: {
+    id: string;
+    /** With its query. */
+    endpoint: string;
+    auth?: string;
+    /** Name → sealed value. */
+    headers?: Record<string, string>;
+  }[];
+}
+
+/** A tool as a server describes it now; the hash is of description and schemas. */
+export interface McpSeenTool {
+  name: string;
+  hash: string;
+}
+
+/** What one aggregator knows of one server. */
+export interface McpServerStatus {
+  name: string;
+  state: 'unknown' | 'healthy' | 'unhealthy';
+  /** Why it is not well. */
+  reason: string | null;
+  /** Connections that are open. */
+  sessions: number;
+  /** null: never loaded. */
+  tools: McpToolStatus[] | null;
+  /** Why some of its tools are not offered. */
+  faults: string[];
+}
+
+export interface McpToolStatus {
+  name: string;
+  description: string;
+  /** What a model pays for being offered it, estimated. */
+  tokens: number;
+  /** It is not as it was approved. */
+  changed: boolean;
+  /** For that reason it is not offered. */
+  held: boolean;
+}
+
+/** A call of a tool by an admin, to try it. */
+export interface McpToolTest {
+  server: string;
+  tool: string;
+  /** JSON text of an object. */
+  arguments: string;
+}
+
+/** JSON text of the result or of the error. */
+export interface McpToolTested {
+  ok: boolean;
+  answer: string;
+  durationMs: number;
+}
