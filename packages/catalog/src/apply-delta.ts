@@ -7,13 +7,21 @@ export function applyDelta(previous: Snapshot, revision: number, delta: CatalogD
   const models = apply(previous.models, delta.models, nameOf, sorted);
   const loadBalancers = apply(previous.loadBalancers, delta.load_balancers, nameOf, sorted);
   const pricing = apply(previous.pricing, delta.pricing, nameOf, sorted);
+  const mcpServers = apply(previous.mcpServers, delta.mcp_servers, nameOf, sorted);
   const keyGroups = apply(previous.keyGroups, delta.key_groups, nameOf, sorted);
   const accessKeys = apply(previous.accessKeys, delta.access_keys, ({ hash }) => hash);
+  const searchProviders = apply(previous.searchProviders, delta.search_providers, nameOf, sorted);
+  const searchConfig = applyConfig(previous.searchConfig, delta.search_config);
   const pins = applyPins(previous.pins, delta.load_balancer_pins);
   const sameNames = models === previous.models && loadBalancers === previous.loadBalancers;
   const names = sameNames ? previous.names : indexNames(models, loadBalancers);
-  return Object.freeze({ revision, upstreams, models, loadBalancers, pins, names, keyGroups, pricing, accessKeys });
+  return Object.freeze({ revision, upstreams, models, loadBalancers, pins, names, keyGroups, pricing, mcpServers, searchProviders, searchConfig, accessKeys });
 }
+
+const applyConfig = (previous: Snapshot['searchConfig'], delta: CatalogDelta['search_config']): Snapshot['searchConfig'] => {
+  if (!delta || delta.gone.length + delta.put.length === 0) return previous;
+  return delta.put[0] ? deepFreeze(delta.put[0]) : null;
+};
 
 const nameOf = ({ name }: { name: string }): string => name;
 

@@ -3,7 +3,7 @@
  * Fields are listed one by one, so that a field added later is left out until a service needs it here.
  */
 import { createHash } from 'node:crypto';
-import type { CatalogDelta, CatalogRows, Model, SectionDelta, UpstreamRecord } from '@model-gateway/contracts';
+import type { CatalogDelta, CatalogRows, McpServerRecord, Model, SectionDelta, UpstreamRecord } from '@model-gateway/contracts';
 
 /** The whole configuration. */
 export const redactRows = (rows: CatalogRows): CatalogRows => ({
@@ -13,17 +13,28 @@ export const redactRows = (rows: CatalogRows): CatalogRows => ({
   ...(rows.load_balancers && { load_balancers: rows.load_balancers }),
   ...(rows.load_balancer_pins && { load_balancer_pins: rows.load_balancer_pins }),
   ...(rows.pricing && { pricing: rows.pricing }),
+  ...(rows.mcp_servers && { mcp_servers: rows.mcp_servers.map(redactMcpServer) }),
   key_groups: rows.key_groups,
   access_keys: rows.access_keys,
 });
 
 /** What one commit changed. */
-export const redactDelta = ({ upstreams, models, load_balancers, load_balancer_pins, pricing, key_groups, access_keys }: CatalogDelta): CatalogDelta => ({
+export const redactDelta = ({
+  upstreams,
+  models,
+  load_balancers,
+  load_balancer_pins,
+  pricing,
+  mcp_servers,
+  key_groups,
+  access_keys,
+}: CatalogDelta): CatalogDelta => ({
   ...(upstreams && { upstreams: redactPut(upstreams, redactUpstream) }),
   ...(models && { models: redactPut(models, redactModel) }),
   ...(load_balancers && { load_balancers }),
   ...(load_balancer_pins && { load_balancer_pins }),
   ...(pricing && { pricing }),
+  ...(mcp_servers && { mcp_servers: redactPut(mcp_servers, redactMcpServer) }),
   ...(key_groups && { key_groups }),
   ...(access_keys && { access_keys }),
 });
@@ -43,6 +54,7 @@ function redactUpstream(upstream: UpstreamRecord): UpstreamRecord {
     base_url: upstream.base_url,
     api_keys: upstream.api_keys.map(({ id, weight, account }) => ({ id, weight, ...(account !== undefined && { account }) })) as UpstreamRecord['api_keys'],
     enabled: upstream.enabled,
+    ...(upstream.unavailable !== undefined && { unavailable: upstream.unavailable }),
     custom_headers: {},
     user_agent: upstream.user_agent,
     token_counting: upstream.token_counting,
@@ -57,6 +69,15 @@ function redactUpstream(upstream: UpstreamRecord): UpstreamRecord {
     ...(upstream.script_error_mode !== undefined && { script_error_mode: upstream.script_error_mode }),
     ...(digest !== null && { withheld: digest }),
   };
+}
+
+/** An endpoint may carry a key in its query: the aggregator gets that with the sealed fields. */
+function redactMcpServer({ sealed_auth, sealed_headers, endpoint, ...server }: McpServerRecord): McpServerRecord {
+  const digest = createHash('sha256')
+    .update(JSON.stringify([sealed_auth, sealed_headers, endpoint]))
+    .digest('base64url')
+    .slice(0, 22);
+  return { ...server, endpoint: endpoint.replace(/\?.*$/s, ''), withheld: digest };
 }
 
 /** A model's own endpoint may carry a key in its query. */

@@ -1,6 +1,6 @@
 /** Rows → one frozen, indexed snapshot that shares with its predecessor what did not change. */
 import { isDeepStrictEqual } from 'node:util';
-import type { AccessKeyRecord, BalancerPin, CatalogRows, ResolvedName, Snapshot } from '@model-gateway/contracts';
+import type { AccessKeyRecord, BalancerPin, CatalogRows, ResolvedName, SearchConfig, Snapshot } from '@model-gateway/contracts';
 
 /** `previous` lends its records, and whole indexes where no record changed, so that twenty thousand keys are not held once per revision. */
 export function buildSnapshot(rows: CatalogRows, previous?: Snapshot | null): Snapshot {
@@ -10,11 +10,32 @@ export function buildSnapshot(rows: CatalogRows, previous?: Snapshot | null): Sn
   const pins = indexPins(rows.load_balancer_pins ?? []);
   const keyGroups = index(rows.key_groups, (group) => group.name, previous?.keyGroups);
   const pricing = index(rows.pricing ?? [], (record) => record.name, previous?.pricing);
+  const mcpServers = index(rows.mcp_servers ?? [], (server) => server.name, previous?.mcpServers);
+  const searchProviders = index(rows.search_providers ?? [], (provider) => provider.name, previous?.searchProviders);
+  const searchConfig = shareConfig(rows.search_config?.[0], previous?.searchConfig);
   const accessKeys = index(rows.access_keys, (key) => key.hash, previous?.accessKeys, sameKey);
   const sameNames = previous && models === previous.models && loadBalancers === previous.loadBalancers;
   const names = sameNames ? previous.names : indexNames(models, loadBalancers);
-  return Object.freeze({ revision: rows.revision, upstreams, models, loadBalancers, pins, names, keyGroups, pricing, accessKeys });
+  return Object.freeze({
+    revision: rows.revision,
+    upstreams,
+    models,
+    loadBalancers,
+    pins,
+    names,
+    keyGroups,
+    pricing,
+    mcpServers,
+    searchProviders,
+    searchConfig,
+    accessKeys,
+  });
 }
+
+const shareConfig = (row: SearchConfig | undefined, previous: SearchConfig | null | undefined): SearchConfig | null => {
+  if (row === undefined) return null;
+  return previous && isDeepStrictEqual(previous, row) ? previous : deepFreeze(row);
+};
 
 function index<T extends object>(
   rows: readonly T[],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { parse as parseToml } from 'smol-toml';
 import { parse as parseYaml } from 'yaml';
-import { clients, dialects, type FileStep, findClient, printEnvironment, printStep, retriesBrokenStreams, retryingClients } from './index.ts';
+import { clients, dialects, type FileStep, findClient, printEnvironment, printStep, retriesBrokenStreams, retryingClients, type Values } from './index.ts';
 
 const facts = { baseUrl: 'http://gateway:7890', key: 'gk-secret', model: 'smart' };
 /** A name that ends strings, opens shell substitutions and breaks lines out of YAML. */
@@ -40,6 +40,22 @@ test('settings of agents contain the size of the model, where it is known', () =
   // Both or none: OpenCode takes no half.
   expect(JSON.parse(textOf('opencode', { context: 8000 })).provider.gateway.models.smart.limit).toEqual({ context: 8000, output: 8000 });
   expect(JSON.parse(textOf('opencode', { output: 8000 })).provider.gateway.models.smart).toEqual({ name: 'smart' });
+});
+
+test.each([
+  ['claude-code', '~/.claude.json', (values: Values) => (values['mcpServers'] as Values)['gateway']],
+  ['codex', '~/.codex/config.toml', (values: Values) => (values['mcp_servers'] as Values)['gateway']],
+  ['gemini-cli', '~/.gemini/settings.json', (values: Values) => (values['mcpServers'] as Values)['gateway']],
+  ['opencode', '~/.config/opencode/opencode.json', (values: Values) => (values['mcp'] as Values)['gateway']],
+])('%s is given the address of tools where the key may use some', (id, path, entryOf) => {
+  const filesOf = (tools: boolean) =>
+    findClient(id)!
+      .steps({ ...facts, tools })
+      .flatMap((step) => (step.kind === 'file' ? [step] : []));
+  const entry = JSON.stringify(entryOf(filesOf(true).find((file) => file.path === path)!.values));
+  expect(entry).toContain('http://gateway:7890/mcp?separator=__');
+  expect(entry).toMatch(/Bearer gk-secret|MODEL_GATEWAY_KEY/);
+  expect(JSON.stringify(filesOf(false))).not.toContain('/mcp');
 });
 
 test('clients that retry by themselves are the same in the table of clients and in the one of user agents', () => {

@@ -9,6 +9,10 @@ const openAiUrl = ({ baseUrl }: SetupFacts): string => `${baseUrl}/v1`;
 const file = (path: string, format: FileStep['format'], values: Values): FileStep => ({ kind: 'file', path, format, values });
 const code = (language: 'typescript' | 'python', install: string, text: string): SetupStep[] => [{ kind: 'code', language, install, text }];
 
+/** Names of tools without dots: models of some vendors refuse them. */
+const toolsUrl = ({ baseUrl }: SetupFacts): string => `${baseUrl}/mcp?separator=__`;
+const bearer = ({ key }: SetupFacts): Values => ({ Authorization: `Bearer ${key}` });
+
 /** Without both figures OpenCode cannot know when to compact a conversation. */
 const openCodeLimits = ({ limits }: SetupFacts): Values =>
   limits?.context === undefined ? {} : { limit: { context: limits.context, output: limits.output ?? Math.min(limits.context, 32_000) } };
@@ -61,10 +65,11 @@ export const clients: readonly ClientSetup[] = [
     group: 'agent',
     dialect: 'messages',
     retriesBrokenStreams: true,
-    steps: ({ baseUrl, key, model }) => [
+    steps: (facts) => [
       file('~/.claude/settings.json', 'json', {
-        env: { ANTHROPIC_BASE_URL: baseUrl, ANTHROPIC_AUTH_TOKEN: key, ANTHROPIC_MODEL: model, ANTHROPIC_DEFAULT_HAIKU_MODEL: model },
+        env: { ANTHROPIC_BASE_URL: facts.baseUrl, ANTHROPIC_AUTH_TOKEN: facts.key, ANTHROPIC_MODEL: facts.model, ANTHROPIC_DEFAULT_HAIKU_MODEL: facts.model },
       }),
+      ...(facts.tools ? [file('~/.claude.json', 'json', { mcpServers: { gateway: { type: 'http', url: toolsUrl(facts), headers: bearer(facts) } } })] : []),
       { kind: 'command', text: 'claude' },
     ],
     note: {
@@ -86,6 +91,7 @@ export const clients: readonly ClientSetup[] = [
         ...(facts.limits?.context !== undefined && { model_context_window: facts.limits.context }),
         model_supports_reasoning_summaries: true,
         model_providers: { gateway: { name: 'Model gateway', base_url: openAiUrl(facts), env_key: environmentKey, wire_api: 'responses' } },
+        ...(facts.tools && { mcp_servers: { gateway: { url: toolsUrl(facts), bearer_token_env_var: environmentKey } } }),
       }),
       { kind: 'environment', variables: { [environmentKey]: facts.key } },
       { kind: 'command', text: 'codex' },
@@ -101,10 +107,14 @@ export const clients: readonly ClientSetup[] = [
     group: 'agent',
     dialect: 'generate',
     retriesBrokenStreams: true,
-    steps: ({ baseUrl, key, model }) => [
-      file('~/.gemini/.env', 'env', { GOOGLE_GEMINI_BASE_URL: baseUrl, GEMINI_API_KEY: key }),
-      file('~/.gemini/settings.json', 'json', { model: { name: model }, security: { auth: { selectedType: 'gemini-api-key' } } }),
-      { kind: 'command', text: `gemini -m ${shellWord(model)}` },
+    steps: (facts) => [
+      file('~/.gemini/.env', 'env', { GOOGLE_GEMINI_BASE_URL: facts.baseUrl, GEMINI_API_KEY: facts.key }),
+      file('~/.gemini/settings.json', 'json', {
+        model: { name: facts.model },
+        security: { auth: { selectedType: 'gemini-api-key' } },
+        ...(facts.tools && { mcpServers: { gateway: { httpUrl: toolsUrl(facts), headers: bearer(facts) } } }),
+      }),
+      { kind: 'command', text: `gemini -m ${shellWord(facts.model)}` },
     ],
     note: {
       en: 'Its helpers ask for gemini-3-flash-preview and gemini-2.5-flash-lite: give a fast model these names as aliases, or they fail silently.',
@@ -129,6 +139,7 @@ export const clients: readonly ClientSetup[] = [
           },
         },
         model: `gateway/${facts.model}`,
+        ...(facts.tools && { mcp: { gateway: { type: 'remote', url: toolsUrl(facts), enabled: true, headers: bearer(facts) } } }),
       }),
       { kind: 'command', text: 'opencode' },
     ],

@@ -6,6 +6,8 @@ export interface SetupFacts {
   key: string;
   /** Name that the client shall ask for. */
   model: string;
+  /** The key may use tools of MCP servers: agents are given their address too. */
+  tools?: boolean | undefined;
   /** What is known of the model's size, in tokens. */
   limits?: ModelLimits | undefined;
 }

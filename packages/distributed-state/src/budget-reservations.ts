@@ -10,6 +10,8 @@ export interface ReservationResult {
   allowed: boolean;
   /** null: the amount spent before is not known yet. */
   spent: number | null;
+  /** What tasks of upstreams hold; 0 where it was not looked at. */
+  tasks: number;
 }
 
 /** How long a reservation may wait for others to settle, and how it learns that its caller disconnected. */
@@ -57,7 +59,7 @@ export class BudgetReservations {
   /** Never rejects. Reservations that arrive while a request is under way are sent together with the next one. */
   reserve(amount: number, limitOf: () => number, wait?: WaitOptions): Promise<ReservationResult> {
     this.#limitOf = limitOf;
-    if (this.#closed && (!wait || this.#line.length >= maxLineLength)) return Promise.resolve({ allowed: false, spent: null });
+    if (this.#closed && (!wait || this.#line.length >= maxLineLength)) return Promise.resolve({ allowed: false, spent: null, tasks: 0 });
     return new Promise((resolve) => {
       this.#line.push({ amount, answered: resolve, wait, timer: undefined, gone: false });
       if (this.#busy) this.#more = true;
@@ -88,31 +90,32 @@ export class BudgetReservations {
     else answered(soon);
   }
 
-  #answered(batch: readonly Waiter[], { granted, spent }: Reserved): void {
+  #answered(batch: readonly Waiter[], reserved: Reserved): void {
+    const { granted, spent, tasks } = reserved;
     const again = this.#more || this.#unsent !== null;
     this.#busy = false;
     for (const one of batch.slice(0, granted)) {
       // The caller has disconnected: return the reservation to the store.
       if (one.gone) this.#unsent ??= 0;
       else this.held += one.amount;
-      this.#leave(one, { allowed: true, spent });
+      this.#leave(one, { allowed: true, spent, tasks });
     }
     this.#line = this.#line.filter(({ gone }) => !gone);
-    this.#sendAway(batch.slice(granted), spent);
+    this.#sendAway(batch.slice(granted), reserved);
     if (this.#unsent !== null) this.#send();
     if (again) this.#ask();
   }
 
-  /** Refuses waiters that were not admitted, or keeps them in the queue while the budget is not spent. */
-  #sendAway(rest: readonly Waiter[], spent: number | null): void {
-    const isSpent = (spent ?? 0) >= this.#limitOf();
+  /** Refuses waiters that were not admitted, or keeps them in the queue while the budget is not spent, nor held by tasks, which take minutes. */
+  #sendAway(rest: readonly Waiter[], { spent, tasks }: Reserved): void {
+    const isSpent = (spent ?? 0) + tasks >= this.#limitOf();
     let staying = 0;
     for (const one of rest) {
       if (one.gone) continue;
       if (!isSpent && one.wait && staying < maxLineLength) {
         staying++;
         this.#stay(one, one.wait);
-      } else this.#refuse(one, spent);
+      } else this.#refuse(one, spent, tasks);
     }
     if (staying === 0) return;
     this.#closed = true;
@@ -125,10 +128,10 @@ export class BudgetReservations {
     onLeave(() => this.#refuse(waiter, null));
   }
 
-  #refuse(waiter: Waiter, spent: number | null): void {
+  #refuse(waiter: Waiter, spent: number | null, tasks = 0): void {
     const at = this.#line.indexOf(waiter);
     if (at >= 0) this.#line.splice(at, 1);
-    this.#leave(waiter, { allowed: false, spent });
+    this.#leave(waiter, { allowed: false, spent, tasks });
   }
 
   #leave(waiter: Waiter, answer: ReservationResult): void {

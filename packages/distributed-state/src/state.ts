@@ -39,15 +39,23 @@ export interface RequestWindowState {
   lookAtWindow(scope: string, limit: WindowLimit): MaybePromise<Hit | null>;
 }
 
+/** What is known of one budget, in micro-units. */
+export interface BudgetLook {
+  spent: number | null;
+  reserved: number;
+  /** The part of `reserved` that tasks of upstreams hold. */
+  tasks: number;
+}
+
 /** Money of a period, in micro-units (`budget.ts` of packages/limits). */
 export interface SharedBudgetState {
   /** `held`: what this process has already reserved. One request per scope may be under way at a time. */
   reserve(scope: string, ask: { limit: number; held: number; amounts: readonly number[] }): MaybePromise<Reserved>;
   charge(scope: string, charge: { held: number; cost: number }): void;
-  /** What the database reports as spent. */
-  learn(scope: string, spent: number): void;
+  /** What the database reports as spent, and as held by tasks of upstreams (absent: it does not say). */
+  learn(scope: string, spent: number, tasks?: number): void;
   /** Read only; null: the scope is unknown. */
-  lookAtBudget(scope: string): MaybePromise<{ spent: number | null; reserved: number } | null>;
+  lookAtBudget(scope: string): MaybePromise<BudgetLook | null>;
 }
 
 /** No method ever rejects or throws because of Redis: without it the answer comes from this process's share. */

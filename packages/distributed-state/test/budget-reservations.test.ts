@@ -51,12 +51,12 @@ describe.each(['here', 'remote'])('a state that is %s', (where) => {
     reservations.settle(100, 40);
     await Promise.all(waiting);
     expect(order).toEqual([1, 2, -3]);
-    expect(state.lookAtBudget('s')).toEqual({ spent: 120, reserved: 0 });
+    expect(state.lookAtBudget('s')).toEqual({ spent: 120, reserved: 0, tasks: 0 });
   });
 
   test('nobody waits for a budget that is spent, nor without patience, nor longer than that', async () => {
     const spent = open(100).reservations;
-    expect(await spent.reserve(1, () => 100, waitOptions())).toEqual({ allowed: false, spent: 100 });
+    expect(await spent.reserve(1, () => 100, waitOptions())).toEqual({ allowed: false, spent: 100, tasks: 0 });
     const { reservations } = open();
     await reservations.reserve(100, () => 100);
     expect((await reservations.reserve(1, () => 100)).allowed).toBe(false);
@@ -80,7 +80,7 @@ describe.each(['here', 'remote'])('a state that is %s', (where) => {
     for (let at = 0; at < allowed; at++) reservations.settle(100, 0);
     await turn();
     await turn();
-    expect([reservations.held, state.lookAtBudget('s')]).toEqual([0, { spent: 10, reserved: 0 }]);
+    expect([reservations.held, state.lookAtBudget('s')]).toEqual([0, { spent: 10, reserved: 0, tasks: 0 }]);
     expect((await reservations.reserve(100, () => 100, waitOptions(50))).allowed).toBe(true);
   });
 

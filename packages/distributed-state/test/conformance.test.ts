@@ -133,16 +133,29 @@ describe.each(engines)('%s', (engine) => {
   test('budget: reserved before, charged after, and the rows correct what is known', async () => {
     const name = scope();
     const ask = { limit: 100, held: 0, amounts: [60] };
-    expect(await one.reserve(name, ask)).toEqual({ granted: 1, spent: null, reserved: 60 });
+    expect(await one.reserve(name, ask)).toEqual({ granted: 1, spent: null, reserved: 60, tasks: 0 });
     one.learn(name, 30);
-    expect(await one.reserve(name, { ...ask, held: 60 })).toEqual({ granted: 1, spent: 30, reserved: 120 });
+    expect(await one.reserve(name, { ...ask, held: 60 })).toEqual({ granted: 1, spent: 30, reserved: 120, tasks: 0 });
     expect((await one.reserve(name, { ...ask, held: 120 })).granted).toBe(0);
     one.charge(name, { held: 0, cost: 50 });
-    expect(await one.lookAtBudget(name)).toEqual({ spent: 80, reserved: 0 });
+    expect(await one.lookAtBudget(name)).toEqual({ spent: 80, reserved: 0, tasks: 0 });
     one.learn(name, 70);
     expect((await one.lookAtBudget(name))?.spent).toBe(80);
     one.learn(name, 100);
     expect((await one.reserve(name, ask)).granted).toBe(0);
+  });
+
+  test('budget: what tasks hold belongs to no process, and is as it was said last', async () => {
+    const name = scope();
+    one.learn(name, 10, 50);
+    expect(await one.reserve(name, { limit: 100, held: 0, amounts: [30, 30, 30] })).toEqual({ granted: 2, spent: 10, reserved: 110, tasks: 50 });
+    one.charge(name, { held: 0, cost: 0 });
+    expect(await one.lookAtBudget(name)).toEqual({ spent: 10, reserved: 50, tasks: 50 });
+    // An earlier version of the statistics does not say.
+    one.learn(name, 20);
+    expect(await one.lookAtBudget(name)).toEqual({ spent: 20, reserved: 50, tasks: 50 });
+    one.learn(name, 60, 0);
+    expect(await one.lookAtBudget(name)).toEqual({ spent: 60, reserved: 0, tasks: 0 });
   });
 
   test('budget reservations: 50 at once, and the reserved amount is exact in between', async () => {
@@ -208,10 +221,10 @@ describe.each(engines)('%s', (engine) => {
     await nothingFor(50);
     expect(answered).toBe(false);
     mine.settle(100, 99);
-    expect(await waiting).toEqual({ allowed: true, spent: 99 });
+    expect(await waiting).toEqual({ allowed: true, spent: 99, tasks: 0 });
     expect((await mine.reserve(1, () => 100)).allowed).toBe(false);
     other.settle(100, 1);
-    expect(await other.reserve(1, () => 100, { ms: 60_000, onLeave: () => undefined })).toEqual({ allowed: false, spent: 100 });
+    expect(await other.reserve(1, () => 100, { ms: 60_000, onLeave: () => undefined })).toEqual({ allowed: false, spent: 100, tasks: 0 });
     await two.close();
   });
 

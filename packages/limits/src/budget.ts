@@ -7,6 +7,8 @@ export interface BudgetState {
   spent: number | null;
   /** Reserved by each process; expires at `until`, unless renewed. */
   holders: Map<string, { held: number; until: number }>;
+  /** Reserved by tasks that run at upstreams, as the database says: no process holds it. */
+  tasks: number;
 }
 
 /** A request of one process to reserve for several calls at once; amounts in micro-units. */
@@ -28,9 +30,11 @@ export interface Reserved {
   spent: number | null;
   /** By all holders, these requests included. */
   reserved: number;
+  /** The part of it that tasks of upstreams hold. */
+  tasks: number;
 }
 
-export const openBudget = (): BudgetState => ({ spent: null, holders: new Map() });
+export const openBudget = (): BudgetState => ({ spent: null, holders: new Map(), tasks: 0 });
 
 export const toMicros = (amount: number): number => Math.round(amount * 1_000_000);
 
@@ -41,7 +45,7 @@ export function reserveMoney(state: BudgetState, ask: BudgetAsk, now: number): R
   let granted = 0;
   while (granted < ask.amounts.length && (state.spent ?? 0) + others + held < ask.limit) held += ask.amounts[granted++]!;
   note(state, ask.holder, held, now + ask.leaseMs);
-  return { granted, spent: state.spent, reserved: others + held };
+  return { granted, spent: state.spent, reserved: others + held, tasks: state.tasks };
 }
 
 /** A request ended: it cost so much, and its holder has so much reserved now. */
@@ -51,13 +55,14 @@ export function chargeMoney(state: BudgetState, charge: { holder: string; held: 
   note(state, charge.holder, charge.held, now + charge.leaseMs);
 }
 
-/** The spent amount according to the request log rows. Rows arrive late, so the larger figure is the true one. */
-export function learnSpent(state: BudgetState, spent: number): void {
+/** The spent amount according to the request log rows. Rows arrive late, so the larger figure is the true one. What tasks hold is as it was said last. */
+export function learnSpent(state: BudgetState, spent: number, tasks?: number): void {
   state.spent = Math.max(state.spent ?? 0, spent);
+  if (tasks !== undefined) state.tasks = tasks;
 }
 
 function othersReserved(state: BudgetState, holder: string, now: number): number {
-  let reserved = 0;
+  let reserved = state.tasks;
   for (const [name, one] of state.holders) {
     if (one.until <= now) state.holders.delete(name);
     else if (name !== holder) reserved += one.held;

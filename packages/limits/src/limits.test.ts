@@ -212,7 +212,12 @@ describe('budget', () => {
 
   test('what the rows say counts when it is more; a dead process frees what it had reserved', () => {
     const state = openBudget();
-    expect(reserveMoney(state, { holder: 'a', held: 0, amounts: [10, 1], limit: 10, leaseMs: 100 }, 0)).toEqual({ granted: 1, spent: null, reserved: 10 });
+    expect(reserveMoney(state, { holder: 'a', held: 0, amounts: [10, 1], limit: 10, leaseMs: 100 }, 0)).toEqual({
+      granted: 1,
+      spent: null,
+      reserved: 10,
+      tasks: 0,
+    });
     expect(reserveMoney(state, { holder: 'b', held: 0, amounts: [1], limit: 10, leaseMs: 100 }, 50).granted).toBe(0);
     expect(reserveMoney(state, { holder: 'b', held: 0, amounts: [1], limit: 10, leaseMs: 100 }, 100).granted).toBe(1);
     learnSpent(state, 7);

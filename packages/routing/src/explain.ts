@@ -106,9 +106,10 @@ export function explainBalancer(snapshot: Snapshot, balancer: LoadBalancer, acce
 
 function explainModel(snapshot: Snapshot, model: Model, accessKey: string, { state, now }: ExplainContext): ExplainedNode {
   const upstream = snapshot.upstreams.get(model.upstream) ?? null;
-  const stands = upstream?.enabled ? conditionOf(model, upstream, state.health, now) : null;
+  const away = upstream?.enabled ? upstream.unavailable : 'upstream_disabled';
+  const stands = upstream && away === undefined ? conditionOf(model, upstream, state.health, now) : null;
   const node: Node = {
-    ...(stands ?? { state: 'disabled', reason: 'upstream_disabled', waitMs: 0, due: null, ejectedAt: 0 }),
+    ...(stands ?? { state: 'disabled', reason: away ?? 'upstream_disabled', waitMs: 0, due: null, ejectedAt: 0 }),
     model: model.name,
     weight: 1,
     record: model,

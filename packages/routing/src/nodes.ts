@@ -51,6 +51,7 @@ function nodeOf(snapshot: Snapshot, { model: name, weight }: { model: string; we
   if (!record?.enabled) return off(name, weight, record ? 'model_disabled' : 'model_missing');
   const upstream = snapshot.upstreams.get(record.upstream);
   if (!upstream?.enabled) return off(name, weight, 'upstream_disabled');
+  if (upstream.unavailable !== undefined) return off(name, weight, upstream.unavailable);
   return { ...conditionOf(record, upstream, health, now), model: name, weight, record, upstream };
 }
 

@@ -56,6 +56,7 @@ function planCount(snapshot: Snapshot, what: Model | LoadBalancer, request: Plan
 function planModel(snapshot: Snapshot, model: Model, { accessKey }: PlanRequest, { state, now, peek = false, findOwner }: PlanContext): Plan {
   const upstream = snapshot.upstreams.get(model.upstream);
   if (!upstream?.enabled) throw new GatewayError('upstream_disabled');
+  if (upstream.unavailable !== undefined) throw new GatewayError('upstream_unavailable', { cause: new Error(upstream.unavailable) });
   const node = planNode(model, upstream, accessKey, { ...state, now, peek });
   if (findOwner) putKeyFirst(node, ownerKey(model, upstream, findOwner, { health: state.health, now }));
   const plan: Plan = { revision: snapshot.revision, model: model.name, nodes: [node], balanced: false };

@@ -54,6 +54,9 @@ export function snapshotOf(models: Model[], upstreams: UpstreamRecord[], balance
     names,
     keyGroups: new Map(),
     pricing: new Map(),
+    searchProviders: new Map(),
+    searchConfig: null,
+    mcpServers: new Map(),
     accessKeys: new Map(),
   };
 }

@@ -23,6 +23,8 @@ export interface Keyring {
   open(sealed: string, place: string): string;
   /** Whether the value was sealed by a key other than the first, or as earlier versions did: seal it anew to finish a rotation. */
   isStale(sealed: string): boolean;
+  /** The keys under which values of one purpose are sealed, for services that open these and nothing else. */
+  sealingKeys(purpose: string): DerivedKey[];
   /** The key of one purpose (HKDF-SHA256), the same in every process that holds the master key. */
   derive(label: string): DerivedKey;
   /** The same of every master key, the first one's first. Ids may repeat a key under its fingerprint. */
@@ -30,6 +32,12 @@ export interface Keyring {
 }
 
 export type SealFault = 'malformed' | 'unknown-key' | 'not-authentic';
+
+/** Opens values of one purpose, for services without a master key. */
+export interface Opener {
+  /** The plain text. Throws SealError. */
+  open(sealed: string, place: string): string;
+}
 
 /** A sealed value that does not open. The message is for operators: it names a key id, never a value. */
 export class SealError extends Error {
@@ -56,6 +64,27 @@ const deriveKey = (master: MasterKey, purpose: string): Buffer => Buffer.from(hk
 /** No label that a caller chooses gives a key that seals at rest, and no purpose gives the one key of `v1`. */
 const sealPurpose = (version: string, place: string): string => (version === 'v1' ? 'seal' : `seal/${place.split('/', 1)[0]}`);
 const labelPurpose = (label: string): string => `derive/${label}`;
+
+/** Throws SealError. */
+function openSealed(sealed: string, place: string, findKey: (version: string, id: string) => KeyObject | undefined): string {
+  const [, version, id, text] = sealedForm.exec(sealed) ?? [];
+  if (version === undefined || id === undefined || text === undefined)
+    throw new SealError('malformed', 'A sealed value is not in the form that the gateway writes');
+  const key = findKey(version, id);
+  if (!key) throw new SealError('unknown-key', `A sealed value needs the master key "${id}", which GATEWAY_MASTER_KEY does not hold`);
+  const body = Buffer.from(text, 'base64url');
+  const opening = createDecipheriv(cipher, key, body.subarray(0, nonceBytes), { authTagLength: tagBytes });
+  opening.setAAD(boundTo(version, id, place));
+  opening.setAuthTag(body.subarray(-tagBytes));
+  try {
+    return opening.update(body.subarray(nonceBytes, -tagBytes), undefined, 'utf8') + opening.final('utf8');
+  } catch {
+    throw new SealError(
+      'not-authentic',
+      `A sealed value does not open with the master key "${id}": it was changed, moved from another place, or sealed by another key of that id`,
+    );
+  }
+}
 
 class MasterKeyring implements Keyring {
   private readonly first: MasterKey;
@@ -84,23 +113,11 @@ class MasterKeyring implements Keyring {
   }
 
   open(sealed: string, place: string): string {
-    const [, version, id, text] = sealedForm.exec(sealed) ?? [];
-    if (version === undefined || id === undefined || text === undefined)
-      throw new SealError('malformed', 'A sealed value is not in the form that the gateway writes');
-    const key = this.keysFor(sealPurpose(version, place)).get(id);
-    if (!key) throw new SealError('unknown-key', `A sealed value needs the master key "${id}", which GATEWAY_MASTER_KEY does not hold`);
-    const body = Buffer.from(text, 'base64url');
-    const opening = createDecipheriv(cipher, key, body.subarray(0, nonceBytes), { authTagLength: tagBytes });
-    opening.setAAD(boundTo(version, id, place));
-    opening.setAuthTag(body.subarray(-tagBytes));
-    try {
-      return opening.update(body.subarray(nonceBytes, -tagBytes), undefined, 'utf8') + opening.final('utf8');
-    } catch {
-      throw new SealError(
-        'not-authentic',
-        `A sealed value does not open with the master key "${id}": it was changed, moved from another place, or sealed by another key of that id`,
-      );
-    }
+    return openSealed(sealed, place, (version, id) => this.keysFor(sealPurpose(version, place)).get(id));
+  }
+
+  sealingKeys(purpose: string): DerivedKey[] {
+    return this.deriveEach(sealPurpose(present, purpose));
   }
 
   isStale(sealed: string): boolean {
@@ -131,6 +148,13 @@ class MasterKeyring implements Keyring {
     const fingerprinted = this.keys.flatMap((master, index) => (taken.has(master.fingerprint) ? [] : [{ id: master.fingerprint, key: named[index]!.key }]));
     return [...named, ...fingerprinted];
   }
+}
+
+/** `keys`: what `sealingKeys` gave for the purpose of the values. */
+export function createOpener(keys: readonly DerivedKey[]): Opener {
+  const byId = new Map(keys.map(({ id, key }) => [id, createSecretKey(key)]));
+  // Only the earliest versions wrote `v1`, under a key that opens everything.
+  return { open: (sealed, place) => openSealed(sealed, place, (version, id) => (version === present ? byId.get(id) : undefined)) };
 }
 
 /** `spec` is the value of GATEWAY_MASTER_KEY. Throws MasterKeyError, one line for the operator. */

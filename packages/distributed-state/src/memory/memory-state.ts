@@ -24,7 +24,7 @@ import {
 } from '@model-gateway/limits';
 import type { LRUCache } from 'lru-cache';
 import { boundedMap } from '../bounded-map.ts';
-import type { SharedState, StateStatus, TakeAsk } from '../state.ts';
+import type { BudgetLook, SharedState, StateStatus, TakeAsk } from '../state.ts';
 
 /** Settings of the in-process state; all have defaults that suit one process. */
 export interface MemoryStateOptions {
@@ -79,8 +79,8 @@ export class MemoryState implements SharedState {
     chargeMoney(this.#budget(scope), { ...charge, holder: this.holder, leaseMs: noEnd }, this.#now());
   }
 
-  learn(scope: string, spent: number): void {
-    learnSpent(this.#budget(scope), spent);
+  learn(scope: string, spent: number, tasks?: number): void {
+    learnSpent(this.#budget(scope), spent, tasks);
   }
 
   lookAtGate(scope: string, limits: GateLimits): GateLook | null {
@@ -93,9 +93,11 @@ export class MemoryState implements SharedState {
     return state && fitsWindow(state, limit) ? hitWindow(state, limit, this.#now(), false) : null;
   }
 
-  lookAtBudget(scope: string): { spent: number | null; reserved: number } | null {
+  lookAtBudget(scope: string): BudgetLook | null {
     const state = this.#budgets.peek(scope);
-    return state ? { spent: state.spent, reserved: [...state.holders.values()].reduce((sum, { held }) => sum + held, 0) } : null;
+    if (!state) return null;
+    const { spent, tasks } = state;
+    return { spent, reserved: [...state.holders.values()].reduce((sum, { held }) => sum + held, tasks), tasks };
   }
 
   status(): StateStatus {

@@ -136,10 +136,10 @@ export class RedisState implements SharedState {
     return this.#link
       .run('reserve', keyOf('budget', scope), this.holder, held, limit, this.#leaseMs, ...amounts)
       .then(
-        ([granted = 0, spent = -1, reserved = 0]) => {
+        ([granted = 0, spent = -1, reserved = 0, tasks = 0]) => {
           // Remembered for when Redis is away.
           if (spent >= 0) this.#share.learn(scope, spent);
-          return { granted, spent: spent < 0 ? null : spent, reserved };
+          return { granted, spent: spent < 0 ? null : spent, reserved, tasks };
         },
         () => alone(),
       )
@@ -149,10 +149,11 @@ export class RedisState implements SharedState {
       });
   }
 
-  /** The spent amount is known to every process; each may reserve an equal part of what is left. */
+  /** The spent amount, and what tasks hold, is known to every process; each may reserve an equal part of what is left. */
   #shareOfMoney(scope: string, limit: number): number {
-    const spent = this.#share.lookAtBudget(scope)?.spent ?? 0;
-    return spent >= limit ? limit : spent + Math.ceil((limit - spent) / this.#options.replicas());
+    const { spent, tasks } = this.#share.lookAtBudget(scope) ?? { spent: 0, tasks: 0 };
+    const gone = (spent ?? 0) + tasks;
+    return gone >= limit ? limit : gone + Math.ceil((limit - gone) / this.#options.replicas());
   }
 
   charge(scope: string, { held, cost }: { held: number; cost: number }): void {
@@ -168,9 +169,9 @@ export class RedisState implements SharedState {
     this.#link.run('charge', keyOf('budget', scope), this.holder, held, cost, this.#leaseMs, this.#charged.get(scope) ?? 0).catch(() => this.#owed.add(scope));
   }
 
-  learn(scope: string, spent: number): void {
-    this.#share.learn(scope, spent);
-    if (this.#link.up) this.#send('learn', keyOf('budget', scope), spent);
+  learn(scope: string, spent: number, tasks?: number): void {
+    this.#share.learn(scope, spent, tasks);
+    if (this.#link.up) this.#send('learn', keyOf('budget', scope), spent, tasks ?? -1);
   }
 
   lookAtGate(scope: string, limits: GateLimits) {
@@ -194,7 +195,7 @@ export class RedisState implements SharedState {
   lookAtBudget(scope: string) {
     if (!this.#link.up) return this.#share.lookAtBudget(scope);
     return this.#link.run('lookAtBudget', keyOf('budget', scope)).then(
-      ([spent, reserved]) => (spent === undefined || reserved === undefined ? null : { spent: spent < 0 ? null : spent, reserved }),
+      ([spent, reserved, tasks = 0]) => (spent === undefined || reserved === undefined ? null : { spent: spent < 0 ? null : spent, reserved, tasks }),
       () => this.#share.lookAtBudget(scope),
     );
   }

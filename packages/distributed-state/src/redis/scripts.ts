@@ -156,7 +156,7 @@ return { 0, used, math.max(1, retry) }
 const budget = `${open}
 s = s or { h = {} }
 local function others(holder)
-  local held = 0
+  local held = s.k or 0
   for name, one in pairs(s.h) do
     if one.u <= now then s.h[name] = nil elseif name ~= holder then held = held + one.n end
   end
@@ -170,7 +170,7 @@ local function save()
 end
 `;
 
-/** ARGV: holder, held, limit, lease, amounts. Gives granted, spent (-1: unknown), reserved. */
+/** ARGV: holder, held, limit, lease, amounts. Gives granted, spent (-1: unknown), reserved, and what of that tasks hold. */
 const reserve = `${budget}
 local held, limit = tonumber(ARGV[2]), tonumber(ARGV[3])
 local reserved = others(ARGV[1])
@@ -181,7 +181,7 @@ while granted < count and (s.spent or 0) + reserved + held < limit do
 end
 note(ARGV[1], held, tonumber(ARGV[4]))
 save()
-return { granted, s.spent or -1, reserved + held }
+return { granted, s.spent or -1, reserved + held, s.k or 0 }
 `;
 
 /**
@@ -204,9 +204,10 @@ save()
 return 1
 `;
 
-/** ARGV: spent. */
+/** ARGV: spent, held by tasks (-1: unknown). */
 const learn = `${budget}
-local spent = tonumber(ARGV[1])
+local spent, tasks = tonumber(ARGV[1]), tonumber(ARGV[2] or -1)
+if tasks >= 0 then s.k = tasks end
 if spent > (s.spent or -1) then
   s.spent = spent
   s.t = {}
@@ -217,7 +218,7 @@ return 1
 
 const lookAtBudget = `${budget}
 if not raw then return {} end
-return { s.spent or -1, others('') }
+return { s.spent or -1, others(''), s.k or 0 }
 `;
 
 /** ARGV: how long it is kept after the last. */

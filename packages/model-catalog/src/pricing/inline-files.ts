@@ -7,6 +7,8 @@
 export interface InlineFiles {
   bytes: number;
   tokens: number;
+  /** Of sound or film, about: absent where there is none. */
+  seconds?: number;
 }
 
 type FileKind = 'image' | 'document' | 'audio' | 'video';
@@ -42,44 +44,50 @@ const kindsByContent: readonly (readonly [RegExp, FileKind])[] = [
 
 /** `strings`: places of long string values, quotes included. What is no file of a known kind stays text. */
 export function findInlineFiles(body: Buffer, strings: readonly { start: number; end: number }[]): InlineFiles {
-  const found = { bytes: 0, tokens: 0 };
+  const found: InlineFiles = { bytes: 0, tokens: 0 };
   for (const { start, end } of strings) {
-    const tokens = tokensOfFile(body, start + 1, end - 1);
-    if (tokens === undefined) continue;
-    found.bytes += end - start;
-    found.tokens += Math.min(tokens, Math.ceil((end - start) / textBytesPerToken));
+    const file = readFile(body, start + 1, end - 1);
+    if (file) count(found, file, end - start);
   }
   return found;
 }
 
 /** The same for files whose bytes are not encoded, such as the parts of a form. One of an unknown kind counts as audio. */
 export function countFiles(files: readonly { contentType?: string; content: Buffer }[]): InlineFiles {
-  const found = { bytes: 0, tokens: 0 };
+  const found: InlineFiles = { bytes: 0, tokens: 0 };
   for (const { contentType = '', content } of files) {
     const head = content.toString('base64', 0, headBytes);
     const kind = kindOf(kindsByType, contentType) ?? kindOf(kindsByContent, head) ?? 'audio';
-    found.bytes += content.length;
-    found.tokens += Math.min(tokensOf(kind, head, content.length), Math.ceil(content.length / textBytesPerToken));
+    count(found, measure(kind, head, content.length), content.length);
   }
   return found;
 }
 
+/** What one file is charged by. */
+type FileSize = Pick<InlineFiles, 'tokens' | 'seconds'>;
+
+function count(found: InlineFiles, { tokens, seconds }: FileSize, bytes: number): void {
+  found.bytes += bytes;
+  found.tokens += Math.min(tokens, Math.ceil(bytes / textBytesPerToken));
+  if (seconds !== undefined) found.seconds = (found.seconds ?? 0) + seconds;
+}
+
 /** undefined: it looks like no file. */
-function tokensOfFile(body: Buffer, start: number, end: number): number | undefined {
+function readFile(body: Buffer, start: number, end: number): FileSize | undefined {
   const head = body.toString('latin1', start, Math.min(end, start + headBytes));
   const [prefix = '', type = ''] = /^data:([^,"]{0,150});base64,/i.exec(head) ?? [];
   const content = head.slice(prefix.length);
   const kind = kindOf(kindsByType, type) ?? kindOf(kindsByContent, content);
   if (kind === undefined || !isBase64(body, start + prefix.length, end)) return undefined;
-  return tokensOf(kind, content, (end - start - prefix.length) * 0.75);
+  return measure(kind, content, (end - start - prefix.length) * 0.75);
 }
 
 /** `head`: the first bytes of the file, in base64. */
-function tokensOf(kind: FileKind, head: string, bytes: number): number {
-  if (kind === 'image') return imageTokens;
-  if (kind === 'document') return pageTokens * Math.ceil(bytes / pageBytes);
-  const seconds = secondsOfWave(head, bytes);
-  return Math.ceil(seconds === undefined ? bytes / bytesPerToken : seconds * tokensPerSecond);
+function measure(kind: FileKind, head: string, bytes: number): FileSize {
+  if (kind === 'image') return { tokens: imageTokens };
+  if (kind === 'document') return { tokens: pageTokens * Math.ceil(bytes / pageBytes) };
+  const seconds = secondsOfWave(head, bytes) ?? bytes / bytesPerToken / tokensPerSecond;
+  return { tokens: Math.ceil(seconds * tokensPerSecond), seconds: Math.ceil(seconds) };
 }
 
 const kindOf = (kinds: typeof kindsByType, text: string): FileKind | undefined => kinds.find(([pattern]) => pattern.test(text))?.[1];

@@ -15,16 +15,20 @@ interface Said {
   /** Replies at once, at least 1. */
   replies: number;
   images?: number | undefined;
+  /** Of sound or film. */
+  seconds?: number | undefined;
 }
 
 type Family = Pick<ModelFamily, 'context' | 'output' | 'minOutput' | 'thinking' | 'thinksBeside'>;
 
-/** Most tokens of a request and of all its replies. */
+/** Most tokens of a request and of all its replies, and what else may be priced by the piece. */
 export interface Expected {
   input: number;
   output: number;
-  /** Absent: none. */
+  /** Absent, as those below: none. */
   images?: number;
+  seconds?: number;
+  characters?: number;
 }
 
 /** Bytes of a request to a token: as dense as Chinese prose or minified code; English prose has more bytes to a token. */
@@ -35,6 +39,8 @@ const vendorTokens = 1_000;
 const unlimitedReply = 32_768;
 /** No model writes more at once, whatever a request says: nobody empties a shared budget with a figure. */
 const maxReplyLength = 1_000_000;
+/** Of sound or film where neither the request nor a file in it tells: the longer of the lengths that models of film have by default. */
+const usualSeconds = 10;
 
 /** What the request says, kept within what is known of the model. `files`: of its bytes those that are no text. */
 export function expectTokens(requestBytes: number, said: Said, family: Family, files: InlineFiles = { bytes: 0, tokens: 0 }): Expected {
@@ -42,7 +48,14 @@ export function expectTokens(requestBytes: number, said: Said, family: Family, f
   const input = Math.min(text + files.tokens + vendorTokens, family.context ?? Number.POSITIVE_INFINITY);
   const max = family.output ?? maxReplyLength;
   const reply = Math.min(said.output === undefined ? (family.output ?? unlimitedReply) : Math.max(said.output, family.minOutput), max);
-  return { input, output: (reply + thinkingBeside(said, family)) * said.replies, ...(said.images !== undefined && { images: said.images }) };
+  return {
+    input,
+    output: (reply + thinkingBeside(said, family)) * said.replies,
+    images: said.images ?? said.replies,
+    seconds: said.seconds ?? files.seconds ?? usualSeconds,
+    // A character has a byte at least.
+    characters: requestBytes - files.bytes,
+  };
 }
 
 /** Thinking counts within the reply's limit, but for the families that count it beside. */
@@ -51,9 +64,9 @@ function thinkingBeside({ thinking }: Said, family: Family): number {
   return Math.min(thinking ?? family.thinking.max, family.thinking.max);
 }
 
-/** In millionths: each token at the dearest that it may be counted as. 0 where the price goes by what only the reply tells. */
-export function reservationOf(price: Price, { input, output, images }: Expected): number {
-  const counts = { input, output, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, reasoning: 0, ...(images !== undefined && { images }) };
+/** In millionths: each token at the dearest that it may be counted as. 0 where the price goes by what nobody expects. */
+export function reservationOf(price: Price, expected: Expected): number {
+  const counts = { ...expected, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, reasoning: 0 };
   if (price.mode !== 'per_token') return costOf(price, counts) ?? 0;
   // A tier holds for the whole request, and a shorter one may stay below it: whichever is dearer.
   return Math.max(...[price, pricesFor(price, counts)].map((prices) => costOf({ ...price, tiers: [], ...dearest(prices) }, counts) ?? 0));

@@ -2,6 +2,10 @@
 import { alpha, speechClient, transcriptionClient } from '../alpha/index.ts';
 import type { ClientAdapter, ClientRoute, Protocol, TestCall, TestCallContext, UpstreamAdapter } from '../contract/index.ts';
 import { ErrorTerminator } from '../kit/error-terminator.ts';
+import { asString } from '../kit/read.ts';
+
+/** Of text that is read slowly: English has about 15 letters to a second, Chinese four characters of three bytes. */
+const spokenBytesPerSecond = 10;
 
 const { client, upstream } = alpha as { client: ClientAdapter; upstream: UpstreamAdapter };
 
@@ -30,9 +34,12 @@ export const alphaAudio: Protocol = {
     routes,
     onlyVerbatim: {},
     editedKeys: ['stream_format'],
-    limitKeys: [],
-    // How long speech becomes is not said.
-    readReplyLimits: () => ({ output: 0, thinking: 0, replies: 1 }),
+    limitKeys: ['input'],
+    // How long speech becomes is not said, but in its text; how long a file is the file tells.
+    readReplyLimits(value) {
+      const text = asString(value('input'));
+      return { output: 0, thinking: 0, replies: 1, ...(text !== undefined && { seconds: Math.ceil(Buffer.byteLength(text) / spokenBytesPerSecond) }) };
+    },
     bodyWords: [],
     createTerminator: () => new ErrorTerminator(['"speech.audio.done"', '"transcript.text.done"']),
     testCalls: {

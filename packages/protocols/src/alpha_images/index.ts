@@ -2,7 +2,7 @@
 import { alpha, imagesClient } from '../alpha/index.ts';
 import type { ClientAdapter, ClientRoute, Protocol, UpstreamAdapter } from '../contract/index.ts';
 import { ErrorTerminator } from '../kit/error-terminator.ts';
-import { asReplies } from '../kit/reply-limits.ts';
+import { asReplies, figure } from '../kit/reply-limits.ts';
 
 /** As many as models of today count an image of high quality as; only the largest have more. */
 const imageTokens = 8_192;
@@ -27,7 +27,7 @@ export const alphaImages: Protocol = {
     editedKeys: [],
     limitKeys: ['n'],
     readReplyLimits(value) {
-      const images = asReplies(value('n'));
+      const images = asReplies(figure(value('n')));
       return { output: imageTokens, thinking: 0, replies: images, images };
     },
     bodyWords: [],

@@ -5,6 +5,7 @@ import type { ClientAdapter, Protocol, UpstreamAdapter } from '../contract/index
 import { asCount, asNumber, own } from '../kit/read.ts';
 import { plainToolName } from '../kit/tool-names.ts';
 import { eventNumber } from './client/event-number.ts';
+import { hostedTools } from './client/hosted-tools.ts';
 import { readRequest } from './client/read-request.ts';
 import { limitKeys, readReplyLimits } from './client/reply-limits.ts';
 import { routes } from './client/routes.ts';
@@ -35,6 +36,7 @@ const client: ClientAdapter = {
   readRequest,
   testCalls: { generate: testCall },
   turns,
+  hostedTools,
   createWriter,
   writeWhole,
   writeTokenCount: (tokens) => ({ object: 'response.input_tokens', input_tokens: tokens }),

@@ -2,6 +2,7 @@
 
 import type { Protocol } from '../contract/index.ts';
 import { plainToolRules } from '../kit/tool-bridge.ts';
+import { hostedTools } from './client/hosted-tools.ts';
 import { limitKeys, readReplyLimits } from './client/reply-limits.ts';
 import { notServed, routes } from './client/routes.ts';
 import { createTerminator } from './client/stream-terminator.ts';
@@ -31,6 +32,7 @@ export const beta: Protocol = {
     limitKeys,
     readReplyLimits,
     marksCache: true,
+    hostedTools,
     bodyWords,
     readRequest,
     testCalls: { generate: testCall },

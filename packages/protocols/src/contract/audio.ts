@@ -19,11 +19,19 @@ export interface SpeechRequest {
 /** Speech by its bytes (standard base64) or by its address. */
 export type Speech = { data: string; mimeType: string } | { url: string };
 
+/** Speech as it comes: its next bytes (standard base64). */
+export interface SpeechPiece {
+  data: string;
+  mimeType: string;
+}
+
 /** A caller's request for the words of a recording. */
 export interface TranscriptionRequest {
   /** `translate`: into English. */
   task: 'transcribe' | 'translate';
   file: FormFile;
+  /** Of the file, where it was uploaded for an upstream that reads by address. */
+  address?: string;
   /** ISO 639-1. */
   language?: string;
   prompt?: string;
@@ -32,5 +40,14 @@ export interface TranscriptionRequest {
 }
 
 export interface Transcription {
+  text: string;
+  /** With times, in seconds, in their order. Absent: the upstream gives none. */
+  segments?: readonly { start: number; end: number; text: string }[];
+  /** Of the recording, in seconds. */
+  duration?: number;
+}
+
+/** A transcription as it comes: its next words. */
+export interface TranscriptionPiece {
   text: string;
 }

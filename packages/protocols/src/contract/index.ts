@@ -4,6 +4,7 @@
  */
 import type { ProtocolId } from '@model-gateway/contracts';
 import type { ClientErrors, UpstreamErrors } from './errors.ts';
+import type { ClientHostedTools } from './hosted-tools.ts';
 import type { ClientLimits } from './limits.ts';
 import type { ClientModels, UpstreamModels } from './models.ts';
 import type { UpstreamRealtime } from './realtime.ts';
@@ -24,6 +25,7 @@ export type * from '../socket-session.ts';
 export type * from './audio.ts';
 export type * from './errors.ts';
 export type * from './form.ts';
+export type * from './hosted-tools.ts';
 export type * from './images.ts';
 export type * from './limits.ts';
 export type * from './models.ts';
@@ -66,6 +68,7 @@ export interface ClientAdapter
     ClientTerminator,
     ClientTestCall,
     ClientSocket,
+    ClientHostedTools,
     ClientTurns,
     ClientUnary {}
 

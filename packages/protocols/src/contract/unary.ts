@@ -1,12 +1,12 @@
 /** Operations of one question and one answer, beside the conversation: embeddings, rerank, moderation. */
 
-import type { Loss, Operation, Usage } from '@model-gateway/contracts';
+import type { Loss, Operation, StreamForm, Usage } from '@model-gateway/contracts';
 import type { UpstreamFault } from '../chat/event.ts';
-import type { Speech, SpeechRequest, Transcription, TranscriptionRequest } from './audio.ts';
-import type { FormBody } from './form.ts';
+import type { Speech, SpeechPiece, SpeechRequest, Transcription, TranscriptionPiece, TranscriptionRequest } from './audio.ts';
+import type { FormBody, FormFile } from './form.ts';
 import type { Images, ImagesRequest } from './images.ts';
 import type { WriteRequestContext } from './request-codec.ts';
-import type { Target } from './target.ts';
+import type { Target, UpstreamRequest } from './target.ts';
 
 /** One input of an embeddings request: its text, or the tokens of it by the caller's own tokenizer. */
 export type EmbeddingInput = { text: string } | { tokens: readonly number[] };
@@ -82,8 +82,17 @@ export interface FetchedMedia {
   data: string;
 }
 
-/** A caller's side of one operation. */
-export interface UnaryClientCodec<Request, Reply> {
+/** Writes an answer as it comes. */
+export interface UnaryStreamWriter<Piece> {
+  /** Of the whole stream; known with its first piece. undefined: that of all streams of the caller's form. */
+  readonly contentType: string | undefined;
+  write(piece: Piece): string | Uint8Array;
+  /** What follows the last piece. */
+  end(context: UnaryReplyContext): string;
+}
+
+/** A caller's side of one operation. `Piece`: of an answer that comes as a stream. */
+export interface UnaryClientCodec<Request, Reply, Piece = never> {
   /** Throws GatewayError invalid_request naming the field. */
   readRequest(body: unknown): { request: Request; losses: Loss[] };
   /** The same of a form. Absent: the operation takes none. */
@@ -97,17 +106,56 @@ export interface UnaryClientCodec<Request, Reply> {
   writeBody?(reply: Reply, request: Request, context: UnaryReplyContext): UnaryBody | undefined;
   /** The whole stream of events, for a caller who asked for a stream of what an upstream gives whole. */
   writeStream?(reply: Reply, request: Request, context: UnaryReplyContext): string;
+  /** For a caller who asked for a stream of what an upstream gives piece by piece. Absent: answers are written whole. */
+  createWriter?(request: Request, form: StreamForm): UnaryStreamWriter<Piece>;
 }
 
 /** An answer; or, in a body that is no error by its status, why there is none. */
 export type UnaryReply<Reply> = { reply: Reply; usage: Usage | null } | { fault: UpstreamFault; usage: Usage | null };
 
-/** An upstream's side of one operation. */
-export interface UnaryUpstreamCodec<Request, Reply> {
+/** What one event of an upstream's stream says. */
+export interface UnaryEvent<Piece> {
+  pieces: readonly Piece[];
+  /** Of the whole answer so far; absent: the event does not say. */
+  usage?: Usage | null;
+  /** The answer is complete; figures may follow. */
+  ended?: boolean;
+  /** The upstream failed. */
+  fault?: UpstreamFault;
+}
+
+/** Where a file is uploaded to, and how it is named from then on. */
+export interface UploadPlace {
+  url: string;
+  /** Of the form, before the file. */
+  fields: readonly (readonly [name: string, value: string])[];
+  address: string;
+  maxBytes?: number;
+}
+
+/** How a file gets into the storage of a vendor whose models read by address alone. */
+export interface UnaryUpload<Request> {
+  /** What has to be uploaded; undefined: nothing. */
+  file(request: Request, target: Target): FormFile | undefined;
+  /** Asks where to. */
+  request(target: Target): UpstreamRequest;
+  /** Throws for a body that names no place. `name`: of the file in that storage. */
+  readPlace(body: unknown, name: string): UploadPlace;
+  withAddress(request: Request, address: string): Request;
+}
+
+/** An upstream's side of one operation. `Piece`: of an answer that comes as a stream. */
+export interface UnaryUpstreamCodec<Request, Reply, Piece = never> {
   /** Throws GatewayError invalid_request for what the upstream cannot be asked. */
   writeRequest(request: Request, context: WriteRequestContext): { body: unknown; losses: Loss[] };
-  /** Throws for a body that is no answer to the request. `usage` null: the upstream does not say. */
-  readReply(body: unknown, request: Request): UnaryReply<Reply>;
+  /** Throws for a body that is no answer to the request. `usage` null: the upstream does not say. `file`: the JSON at `replyAddress`. */
+  readReply(body: unknown, request: Request, file?: unknown): UnaryReply<Reply>;
+  /** Whether the call begins a task (`tasks` of the adapter), whose end has the answer. Absent: it never does. */
+  isTask?(target: Target): boolean;
+  /** Where a reply says that the rest of it is, as JSON. Absent: nowhere. */
+  replyAddress?(body: unknown): string | undefined;
+  /** Absent: files are sent inside the request. */
+  upload?: UnaryUpload<Request>;
   /** The request as several, where the upstream takes or makes less at once; they are sent one after the other. Absent: it is one. */
   split?(request: Request, target: Target): readonly Request[];
   /** The replies to the parts of a request, in their order, as one. */
@@ -115,6 +163,11 @@ export interface UnaryUpstreamCodec<Request, Reply> {
   /** Addresses in the request that this upstream does not open by itself; what the operator lets the gateway fetch, `withFiles` puts in. Absent: none. */
   addresses?(request: Request): readonly string[];
   withFiles?(request: Request, files: ReadonlyMap<string, FetchedMedia>): Request;
+  /**
+   * One event of the stream that the upstream is asked for where its caller asked for one. A stream without pieces is read by `readReply`, out of its last
+   * event. Absent: it is asked for whole answers alone.
+   */
+  readEvent?(event: unknown, name: string | undefined): UnaryEvent<Piece>;
 }
 
 /** What is asked and answered by each operation that has a translation. */
@@ -124,14 +177,17 @@ export interface UnaryExchanges {
   image: { request: ImagesRequest; reply: Images };
   'image-edit': { request: ImagesRequest; reply: Images };
   'image-variation': { request: ImagesRequest; reply: Images };
-  speech: { request: SpeechRequest; reply: Speech };
-  transcribe: { request: TranscriptionRequest; reply: Transcription };
-  'translate-speech': { request: TranscriptionRequest; reply: Transcription };
+  speech: { request: SpeechRequest; reply: Speech; piece: SpeechPiece };
+  transcribe: { request: TranscriptionRequest; reply: Transcription; piece: TranscriptionPiece };
+  'translate-speech': { request: TranscriptionRequest; reply: Transcription; piece: TranscriptionPiece };
 }
+
+/** Of the answer to an operation that comes as a stream. */
+type PieceOf<K extends keyof UnaryExchanges> = UnaryExchanges[K] extends { piece: infer Piece } ? Piece : never;
 
 /** Operations that a protocol's callers may ask for. */
 export interface ClientUnary {
-  unary?: { [K in keyof UnaryExchanges]?: UnaryClientCodec<UnaryExchanges[K]['request'], UnaryExchanges[K]['reply']> };
+  unary?: { [K in keyof UnaryExchanges]?: UnaryClientCodec<UnaryExchanges[K]['request'], UnaryExchanges[K]['reply'], PieceOf<K>> };
 }
 
 /** A reply that passes as bytes, and the request that it answers. */
@@ -152,7 +208,7 @@ export interface BytesObserver {
 
 /** Operations that upstreams of a protocol serve beside conversations, or in their place. */
 export interface UpstreamUnary {
-  unary?: { [K in keyof UnaryExchanges]?: UnaryUpstreamCodec<UnaryExchanges[K]['request'], UnaryExchanges[K]['reply']> };
+  unary?: { [K in keyof UnaryExchanges]?: UnaryUpstreamCodec<UnaryExchanges[K]['request'], UnaryExchanges[K]['reply'], PieceOf<K>> };
   /** Of an operation whose bodies pass as they are: what the answer used; null: it does not say. */
   readUnaryUsage?(body: unknown): Usage | null;
   /** Of a stream of events that passes: whether this is the last one. Absent: the stream may end after any. */

@@ -6,6 +6,7 @@ import { bodyLayout } from './upstream/body-layout.ts';
 import { embeddings } from './upstream/embeddings.ts';
 import { credential, kinds, listModels, readModelList, readTokenCount, request } from './upstream/endpoint.ts';
 import { readError } from './upstream/errors.ts';
+import { imageServiceOf, servedBy as imageServices } from './upstream/image-tasks.ts';
 import { images } from './upstream/images.ts';
 import { DeltaReader, readWhole } from './upstream/read-response.ts';
 import { rerank } from './upstream/rerank.ts';
@@ -19,7 +20,10 @@ const servedBy: Readonly<Record<string, readonly Operation[]>> = {
   'delta-multimodal': ['generate', 'count-tokens', 'image', 'image-edit', 'image-variation', 'speech', 'transcribe', 'translate-speech', 'native'],
   'delta-audio-asr': ['transcribe', 'native'],
 };
-const serves = ({ kind }: Target): readonly Operation[] => servedBy[kind ?? ''] ?? ['generate', 'count-tokens', 'native'];
+const serves = (target: Target): readonly Operation[] => {
+  const images = imageServiceOf(target);
+  return images ? imageServices[images] : (servedBy[target.kind ?? ''] ?? ['generate', 'count-tokens', 'native']);
+};
 
 export const delta: Protocol = {
   id: 'delta',

@@ -10,6 +10,18 @@ export function asLimit(value: unknown): number | undefined {
   return number === undefined || number < 0 ? undefined : Math.ceil(number);
 }
 
+/** Of film, longer than any model makes at once. */
+const maxSeconds = 3_600;
+
+/** Forms have texts alone, and protobuf's JSON allows digits in a string. */
+export const figure = (found: unknown): unknown => (typeof found === 'string' && found.trim() !== '' ? Number(found) : found);
+
+/** Whole seconds that were asked for; undefined for what makes no sense. */
+export function asSeconds(value: unknown): number | undefined {
+  const number = asNumber(value);
+  return number === undefined || number <= 0 ? undefined : Math.min(maxSeconds, Math.ceil(number));
+}
+
 /** How many replies were asked for; 1 for what makes no sense. */
 export function asReplies(value: unknown): number {
   const number = asNumber(value);

@@ -3,6 +3,7 @@
 const headBytes = 44;
 const bytesPerSample = 2;
 const usualRate = 24_000;
+const endless = 0xffff_ffff;
 
 /** `audio/L16;codec=pcm;rate=24000`, `audio/pcm`. */
 export const isPcm = (mimeType: string): boolean => /^audio\/(?:l16|pcm)\b/i.test(mimeType);
@@ -11,10 +12,13 @@ export const isPcm = (mimeType: string): boolean => /^audio\/(?:l16|pcm)\b/i.tes
 export const rateOf = (mimeType: string): number => Number(/;\s*rate=(\d{4,6})\b/i.exec(mimeType)?.[1] ?? usualRate);
 
 /** Samples of 16 bits and one channel as a WAVE file. */
-export function writeWave(samples: Buffer, rate: number): Buffer {
+export const writeWave = (samples: Buffer, rate: number): Buffer => Buffer.concat([waveHead(rate, samples.length), samples]);
+
+/** Header of a WAVE file for samples of 16 bits and one channel. Without a length the file has no declared end, as writers of streams do it. */
+export function waveHead(rate: number, length?: number): Buffer {
   const head = Buffer.alloc(headBytes);
   head.write('RIFF', 0, 'latin1');
-  head.writeUInt32LE(headBytes - 8 + samples.length, 4);
+  head.writeUInt32LE(length === undefined ? endless : headBytes - 8 + length, 4);
   head.write('WAVEfmt ', 8, 'latin1');
   head.writeUInt32LE(16, 16);
   head.writeUInt16LE(1, 20);
@@ -24,8 +28,8 @@ export function writeWave(samples: Buffer, rate: number): Buffer {
   head.writeUInt16LE(bytesPerSample, 32);
   head.writeUInt16LE(bytesPerSample * 8, 34);
   head.write('data', 36, 'latin1');
-  head.writeUInt32LE(samples.length, 40);
-  return Buffer.concat([head, samples]);
+  head.writeUInt32LE(length ?? endless, 40);
+  return head;
 }
 
 /** The samples of a WAVE file; undefined for what is none. */

@@ -3,6 +3,7 @@ import { type Operation, unaryOperations } from '@model-gateway/contracts';
 import { alpha } from '../alpha/index.ts';
 import type { ClientAdapter, ClientError, Protocol, Target, UpstreamAdapter, VerbatimRules } from '../contract/index.ts';
 import { asArray, asString, own } from '../kit/read.ts';
+import { asReplies, asSeconds } from '../kit/reply-limits.ts';
 import { credential, request } from './endpoint.ts';
 import { routes } from './routes.ts';
 
@@ -22,6 +23,9 @@ function writeError(error: ClientError): ReturnType<ClientAdapter['writeError']>
   return { ...rest, body: JSON.stringify({ ...(JSON.parse(body) as object), code, message, request_id: requestId }) };
 }
 
+/** What older image models make where nobody says how many. */
+const usualImages = 4;
+
 const served: readonly Operation[] = ['generate', 'count-tokens', 'complete', 'compact', ...unaryOperations.filter((operation) => operation !== 'native')];
 
 export const passthrough: Protocol = {
@@ -33,9 +37,13 @@ export const passthrough: Protocol = {
     routes,
     onlyVerbatim: {},
     editedKeys: [],
-    limitKeys: [],
-    // Nobody knows what is asked for.
-    readReplyLimits: () => ({ output: 0, thinking: 0, replies: 1 }),
+    limitKeys: ['parameters'],
+    // Of native services; of what else passes nobody knows what is asked for.
+    readReplyLimits(value) {
+      const parameters = value('parameters');
+      const images = asReplies(own(parameters, 'n') ?? usualImages);
+      return { output: 0, thinking: 0, replies: 1, images, seconds: asSeconds(own(parameters, 'duration')) };
+    },
     bodyWords: [],
     keepAlive: () => null,
     writeError,

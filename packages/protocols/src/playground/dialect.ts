@@ -53,7 +53,6 @@ export interface PlaygroundStart {
 /** How the playground sends a request in one client protocol and reads its reply in the browser. */
 export interface PlaygroundDialect {
   id: ProtocolId;
-  title: string;
   /** Below the gateway's address. */
   path: (request: PlaygroundRequest) => string;
   headers: (key: string) => Record<string, string>;

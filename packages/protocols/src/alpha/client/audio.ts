@@ -1,18 +1,31 @@
 /** Callers of `/v1/audio`, where an upstream of another protocol answers: https://platform.openai.com/docs/api-reference/audio */
 import type { Usage } from '@model-gateway/contracts';
-import type { FormBody, Speech, SpeechFormat, SpeechRequest, Transcription, TranscriptionRequest, UnaryBody, UnaryClientCodec } from '../../contract/index.ts';
+import type {
+  FormBody,
+  Speech,
+  SpeechFormat,
+  SpeechPiece,
+  SpeechRequest,
+  Transcription,
+  TranscriptionPiece,
+  TranscriptionRequest,
+  UnaryBody,
+  UnaryClientCodec,
+  UnaryReplyContext,
+  UnaryStreamWriter,
+} from '../../contract/index.ts';
 import { invalid } from '../../kit/fail.ts';
 import { Losses } from '../../kit/losses.ts';
 import { asString, own } from '../../kit/read.ts';
 import { isPcm, rateOf, readWave, writeWave } from '../../kit/wave.ts';
+import { SpeechWriter, writeDeltas, writeDone, writeEvent } from './speech-writer.ts';
+import { writeSrt, writeVerbose, writeVtt } from './timed-transcripts.ts';
 
 const formats: readonly SpeechFormat[] = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'];
 const speechFields: ReadonlySet<string> = new Set(['model', 'input', 'voice', 'instructions', 'response_format', 'stream_format']);
 const maxCharacters = 100_000;
-/** Of audio in one event. */
-const eventBytes = 48 * 1024;
 
-export const speechClient: UnaryClientCodec<SpeechRequest, Speech> = {
+export const speechClient: UnaryClientCodec<SpeechRequest, Speech, SpeechPiece> = {
   readRequest(body) {
     const text = asString(own(body, 'input')) ?? '';
     if (text.trim() === '') throw invalid('input', 'input must be a text.');
@@ -35,12 +48,9 @@ export const speechClient: UnaryClientCodec<SpeechRequest, Speech> = {
   writeBody: (reply, request) => bytesOf(reply, request),
   writeStream(reply, request, { usage }) {
     const { body } = bytesOf(reply, request);
-    const audio = Buffer.from(body);
-    const events: object[] = [];
-    for (let at = 0; at < audio.length; at += eventBytes)
-      events.push({ type: 'speech.audio.delta', audio: audio.subarray(at, at + eventBytes).toString('base64') });
-    return [...events, { type: 'speech.audio.done', ...(usage && { usage: speechUsage(usage) }) }].map(writeEvent).join('');
+    return writeDeltas(Buffer.from(body)) + writeDone(usage);
   },
+  createWriter: (request, form) => new SpeechWriter(request, form),
 };
 
 const isUsual = (key: string, value: unknown): boolean => key === 'speed' && value === 1;
@@ -63,33 +73,46 @@ function bytesOf(reply: Speech, { format }: SpeechRequest): UnaryBody {
   return { body: audio, contentType: readWave(audio) ? 'audio/wav' : reply.mimeType };
 }
 
-const speechUsage = ({ input, output, audioOutput = 0 }: Usage) => ({
-  input_tokens: input,
-  output_tokens: output + audioOutput,
-  total_tokens: input + output + audioOutput,
-});
-
-const writeEvent = (event: object): string => `data: ${JSON.stringify(event)}\n\n`;
-
 const forms = ['json', 'text', 'srt', 'vtt', 'verbose_json', 'diarized_json'] as const;
 const formFields: ReadonlySet<string> = new Set(['model', 'language', 'prompt', 'temperature', 'response_format', 'stream']);
 
 /** How callers ask for the words of a recording, in its own language or in English. */
-export const transcriptionClient = (task: TranscriptionRequest['task']): UnaryClientCodec<TranscriptionRequest, Transcription> => ({
+export const transcriptionClient = (task: TranscriptionRequest['task']): UnaryClientCodec<TranscriptionRequest, Transcription, TranscriptionPiece> => ({
   readRequest(): never {
     throw invalid('file', 'A form with a file is needed.');
   },
   readForm: (form) => readTranscription(form, task),
-  writeReply: ({ text }, _request, { usage }) => ({ text, ...(usage && { usage: transcriptionUsage(usage) }) }),
-  writeBody: ({ text }, { form }) => (form === 'text' ? { body: `${text}\n`, contentType: 'text/plain; charset=utf-8' } : undefined),
-  writeStream: ({ text }, _request, { usage }) =>
-    [
-      { type: 'transcript.text.delta', delta: text },
-      { type: 'transcript.text.done', text, ...(usage && { usage: transcriptionUsage(usage) }) },
-    ]
-      .map(writeEvent)
-      .join(''),
+  writeReply: (reply, request, { usage }) => ({
+    ...(request.form === 'verbose_json' && writeVerbose(reply, request)),
+    text: reply.text,
+    ...(usage && { usage: transcriptionUsage(usage) }),
+  }),
+  writeBody(reply, { form }) {
+    const body = form === 'text' ? `${reply.text}\n` : form === 'srt' ? writeSrt(reply) : form === 'vtt' ? writeVtt(reply) : undefined;
+    return body === undefined ? undefined : { body, contentType: 'text/plain; charset=utf-8' };
+  },
+  writeStream(reply, _request, context) {
+    const writer = new TranscriptionWriter();
+    return writer.write(reply) + writer.end(context);
+  },
+  createWriter: () => new TranscriptionWriter(),
 });
+
+/** Words as they come, and all of them at the end. */
+class TranscriptionWriter implements UnaryStreamWriter<TranscriptionPiece> {
+  readonly contentType: undefined;
+  #text = '';
+
+  write({ text }: TranscriptionPiece): string {
+    const delta = this.#text === '' ? text.trimStart() : text;
+    this.#text += delta;
+    return delta === '' ? '' : writeEvent({ type: 'transcript.text.delta', delta });
+  }
+
+  end({ usage }: UnaryReplyContext): string {
+    return writeEvent({ type: 'transcript.text.done', text: this.#text.trimEnd(), ...(usage && { usage: transcriptionUsage(usage) }) });
+  }
+}
 
 function readTranscription(
   { fields, files }: FormBody,

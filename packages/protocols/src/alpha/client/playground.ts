@@ -45,7 +45,6 @@ const read = (value: unknown, part: 'delta' | 'message'): PlaygroundPiece[] => [
 
 export const playground: PlaygroundDialect = {
   id: 'alpha',
-  title: 'Chat completions (OpenAI)',
   path: () => '/v1/chat/completions',
   headers: (key) => ({ authorization: `Bearer ${key}` }),
   body: ({ model, system, turns, tools, maxTokens, temperature, stream }) => ({

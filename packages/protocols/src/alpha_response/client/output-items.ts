@@ -268,15 +268,21 @@ export class RawItem implements OutputItem {
   }
 
   open(print: Print): string {
-    return print('response.output_item.added', { output_index: this.outputIndex, item: this.value });
+    const added = print('response.output_item.added', { output_index: this.outputIndex, item: this.value });
+    return this.#searches ? added + print('response.web_search_call.in_progress', at(this)) + print('response.web_search_call.searching', at(this)) : added;
   }
 
   delta(): string {
     return '';
   }
 
+  get #searches(): boolean {
+    return this.value['type'] === 'web_search_call';
+  }
+
   close(print: Print): { text: string; item: JsonObject } {
-    return { text: print('response.output_item.done', { output_index: this.outputIndex, item: this.value }), item: this.value };
+    const searched = this.#searches && this.value['status'] === 'completed' ? print('response.web_search_call.completed', at(this)) : '';
+    return { text: searched + print('response.output_item.done', { output_index: this.outputIndex, item: this.value }), item: this.value };
   }
 }
 

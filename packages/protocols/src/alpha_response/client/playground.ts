@@ -58,7 +58,6 @@ function readItem(value: unknown): PlaygroundPiece[] {
 
 export const playground: PlaygroundDialect = {
   id: 'alpha_response',
-  title: 'Responses (OpenAI)',
   path: () => '/v1/responses',
   headers: (key) => ({ authorization: `Bearer ${key}` }),
   body: ({ model, system, turns, tools, maxTokens, temperature, stream }) => ({

@@ -48,7 +48,6 @@ const readers: Readonly<Record<string, (event: unknown) => PlaygroundPiece[]>> =
 
 export const playground: PlaygroundDialect = {
   id: 'beta',
-  title: 'Messages (Anthropic)',
   path: () => '/v1/messages',
   headers: (key) => ({ 'x-api-key': key, 'anthropic-version': '2023-06-01' }),
   body: ({ model, system, turns, tools, maxTokens, temperature, stream }) => ({

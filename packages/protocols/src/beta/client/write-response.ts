@@ -10,7 +10,7 @@ import { type ServedTier, writeServedTier } from '../../kit/service-tier.ts';
 import { markSignature } from '../../kit/signature-mark.ts';
 import { tiersWritten } from '../shared/service-tiers.ts';
 import { writeStopReason } from '../shared/stop-reasons.ts';
-import { writeUsage } from '../shared/usage.ts';
+import { type HostedUses, writeHostedUses, writeUsage } from '../shared/usage.ts';
 import { printEvent } from '../shared/wire.ts';
 import { parseInput } from '../shared/write-content.ts';
 import { readCitation } from './citations.ts';
@@ -50,6 +50,8 @@ class BetaWriter implements ReplyWriter {
   readonly #calls = new Map<number, CallStart>();
   /** A call begun with the last event: its signature, if any, comes with the next event and is written before the call. */
   #begun: number | null = null;
+  /** Uses of hosted tools that were shown. */
+  readonly #uses: HostedUses = new Map();
   /** Characters shown so far, for an estimate when the upstream never counts. */
   #shown = 0;
 
@@ -190,6 +192,7 @@ class BetaWriter implements ReplyWriter {
     this.#open = start;
     this.#signature = '';
     if (start.type === 'tool-call') this.#calledTool = true;
+    countUse(start, this.#uses);
     const first = start.type !== 'tool-call' ? '' : printEvent({ type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json: '' } });
     const opening = start.type === 'tool-call' && start.custom ? this.#printFragment(index, '{"input":"') : '';
     return printEvent({ type: 'content_block_start', index, content_block: emptyBlock(start, this.#context) }) + first + opening;
@@ -224,10 +227,16 @@ class BetaWriter implements ReplyWriter {
       printEvent({
         type: 'message_delta',
         delta: stopFields(this.#finish ?? { reason: 'other' }, this.#calledTool),
-        usage: { ...writeUsage(usage), ...tier },
+        usage: { ...writeUsage(usage), ...writeHostedUses(this.#uses), ...tier },
       }) + printEvent({ type: 'message_stop' })
     );
   }
+}
+
+function countUse(start: BlockStart, uses: HostedUses): void {
+  if (start.type !== 'raw' || own(start.value, 'type') !== 'server_tool_use') return;
+  const name = asString(own(start.value, 'name')) ?? '';
+  uses.set(name, (uses.get(name) ?? 0) + 1);
 }
 
 const estimate = (context: ReplyContext, characters: number): Usage => ({
@@ -277,6 +286,8 @@ export const createWriter = (context: ReplyContext): ReplyWriter => new BetaWrit
 export function writeWhole(message: Message, context: ReplyContext): { body: unknown; losses: Loss[] } {
   const losses = new Losses();
   const shown = message.blocks.filter((block) => isShown(block.start, losses));
+  const uses: HostedUses = new Map();
+  for (const { start } of shown) countUse(start, uses);
   const body = {
     id: context.mintId('msg_'),
     type: 'message',
@@ -287,7 +298,11 @@ export function writeWhole(message: Message, context: ReplyContext): { body: unk
       message.finish,
       shown.some((block) => block.start.type === 'tool-call'),
     ),
-    usage: { ...writeUsage(counted(message.usage) ?? estimate(context, shownIn(shown))), service_tier: tierOf(message.finish.servedTier, losses) },
+    usage: {
+      ...writeUsage(counted(message.usage) ?? estimate(context, shownIn(shown))),
+      ...writeHostedUses(uses),
+      service_tier: tierOf(message.finish.servedTier, losses),
+    },
   };
   return { body, losses: losses.list };
 }

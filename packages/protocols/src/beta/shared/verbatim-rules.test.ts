@@ -4,6 +4,7 @@ import { applyEdits, type Edit } from '@model-gateway/json-bytes';
 import { countingIds, ownFixture, recorded, recordsOf, seal, target, writeContext } from '../../../test/support/beta.ts';
 import { validateStream } from '../../../test/validate/beta.ts';
 import type { VerbatimReplyContext, VerbatimRequestContext } from '../../contract/index.ts';
+import { writePageToken } from '../../kit/found-page-token.ts';
 import type { SignatureRefusal } from '../../kit/signature-refusal.ts';
 import { verbatim } from './verbatim-rules.ts';
 
@@ -296,6 +297,38 @@ describe('what a compaction carries for its vendor alone', () => {
     expect(foreign.losses).toEqual([expect.objectContaining({ field: 'compaction.signature', action: 'dropped' })]);
     expect(sent(readable)).toMatchObject({ sent: { messages: [{ content: [readable] }] }, losses: [] });
   });
+});
+
+test('searches that the gateway ran go to the vendor as text, without tokens that it could not read', () => {
+  const search = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'weather' } };
+  const found = (token: string) => ({
+    type: 'web_search_tool_result',
+    tool_use_id: 'srvtoolu_1',
+    content: [{ type: 'web_search_result', url: 'https://w.test', title: 'Weather', encrypted_content: token }],
+  });
+  const said = (token: string) => ({
+    type: 'text',
+    text: 'It is mild.',
+    citations: [{ type: 'web_search_result_location', url: 'https://w.test', title: 'Weather', encrypted_index: token, cited_text: 'mild' }],
+  });
+  const bodyWith = (token: string) => ({
+    model: 'callers-name',
+    max_tokens: 5,
+    messages: [
+      { role: 'user', content: 'weather?' },
+      { role: 'assistant', content: [search, found(token), said(token)] },
+      { role: 'user', content: 'and tomorrow?' },
+    ],
+  });
+  const { sent, losses } = sendRequest(bodyWith(writePageToken('It is mild in Oslo.')));
+  expect(sent.messages[1]!['content']).toEqual([
+    { type: 'text', text: '[web_search: {"query":"weather"}]' },
+    { type: 'text', text: expect.stringContaining('It is mild in Oslo.') },
+    { type: 'text', text: 'It is mild.' },
+  ]);
+  expect(losses).toEqual([expect.objectContaining({ action: 'emulated' })]);
+  // The vendor's own stay as they are.
+  expect(sendRequest(bodyWith('RW9sb2dpc3Q=')).sent.messages).toEqual(bodyWith('RW9sb2dpc3Q=').messages);
 });
 
 describe('replies', () => {

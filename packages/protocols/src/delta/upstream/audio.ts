@@ -3,18 +3,19 @@
  * (https://www.alibabacloud.com/help/en/model-studio/qwen-asr-api-reference) by models of the multimodal endpoint.
  */
 import { noUsage, type Usage } from '@model-gateway/contracts';
-import type { Speech, SpeechRequest, Target, Transcription, TranscriptionRequest, UnaryUpstreamCodec } from '../../contract/index.ts';
+import type { Speech, SpeechPiece, SpeechRequest, Target, Transcription, TranscriptionRequest, UnaryUpstreamCodec } from '../../contract/index.ts';
 import { writeDataUrl } from '../../kit/data-url.ts';
 import { invalid } from '../../kit/fail.ts';
 import { Losses } from '../../kit/losses.ts';
 import { asArray, asCount, asNumber, asString, type JsonObject, own } from '../../kit/read.ts';
 import { audioTypeOf, refuseTimestamps } from '../../kit/transcription-limits.ts';
 import { readBodyError } from './errors.ts';
+import { addressOfWords, readRecorded, readsByAddress, upload, writeRecorded } from './recorded-files.ts';
 
 /** What callers may say in this API's own words. */
 const carried: ReadonlySet<string> = new Set(['language_type']);
 
-export const speech: UnaryUpstreamCodec<SpeechRequest, Speech> = {
+export const speech: UnaryUpstreamCodec<SpeechRequest, Speech, SpeechPiece> = {
   writeRequest({ text, voice, instructions, format, options }, { target }) {
     const losses = new Losses();
     losses.unread('', options, carried);
@@ -34,7 +35,22 @@ export const speech: UnaryUpstreamCodec<SpeechRequest, Speech> = {
     if (!url) throw new Error('no audio');
     return { reply: { url }, usage };
   },
+  /** The last event has the address of the whole beside what is left of it. */
+  readEvent(event, name) {
+    const fault = readBodyError(event, name === 'error');
+    if (fault) return { pieces: [], fault };
+    const output = own(event, 'output');
+    const data = asString(own(own(output, 'audio'), 'data'));
+    return {
+      pieces: data ? [{ data, mimeType: 'audio/pcm' }] : [],
+      usage: readSpeechUsage(own(event, 'usage')),
+      ended: hasEnded(own(output, 'finish_reason')),
+    };
+  },
 };
+
+/** The word "null", not the value, says that an answer goes on. */
+const hasEnded = (reason: unknown): boolean => typeof reason === 'string' && reason !== '' && reason !== 'null';
 
 /** Names of voices differ between vendors: an operator maps them, others pass as they are. */
 function voiceOf(voice: string, { extraConfig }: Target): string {
@@ -56,7 +72,7 @@ const translateWords = 'Translate the speech in this audio into English. Answer 
 
 export const transcription: UnaryUpstreamCodec<TranscriptionRequest, Transcription> = {
   writeRequest(request, { target }) {
-    if (target.kind === 'delta-audio-asr') throw invalid('file', 'This model reads audio by address, not from an upload.');
+    if (readsByAddress(target)) return writeRecorded(request, target);
     refuseTimestamps(request);
     const { task, file, language, prompt, temperature } = request;
     if (task === 'translate' && onlyTranscribes(target)) throw invalid('model', 'This model transcribes, and does not translate.');
@@ -75,7 +91,11 @@ export const transcription: UnaryUpstreamCodec<TranscriptionRequest, Transcripti
     const body = { model: target.upstreamModelId, input: { messages }, ...(Object.keys(parameters).length > 0 && { parameters }) };
     return { body, losses: losses.list };
   },
-  readReply(body) {
+  isTask: readsByAddress,
+  replyAddress: addressOfWords,
+  upload,
+  readReply(body, _request, words) {
+    if (own(own(body, 'output'), 'task_status') !== undefined) return readRecorded(body, words);
     const error = readBodyError(body, false);
     if (error) return { fault: error, usage: null };
     const choices = asArray(own(own(body, 'output'), 'choices')) ?? [];

@@ -4,6 +4,8 @@ import { passedCall, withQuery } from '../../kit/passed-call.ts';
 import { asArray, asString, own } from '../../kit/read.ts';
 import { rootOf } from './address.ts';
 import { streamsOnly } from './families.ts';
+import { imageServiceOf } from './image-tasks.ts';
+import { readsByAddress } from './recorded-files.ts';
 import { asyncHeader, tasks } from './tasks.ts';
 
 const version = 'api/v1';
@@ -30,8 +32,9 @@ export const asksForStream = (target: Target, stream: boolean): boolean => strea
 export const request: UpstreamAdapter['request'] = (context) => {
   const { target, operation, stream } = context;
   if (operation === 'native') return callService(context);
-  const streams = operation === 'generate' && asksForStream(target, stream);
-  const path = operation === 'count-tokens' ? '/tokenizer' : generationPaths[kindOf(target)];
+  const streams = (operation === 'generate' && asksForStream(target, stream)) || (operation === 'speech' && stream);
+  const images = operation.startsWith('image') ? imageServiceOf(target) : undefined;
+  const path = operation === 'count-tokens' ? '/tokenizer' : images ? `/services/aigc/${images}/image-synthesis` : generationPaths[kindOf(target)];
   const url =
     target.directPath && operation !== 'count-tokens' ? target.baseUrl : joinUrl(target.directPath ? rootOf(target.baseUrl) : target.baseUrl, version, path);
   return {
@@ -41,6 +44,8 @@ export const request: UpstreamAdapter['request'] = (context) => {
       'content-type': 'application/json',
       accept: streams ? 'text/event-stream' : 'application/json',
       ...(streams && { 'x-dashscope-sse': 'enable' }),
+      ...((images || readsByAddress(target)) && { [asyncHeader]: 'enable' }),
+      ...(readsByAddress(target) && { 'x-dashscope-ossresourceresolve': 'enable' }),
     },
   };
 };

@@ -75,6 +75,14 @@ export function readBodyError(json: unknown, said: boolean): UpstreamFault | und
   return describe(json, asNumber(own(json, 'status_code')), {});
 }
 
+/** Of a task that ended, or of a part of it; undefined: it did not fail. */
+export function readTaskFailure(output: unknown): UpstreamFault | undefined {
+  const status = asString(own(output, 'task_status')) ?? asString(own(output, 'subtask_status'));
+  if (status === 'CANCELED' || status === 'UNKNOWN')
+    return { class: 'server', code: `task_${status.toLowerCase()}`, message: `The upstream's task ended as ${status}.` };
+  return status === 'FAILED' ? describe(output, undefined, {}) : undefined;
+}
+
 function describe(json: unknown, given: number | undefined, headers: Headers): UpstreamFault {
   // The compatible endpoint of the same vendor answers in its own shape, also on this one's paths.
   const error = own(json, 'error') ?? json;

@@ -1,5 +1,5 @@
 /**
- * Images that the native API makes at once, by models of the multimodal endpoint: https://www.alibabacloud.com/help/en/model-studio/qwen-image-api and
+ * Images that the native API makes at once (`image-tasks.ts` has the others), by models of the multimodal endpoint: https://www.alibabacloud.com/help/en/model-studio/qwen-image-api and
  * https://www.alibabacloud.com/help/en/model-studio/qwen-image-edit-api
  */
 import { noUsage } from '@model-gateway/contracts';
@@ -8,6 +8,7 @@ import { writeDataUrl } from '../../kit/data-url.ts';
 import { Losses } from '../../kit/losses.ts';
 import { asArray, asCount, asString, type JsonObject, own } from '../../kit/read.ts';
 import { readBodyError } from './errors.ts';
+import { isImageTask, readImageTask, takesMaskAsImage, writeImageTask } from './image-tasks.ts';
 
 /** What callers may say in this API's own words. */
 const carried: ReadonlySet<string> = new Set(['negative_prompt', 'prompt_extend', 'watermark', 'seed']);
@@ -22,7 +23,7 @@ export const images: UnaryUpstreamCodec<ImagesRequest, Images> = {
     const { task, prompt, size, count, options } = request;
     const losses = new Losses();
     losses.unread('', options, carried);
-    const sources = sourcesOf(request, losses);
+    const sources = sourcesOf(takesMaskAsImage(target) ? request : { ...request, mask: undefined }, losses);
     const hasMask = sources.length > request.sources.length;
     if (task === 'vary') losses.add('image', 'emulated', 'The variation is asked for in words.');
     const words = [task === 'vary' ? variationWords : prompt, ...(hasMask ? [maskWords] : [])].join('\n\n');
@@ -31,6 +32,10 @@ export const images: UnaryUpstreamCodec<ImagesRequest, Images> = {
       ...(size && { size: `${size.width}*${size.height}` }),
       ...(count > 1 && { n: count }),
     };
+    if (isImageTask(target)) {
+      const body = writeImageTask(request, { words, images: sources.map(addressOf), parameters }, target, losses);
+      return { body, losses: losses.list };
+    }
     const content = [...sources.map((source) => ({ image: addressOf(source) })), { text: words }];
     const body = {
       model: target.upstreamModelId,
@@ -39,7 +44,9 @@ export const images: UnaryUpstreamCodec<ImagesRequest, Images> = {
     };
     return { body, losses: losses.list };
   },
+  isTask: isImageTask,
   readReply(body) {
+    if (own(own(body, 'output'), 'task_status') !== undefined) return readImageTask(body);
     const error = readBodyError(body, false);
     if (error) return { fault: error, usage: null };
     const choices = asArray(own(own(body, 'output'), 'choices')) ?? [];
@@ -54,7 +61,7 @@ export const images: UnaryUpstreamCodec<ImagesRequest, Images> = {
   },
 };
 
-function sourcesOf({ sources, mask }: ImagesRequest, losses: Losses): readonly ImageSource[] {
+function sourcesOf({ sources, mask }: { sources: ImagesRequest['sources']; mask?: ImageSource | undefined }, losses: Losses): readonly ImageSource[] {
   if (!mask) return sources;
   if (sources.length >= maxSources) {
     losses.dropped('mask', 'This upstream has no field for a mask, and takes no more images.');

@@ -38,7 +38,6 @@ const read = (value: unknown): PlaygroundPiece[] => [
 
 export const playground: PlaygroundDialect = {
   id: 'gamma',
-  title: 'Generate content (Gemini)',
   path: ({ model, stream }) => `/v1beta/models/${encodeURIComponent(model)}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
   headers: (key) => ({ 'x-goog-api-key': key }),
   body: ({ system, turns, tools, maxTokens, temperature }) => ({

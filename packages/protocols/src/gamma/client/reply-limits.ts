@@ -1,20 +1,24 @@
 /** How long the replies to a generate-content request may become. */
 
 import type { ReplyLimits } from '../../contract/index.ts';
-import { asReplies, largestLimit } from '../../kit/reply-limits.ts';
+import { asReplies, figure, largestLimit } from '../../kit/reply-limits.ts';
 import { field } from '../shared/fields.ts';
 
-export const limitKeys = ['generationConfig', 'generation_config'] as const;
-
-/** Protobuf's JSON allows digits in a string. */
-const figure = (found: unknown): unknown => (typeof found === 'string' && found.trim() !== '' ? Number(found) : found);
+const configKeys = ['generationConfig', 'generation_config'] as const;
+/** `parameters` and `instances` are of `:predict`. */
+export const limitKeys = [...configKeys, 'parameters', 'instances'] as const;
+/** Of `:predict`, where its caller does not say. */
+const usualSamples = 4;
 
 export function readReplyLimits(value: (key: string) => unknown): ReplyLimits {
-  const configs = limitKeys.map((key) => value(key));
+  const configs = configKeys.map((key) => value(key));
+  const samples = figure(field(value('parameters'), 'sampleCount'));
+  const isPredicted = samples !== undefined || value('instances') !== undefined;
   return {
     output: largestLimit(...configs.map((config) => figure(field(config, 'maxOutputTokens')))),
     // A budget of -1 leaves it to the model.
     thinking: largestLimit(...configs.map((config) => figure(field(field(config, 'thinkingConfig'), 'thinkingBudget')))),
     replies: Math.max(...configs.map((config) => asReplies(figure(field(config, 'candidateCount'))))),
+    ...(isPredicted && { images: asReplies(samples ?? usualSamples) }),
   };
 }

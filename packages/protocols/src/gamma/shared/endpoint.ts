@@ -15,13 +15,16 @@ export const isPredicted = ({ upstreamModelId, modelId }: Target): boolean => /(
 
 export const isImageOperation = (operation: Operation): boolean => operation === 'image' || operation === 'image-edit' || operation === 'image-variation';
 
+/** Operations whose answers come as streams, where their callers ask for one. */
+const streamed: ReadonlySet<Operation> = new Set(['generate', 'speech', 'transcribe']);
+
 /** The verb and query of an operation. Streams are always asked for as SSE, whatever form the caller reads. */
 function action({ operation, stream, target, clientPath }: Pick<Call, 'operation' | 'stream' | 'target' | 'clientPath'>): string {
   if (operation === 'count-tokens') return ':countTokens';
   // What passes keeps its shape: one content, or a list of requests.
   if (operation === 'embed') return clientPath?.endsWith(':embedContent') ? ':embedContent' : ':batchEmbedContents';
   if (isImageOperation(operation)) return isPredicted(target) ? ':predict' : ':generateContent';
-  return stream && operation === 'generate' ? ':streamGenerateContent?alt=sse' : ':generateContent';
+  return stream && streamed.has(operation) ? ':streamGenerateContent?alt=sse' : ':generateContent';
 }
 
 /** `models/x` for a bare id; ids that name their collection (`tunedModels/x`) stay. */
@@ -53,7 +56,7 @@ export function buildRequest(context: Call): UpstreamRequest {
   const wanted = action(context);
   const headers: Record<string, string> = {
     'content-type': 'application/json',
-    accept: stream && operation === 'generate' ? 'text/event-stream' : 'application/json',
+    accept: stream && streamed.has(operation) ? 'text/event-stream' : 'application/json',
   };
   for (const name of forwarded) {
     const value = clientHeaders?.[name];

@@ -1,13 +1,23 @@
 /** Speech (https://ai.google.dev/gemini-api/docs/speech-generation) and the words of recordings (https://ai.google.dev/gemini-api/docs/audio) by `generateContent`. */
 import { noUsage, type Usage } from '@model-gateway/contracts';
-import type { Speech, SpeechRequest, Target, Transcription, TranscriptionRequest, UnaryUpstreamCodec } from '../../contract/index.ts';
+import type {
+  Speech,
+  SpeechPiece,
+  SpeechRequest,
+  Target,
+  Transcription,
+  TranscriptionPiece,
+  TranscriptionRequest,
+  UnaryUpstreamCodec,
+} from '../../contract/index.ts';
 import { Losses } from '../../kit/losses.ts';
 import { asCount, asString, type JsonObject, own } from '../../kit/read.ts';
 import { audioTypeOf, refuseTimestamps } from '../../kit/transcription-limits.ts';
+import { readErrorValue } from '../shared/errors.ts';
 import { field, listField, objectField, textField } from '../shared/fields.ts';
 import { UsageReader } from '../shared/usage.ts';
 
-export const speech: UnaryUpstreamCodec<SpeechRequest, Speech> = {
+export const speech: UnaryUpstreamCodec<SpeechRequest, Speech, SpeechPiece> = {
   writeRequest({ text, voice, instructions, format, options }, { target }) {
     const losses = new Losses();
     losses.unread('', options, new Set());
@@ -24,19 +34,30 @@ export const speech: UnaryUpstreamCodec<SpeechRequest, Speech> = {
     return { body, losses: losses.list };
   },
   readReply(body) {
-    const parts = partsOf(body).flatMap((part) => {
-      const inline = objectField(part, 'inlineData');
-      const data = textField(inline, 'data');
-      const mimeType = textField(inline, 'mimeType');
-      return data !== undefined && mimeType?.startsWith('audio/') ? [{ data, mimeType }] : [];
-    });
+    const parts = soundOf(body);
     const usage = readUsage(body);
     const [first, ...more] = parts;
     if (!first) return { fault: { class: 'server', code: 'no_audio', message: `The upstream answered without audio: ${endOf(body)}.` }, usage };
     const data = more.length === 0 ? first.data : Buffer.concat(parts.map((part) => Buffer.from(part.data, 'base64'))).toString('base64');
     return { reply: { data, mimeType: first.mimeType }, usage };
   },
+  readEvent(event) {
+    if (field(event, 'error') !== undefined) return { pieces: [], fault: readErrorValue(0, {}, event, '') };
+    return { pieces: soundOf(event), usage: readUsage(event), ended: hasEnded(event) };
+  },
 };
+
+const soundOf = (body: unknown): SpeechPiece[] =>
+  partsOf(body).flatMap((part) => {
+    const inline = objectField(part, 'inlineData');
+    const data = textField(inline, 'data');
+    const mimeType = textField(inline, 'mimeType');
+    return data !== undefined && mimeType?.startsWith('audio/') ? [{ data, mimeType }] : [];
+  });
+
+/** Said by the last chunk, whatever the reason. */
+const hasEnded = (chunk: unknown): boolean =>
+  textField(field(chunk, 'promptFeedback'), 'blockReason') !== undefined || Boolean(textField(listField(chunk, 'candidates')[0], 'finishReason'));
 
 /** Names of voices differ between vendors: an operator maps them, others pass as they are. */
 function voiceOf(voice: string, { extraConfig }: Target): string {
@@ -46,7 +67,7 @@ function voiceOf(voice: string, { extraConfig }: Target): string {
 const transcribeWords = 'Transcribe the speech in this audio. Answer with the transcript alone.';
 const translateWords = 'Translate the speech in this audio into English. Answer with the translation alone.';
 
-export const transcription: UnaryUpstreamCodec<TranscriptionRequest, Transcription> = {
+export const transcription: UnaryUpstreamCodec<TranscriptionRequest, Transcription, TranscriptionPiece> = {
   writeRequest(request) {
     const { task, file, language, prompt, temperature } = request;
     refuseTimestamps(request);
@@ -67,14 +88,21 @@ export const transcription: UnaryUpstreamCodec<TranscriptionRequest, Transcripti
   },
   readReply(body) {
     const usage = readUsage(body);
-    const texts = partsOf(body)
-      .filter((part) => field(part, 'thought') !== true)
-      .flatMap((part) => textField(part, 'text') ?? []);
+    const texts = textsOf(body);
     if (texts.length === 0 && endOf(body) !== 'STOP')
       return { fault: { class: 'server', code: 'no_transcript', message: `The upstream answered without words: ${endOf(body)}.` }, usage };
     return { reply: { text: texts.join('').trim() }, usage };
   },
+  readEvent(event) {
+    if (field(event, 'error') !== undefined) return { pieces: [], fault: readErrorValue(0, {}, event, '') };
+    return { pieces: textsOf(event).map((text) => ({ text })), usage: readUsage(event), ended: hasEnded(event) };
+  },
 };
+
+const textsOf = (body: unknown): string[] =>
+  partsOf(body)
+    .filter((part) => field(part, 'thought') !== true)
+    .flatMap((part) => textField(part, 'text') ?? []);
 
 const partsOf = (body: unknown): unknown[] => listField(body, 'candidates').flatMap((candidate) => listField(field(candidate, 'content'), 'parts'));
 

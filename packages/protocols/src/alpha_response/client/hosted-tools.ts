@@ -1,0 +1,26 @@
+/** The vendor's hosted web search: how it is declared, and the item that shows its use. */
+import type { Tool } from '../../chat/conversation.ts';
+import type { CitedRange, HostedOutcome, HostedPage, HostedTool, HostedToolsCodec, HostedUse } from '../../contract/index.ts';
+import { asArray, asString, own } from '../../kit/read.ts';
+
+const strings = (value: unknown): string[] | undefined => asArray(value)?.filter((entry): entry is string => typeof entry === 'string');
+
+function read({ raw }: Tool): HostedTool | null {
+  if (!/^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/.test(asString(own(raw, 'type')) ?? '')) return null;
+  const filters = own(raw, 'filters');
+  const [allowed, blocked] = [strings(own(filters, 'allowed_domains')), strings(own(filters, 'blocked_domains'))];
+  return { kind: 'web_search', ...(allowed && { allowed }), ...(blocked && { blocked }) };
+}
+
+const item = ({ id, input }: HostedUse, status: string) => ({ id, type: 'web_search_call', status, action: { type: 'search', query: input } });
+
+export const hostedTools: HostedToolsCodec = {
+  idPrefix: 'ws_',
+  read,
+  begin: (use) => [{ type: 'block-start', index: use.index, block: { type: 'raw', protocol: 'alpha_response', value: item(use, 'in_progress') } }],
+  end: (use, outcome: HostedOutcome) => [
+    { type: 'raw-delta', index: use.index, value: item(use, outcome.ok ? 'completed' : 'failed') },
+    { type: 'block-end', index: use.index },
+  ],
+  cite: ({ url, title }: HostedPage, [start_index, end_index]: CitedRange) => ({ annotation: { type: 'url_citation', url, title, start_index, end_index } }),
+};

@@ -1,0 +1,70 @@
+/** A vendor's hosted search and fetch, as the gateway runs them itself for upstreams that have none. */
+import type { Tool } from '../chat/conversation.ts';
+import type { ChatEvent } from '../chat/event.ts';
+
+export type HostedKind = 'web_search' | 'web_fetch';
+
+/** A hosted tool as the caller declares it. */
+export interface HostedTool {
+  kind: HostedKind;
+  maxUses?: number;
+  /** Domains that alone, or that never, are looked at. */
+  allowed?: readonly string[];
+  blocked?: readonly string[];
+}
+
+/** One use of such a tool by the model. */
+export interface HostedUse {
+  /** Minted, with the codec's prefix. */
+  id: string;
+  kind: HostedKind;
+  /** What is searched for, or the address that is fetched. */
+  input: string;
+  /** Number of the block that shows it; the next number is free for its result. */
+  index: number;
+}
+
+/** A page that was found or fetched. */
+export interface HostedPage {
+  url: string;
+  title: string;
+  text: string;
+  age?: string;
+}
+
+/** Why a search or a fetch gave nothing. */
+export type HostedFault =
+  | 'max-uses'
+  | 'unavailable'
+  | 'too-many-requests'
+  | 'invalid-input'
+  | 'too-long'
+  | 'not-allowed'
+  | 'not-accessible'
+  | 'unsupported-type'
+  | 'too-large';
+
+/** What came of a use; `at`: ISO 8601. */
+export type HostedOutcome = { ok: true; pages: readonly HostedPage[]; at: string } | { ok: false; code: HostedFault };
+
+/** Part of a text that cites a page, in UTF-16 units. */
+export type CitedRange = readonly [start: number, end: number];
+
+/** How one client protocol declares its vendor's hosted tools and shows their uses. */
+export interface HostedToolsCodec {
+  /** Of the ids of uses. */
+  idPrefix: string;
+  /** null: another tool. */
+  read(tool: Tool): HostedTool | null;
+  /** Shows that a use began. Every block but that of `use.index` is closed. */
+  begin(use: HostedUse): ChatEvent[];
+  /** Shows what came of it; every block is closed. */
+  end(use: HostedUse, outcome: HostedOutcome): ChatEvent[];
+  /** The raw delta of a text block that cites a page. */
+  cite(page: HostedPage, range: CitedRange): unknown;
+}
+
+/** Part of a client adapter. Absent: its vendor has no such tools, or the gateway does not run them. */
+export interface ClientHostedTools {
+  hostedTools?: HostedToolsCodec;
+}
