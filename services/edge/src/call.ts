@@ -75,6 +75,7 @@ function openTranslator({ exchange, entry, query, socket }: Entering, { facts, p
   query.delete('key');
   const deadlineMs = context.config.maxRequestMs;
   const { traceparent } = entry;
+  const reserved = facts.operation === 'native' ? entry.reserved : undefined;
   const accessKeyId = ownerOf(principal);
   reply.start(
     context.bus.open(
@@ -103,6 +104,7 @@ function openTranslator({ exchange, entry, query, socket }: Entering, { facts, p
         plan,
         deadlineMs,
         queueMs: exchange.elapsedMs(),
+        ...(reserved && { reserved }),
         places: wanted.places,
         ...(traceparent !== undefined && { traceparent }),
       },

@@ -27,6 +27,12 @@ export class RequestLogEntry {
     this.#reservation = reservation;
   }
 
+  /** What was reserved, in millionths by currency: a task that the request begins holds it for longer. undefined: nothing. */
+  get reserved(): Record<string, number> | undefined {
+    const amounts = this.#reservation?.amounts;
+    return amounts && amounts.size > 0 ? Object.fromEntries(amounts) : undefined;
+  }
+
   /** undefined: the request is not traced. */
   trace(span: Span | undefined): void {
     this.#span = span;
@@ -49,6 +55,11 @@ export class RequestLogEntry {
       this.#context.reporting.logger.error({ request: id, ...traceFields(this.#span), error: error.cause ?? error }, 'defect in the edge');
     this.#exchange.writeError(error, facts);
     this.publish(this.row(facts, left ? 499 : error.status, left ? 'client_gone' : error.code), facts);
+  }
+
+  /** The request began a task, which holds from now on what was reserved for it. */
+  leaveToTask(): void {
+    this.#reservation?.settleByTasks();
   }
 
   /** Publishes one row per request, whichever part finished it. `settled` runs when the bus has stored the row. */

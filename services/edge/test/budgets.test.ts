@@ -1,5 +1,5 @@
 /** The budget limiter: which models count, in which currency, and what happens while statistics are away. */
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { type Bus, createMemoryBus } from '@model-gateway/bus';
 import type { ResolvedName, Snapshot } from '@model-gateway/contracts';
 import { pricingSchema } from '@model-gateway/contracts';
@@ -49,9 +49,9 @@ const asked = (name: string) => ({
 const stay = () => undefined;
 const logger = { warn: () => undefined } as never;
 
-function open(spent: () => number | Promise<number>, elapsed = () => 0, rowsMs = 0, now = () => 0) {
+function open(spent: () => number | Promise<number>, elapsed = () => 0, rowsMs = 0, now = () => 0, held = () => 0) {
   const bus: Bus = createMemoryBus();
-  bus.serve({ ask: { 'stats.spent': async ({ owners }) => ({ micros: await Promise.all(owners.map(spent)) }) } });
+  bus.serve({ ask: { 'stats.spent': async ({ owners }) => ({ micros: await Promise.all(owners.map(spent)), tasks: owners.map(held) }) } });
   return new BudgetLimiter({ state: new MemoryState(), bus, priceOf, logger, now, elapsed, rowsMs });
 }
 
@@ -130,6 +130,111 @@ test('what only statistics will know stays reserved until they were asked', asyn
   while ((await known())?.[1] !== 0) await new Promise((resolve) => setTimeout(resolve, 5));
   expect(await known()).toEqual([2_000, 0]);
   await expect(desk.reserve(caller(0.0015), asked('cheap'), stay)).rejects.toMatchObject({ code: 'budget_exhausted' });
+});
+
+test('what a task goes on holding is reserved here until statistics say so, by every edge, and is free when it has ended', async () => {
+  let held = 0;
+  let away = false;
+  let time = 0;
+  const spent = () => {
+    if (away) throw new GatewayError('service_unavailable');
+    return 0;
+  };
+  const openEdge = () =>
+    open(
+      spent,
+      () => time,
+      0,
+      undefined,
+      () => held,
+    );
+  const desk = openEdge();
+  const known = async () => (await desk.shown()).map(({ reserved_micros, tasks_micros }) => [reserved_micros, tasks_micros])[0];
+  const limited = caller(0.001);
+  const reservation = await desk.reserve(limited, asked('cheap'), stay);
+  expect([...reservation.amounts]).toEqual([['USD', 1_000]]);
+  away = true;
+  reservation.settleByTasks();
+  reservation.settle({ cost_micros: 0, currency: 'USD', routes: [] } as never);
+  // Statistics are away: nobody else knows of the task.
+  time += 10_000;
+  expect(await known()).toEqual([1_000, 0]);
+  held = 1_000;
+  away = false;
+  for (const end = Date.now() + 20_000; (await known())?.[1] === 0 && Date.now() < end; ) await new Promise((resolve) => setTimeout(resolve, 5));
+  for (const end = Date.now() + 20_000; (await known())?.[0] !== 1_000 && Date.now() < end; ) await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(await known()).toEqual([1_000, 1_000]);
+  // At once: tasks take minutes. An edge that starts anew knows as much.
+  for (const edge of [desk, openEdge()])
+    await expect(edge.reserve(limited, asked('cheap'), stay)).rejects.toMatchObject({ code: 'budget_exhausted', message: expect.stringContaining('tasks') });
+  held = 0;
+  time += 1_000;
+  (await desk.reserve(limited, asked('cheap'), stay)).settle({ cost_micros: 0, currency: 'USD', routes: [] } as never);
+  expect(await known()).toEqual([0, 0]);
+});
+
+describe('what is priced by the piece', () => {
+  const byPiece = (mode: 'per_image' | 'per_second' | 'per_character') =>
+    fromRecord(pricingSchema.parse({ name: 'dear', model: 'dear', currency: 'USD', mode, unit: 1_000_000 }));
+  const reserved = (
+    mode: Parameters<typeof byPiece>[0],
+    protocol: 'alpha_images' | 'alpha_audio' | 'gamma' | 'passthrough',
+    sent: object | FormData,
+    path = '',
+  ) => {
+    const { client } = findProtocol(protocol) as { client: ClientAdapter };
+    const isForm = sent instanceof FormData;
+    const answer = new Response(isForm ? sent : JSON.stringify({ model: 'dear', ...sent }));
+    const match = { operation: 'image', stream: 'whole', ...(isForm && { body: 'form' }), ...(path && { model: path }) } as RouteMatch;
+    return answer.arrayBuffer().then((buffer) => {
+      const bytes = Buffer.from(buffer);
+      const contentType = isForm ? answer.headers.get('content-type')! : 'application/json';
+      const { places, fields } = readWanted({ bytes, contentType }, match, client, () => undefined);
+      const request = { snapshot, named: named('dear'), body: bytes, values: places.values, fields, files: places.files, client };
+      return reservationsOf(request, () => byPiece(mode)).get('USD') ?? 0;
+    });
+  };
+  const form = (fields: Record<string, string>, file: Buffer, name: string, type: string): FormData => {
+    const made = new FormData();
+    for (const [key, text] of Object.entries({ model: 'dear', ...fields })) made.append(key, text);
+    made.append(name, new Blob([new Uint8Array(file)], { type }), 'a-file');
+    return made;
+  };
+  const picture = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(9_000)]);
+  /** 20 seconds. */
+  const wave = Buffer.alloc(640_044);
+  wave.write('RIFF', 0);
+  wave.write('WAVEfmt ', 8);
+  wave.writeUInt32LE(32_000, 28);
+
+  test('images of a form are as many as it asks for', async () => {
+    expect(await reserved('per_image', 'alpha_images', form({ n: '3', prompt: 'a cat' }, picture, 'image[]', 'image/png'))).toBe(3);
+    expect(await reserved('per_image', 'alpha_images', form({ n: 'many' }, picture, 'image', 'image/png'))).toBe(1);
+    expect(await reserved('per_image', 'alpha_images', { n: 4 })).toBe(4);
+  });
+
+  test('those of predict too, by the vendor’s own number where it does not say', async () => {
+    const instances = [{ prompt: 'a cat' }];
+    expect(await reserved('per_image', 'gamma', { instances, parameters: { sampleCount: 2 } }, 'dear')).toBe(2);
+    expect(await reserved('per_image', 'gamma', { instances }, 'dear')).toBe(4);
+    expect(await reserved('per_image', 'gamma', { contents: [], generationConfig: { candidateCount: 2 } }, 'dear')).toBe(2);
+  });
+
+  test('seconds are those of the file, of what is read aloud, or those asked for', async () => {
+    const wav = await reserved('per_second', 'alpha_audio', form({}, wave, 'file', 'audio/wav'));
+    expect([20, 21]).toContain(wav);
+    // Packed tightly: no sound of today takes fewer bytes for a second.
+    expect(await reserved('per_second', 'alpha_audio', form({}, Buffer.concat([Buffer.from('ID3'), Buffer.alloc(320_000)]), 'file', 'audio/mpeg'))).toBe(101);
+    expect(await reserved('per_second', 'alpha_audio', { input: 'x'.repeat(600) })).toBe(60);
+    expect(await reserved('per_second', 'passthrough', { input: { prompt: 'a cat' }, parameters: { duration: 5 } })).toBe(5);
+    expect(await reserved('per_second', 'passthrough', { input: { prompt: 'a cat' } })).toBe(10);
+    expect(await reserved('per_second', 'passthrough', { parameters: { duration: 1e300 } })).toBe(3_600);
+  });
+
+  test('characters are no more than bytes', async () => {
+    expect(await reserved('per_character', 'alpha_audio', { input: 'x'.repeat(600) })).toBeGreaterThanOrEqual(600);
+    expect(await reserved('per_character', 'alpha_audio', { input: 'x'.repeat(600) })).toBeLessThan(700);
+  });
 });
 
 test('a picture is reserved as one, wherever the protocol puts it, and text as text', async () => {

@@ -34,7 +34,7 @@ test('a file is counted by its kind, not as text', async () => {
     form.append('model', 'whisper');
     form.append('file', sound, 'a.mp3');
   });
-  expect(places.files).toEqual({ bytes: 200_000, tokens: 2000 });
+  expect(places.files).toEqual({ bytes: 200_000, tokens: 2000, seconds: 63 });
 });
 
 test('several files may carry brackets behind their name', async () => {

@@ -89,7 +89,8 @@ export async function admit({ exchange, entry, found, query }: Entering, context
     const named = grant(snapshot, principal, wanted.model);
     facts = { ...facts, model: named.canonical };
     if (protocol.client.remembersModel && sessionId !== null) sessionModels.set(keyHash, sessionId, wanted.model);
-    const asked = { snapshot, named, body: body.bytes, values: wanted.places.values, files: wanted.places.files, client: protocol.client };
+    const { places, fields } = wanted;
+    const asked = { snapshot, named, body: body.bytes, values: places.values, fields, files: places.files, client: protocol.client };
     if (isBudgeted(principal) && operation !== 'count-tokens') {
       entry.settleLater(await context.admission.budgets.reserve(principal, asked, (leave) => exchange.watch({ closed: leave })));
       // A request whose caller leaves while it waits for others to settle blocks nobody.

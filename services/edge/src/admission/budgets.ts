@@ -24,7 +24,7 @@ interface Account {
   reservations: BudgetReservations;
   /** When the rows were last asked what was spent, by the clock that is never set. */
   learnedAt: number | null;
-  learning: Promise<void> | null;
+  learning: Promise<boolean> | null;
 }
 
 export interface BudgetDeps {
@@ -42,10 +42,14 @@ export interface BudgetDeps {
 
 /** What was reserved for one request. */
 export interface Reservation {
+  /** Millionths by currency. */
+  readonly amounts: ReadonlyMap<string, number>;
   /** Once, by the row that the request left. */
   settle(row: RequestRow): void;
   /** Instead, where that row goes to statistics past the edge: what was reserved stays so until they have been asked again. */
   settleByRows(): void;
+  /** Instead, where a task that goes on holds it: it stays reserved here until statistics have said that the task does. */
+  settleByTasks(): void;
 }
 
 /** How often the rows correct what is known of a budget in use. */
@@ -59,6 +63,9 @@ const maxAccounts = 50_000;
 const maxShown = 200;
 /** How long a request waits for others to settle: as long as for a limit of an upstream that does not say. */
 const maxWaitMs = 10_000;
+
+/** How often statistics that are away are asked again about a task: as long as a restart of theirs may take. */
+const maxTaskTries = 600;
 
 /** Whether anybody set a budget for this caller. */
 export const isBudgeted = ({ key, group }: Principal): boolean => Boolean(key.budget ?? group.budget);
@@ -112,6 +119,7 @@ export class BudgetLimiter {
         limit_micros: toMicros(budget.limit),
         spent_micros: known?.spent ?? null,
         reserved_micros: known?.reserved ?? 0,
+        tasks_micros: known?.tasks ?? 0,
       });
     }
     return parts;
@@ -137,8 +145,10 @@ export class BudgetLimiter {
     };
     const { rowsMs = defaultRowsMs } = this.#deps;
     return {
+      amounts,
       settle: (row) => settle((account, reserved) => account.reservations.settle(reserved, this.#costOf(row, account.budget.currency))),
       settleByRows: () => settle((account, reserved) => void setTimeout(() => void this.#settleByRows(account, reserved), rowsMs).unref()),
+      settleByTasks: () => settle((account, reserved) => void this.#settleByTasks(account, reserved)),
     };
   }
 
@@ -147,6 +157,14 @@ export class BudgetLimiter {
     await account.learning;
     await this.#learn(account);
     account.reservations.settle(reserved, 0);
+  }
+
+  /** The task was noted before its caller was answered, so that statistics know of it now. While they are away, what was reserved stays so. */
+  async #settleByTasks(account: Account, reserved: number, triesLeft = maxTaskTries): Promise<void> {
+    // An answer that is under way may be older than the task.
+    await account.learning;
+    if ((await this.#learn(account)) || triesLeft === 0) return account.reservations.settle(reserved, 0);
+    setTimeout(() => void this.#settleByTasks(account, reserved, triesLeft - 1), retryMs).unref();
   }
 
   /** null: it may go on. */
@@ -162,35 +180,42 @@ export class BudgetLimiter {
       await this.#learn(account);
       answer = await reservations.reserve(amount, limitOf, wait);
     }
+    if (!answer.allowed && answer.tasks > 0 && this.#elapsed() - account.learnedAt! > retryMs) {
+      // A task may have ended since the rows were read.
+      await this.#learn(account);
+      answer = await reservations.reserve(amount, limitOf, wait);
+    }
     if (answer.allowed) return null;
     const whose = account.kind === 'key' ? 'this access key' : 'this key group';
     const isSpent = (answer.spent ?? 0) >= limitOf();
     return new GatewayError('budget_exhausted', {
       message: isSpent
         ? `The budget of ${whose} is exhausted.`
-        : `What is left of the budget of ${whose} is reserved by requests under way. Try again when they are done.`,
+        : `What is left of the budget of ${whose} is reserved by requests and tasks under way. Try again when they are done.`,
     });
   }
 
-  /** Never rejects: while statistics are away a budget goes by what this process, or the shared store, knows. */
-  #learn(account: Account): Promise<void> {
+  /** Never rejects: while statistics are away a budget goes by what this process, or the shared store, knows. Resolves with whether they answered. */
+  #learn(account: Account): Promise<boolean> {
     account.learning ??= this.#readSpent(account).finally(() => {
       account.learning = null;
     });
     return account.learning;
   }
 
-  async #readSpent(account: Account): Promise<void> {
+  async #readSpent(account: Account): Promise<boolean> {
     const { kind, name, from, scope, budget } = account;
     const deadlineMs = account.learnedAt === null ? firstAskMs : askMs;
     try {
-      const { micros } = await this.#deps.bus.ask('stats.spent', { owners: [{ kind, name, currency: budget.currency, from }] }, { deadlineMs });
-      this.#deps.state.learn(scope, micros[0] ?? 0);
+      const { micros, tasks } = await this.#deps.bus.ask('stats.spent', { owners: [{ kind, name, currency: budget.currency, from }] }, { deadlineMs });
+      this.#deps.state.learn(scope, micros[0] ?? 0, tasks?.[0]);
       account.learnedAt = this.#elapsed();
+      return true;
     } catch (error) {
       this.#deps.logger.warn({ error, kind, name }, 'what was spent of a budget cannot be read, going on with what is known');
       if (account.learnedAt === null) this.#deps.state.learn(scope, 0);
       account.learnedAt = this.#elapsed() - relearnMs + retryMs;
+      return false;
     }
   }
 

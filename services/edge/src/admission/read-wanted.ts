@@ -16,6 +16,8 @@ export interface Wanted {
   /** Absent: JSON. */
   body?: BodyKind;
   places: Job['places'];
+  /** Of a form: the texts of those parts that limit its replies. */
+  fields?: Readonly<Record<string, string>>;
   /** By the body. */
   sessionId: string | null;
 }
@@ -37,7 +39,7 @@ export function readWanted(
   lastModel: (session: string | null) => string | undefined,
 ): Wanted {
   if (match.body === 'raw') return rawWanted(match);
-  if (match.body !== undefined && isFormType(contentType)) return formWanted(bytes, contentType, match);
+  if (match.body !== undefined && isFormType(contentType)) return formWanted(bytes, contentType, match, client);
   return jsonWanted(bytes, match, client, lastModel);
 }
 
@@ -50,11 +52,16 @@ function rawWanted({ model, stream }: RouteMatch): Wanted {
   return { model, stream, body: 'raw', places: noPlaces, sessionId: null };
 }
 
-function formWanted(bytes: Buffer, contentType: string, match: RouteMatch): Wanted {
+function formWanted(bytes: Buffer, contentType: string, match: RouteMatch, { limitKeys = [] }: ClientAdapter): Wanted {
   const { model, field, files } = readForm(bytes, contentType, match);
   if (!model) throw new GatewayError('invalid_request', { message: 'model is required.', param: 'model' });
   const stream = match.stream ?? match.readStream?.(field) ?? (field('stream') === 'true' ? 'sse' : 'whole');
-  return { model, stream, body: 'form', places: { ...noPlaces, files }, sessionId: null };
+  const fields: Record<string, string> = {};
+  for (const key of limitKeys) {
+    const text = field(key);
+    if (text !== undefined) fields[key] = text;
+  }
+  return { model, stream, body: 'form', places: { ...noPlaces, files }, fields, sessionId: null };
 }
 
 function jsonWanted(bytes: Buffer, match: RouteMatch, client: ClientAdapter, lastModel: (session: string | null) => string | undefined): Wanted {

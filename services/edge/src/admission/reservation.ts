@@ -11,6 +11,8 @@ export interface Asked {
   body: Buffer;
   /** Where the one scan of the body found top-level values. */
   values: Job['places']['values'];
+  /** Of a form, instead: texts of its parts. */
+  fields?: Readonly<Record<string, string>> | undefined;
   /** What it found of files. */
   files?: Job['places']['files'];
   client: Pick<ClientAdapter, 'readReplyLimits'>;
@@ -29,9 +31,10 @@ export function reservationsOf(asked: Asked, priceOf: PriceOf): Map<string, numb
   return amounts;
 }
 
-function readLimits({ body, values, client }: Asked): ReplyLimits {
+function readLimits({ body, values, fields, client }: Asked): ReplyLimits {
   if (!client.readReplyLimits) return { replies: 1 };
   return client.readReplyLimits((key) => {
+    if (fields) return Object.hasOwn(fields, key) ? fields[key] : undefined;
     const place = Object.hasOwn(values, key) ? values[key] : undefined;
     return place && parse(body, place);
   });

@@ -4,8 +4,10 @@ import { GatewayError } from '@model-gateway/contracts/errors';
 import { call } from '../call.ts';
 import { ClientExchange } from '../client-exchange.ts';
 import type { EdgeContext } from '../context.ts';
+import { handleMcp, isMcpPath } from '../mcp/mcp-exchange.ts';
 import { notASocket, realtimeProtocolAt } from '../realtime/open-session.ts';
 import { type ClientProtocol, findClientRoute, type Headers } from './client-routes.ts';
+import { isAmbiguous, originForm } from './request-target.ts';
 
 /** Paths under these belong to callers of models; the rest goes to the service routes. */
 const dataPlane = /^\/(?:v\d+[a-z]*|rerank|api\/v1\/(?:services|tasks))(?:\/|$)/;
@@ -21,6 +23,7 @@ export function createListener(context: EdgeContext, serviceRoutes: RequestListe
     const target = originForm(request);
     const cut = target.indexOf('?');
     const path = cut < 0 ? target : target.slice(0, cut);
+    if (isMcpPath(path)) return void handleMcp(request, response, context);
     if (!dataPlane.test(path)) return serviceRoutes(request, response);
     if (path.length > 4096) return refuse(request, response, findRouteOf(path), new GatewayError('not_found'));
     if (isAmbiguous(request)) return refuse(request, response, findRouteOf(path), new GatewayError('invalid_request', { headers: { connection: 'close' } }));
@@ -38,30 +41,6 @@ export function createListener(context: EdgeContext, serviceRoutes: RequestListe
 
 const notServed = ({ client }: ClientProtocol, path: string): string | undefined =>
   client.notServed?.find((known) => path === known.path || path.startsWith(`${known.path}/`))?.message;
-
-const slash = 47;
-
-/** As proxies are asked, a target may name its host, too (`http://gateway/v1/models`): every server has to take it. */
-export function originForm(request: IncomingMessage): string {
-  const target = request.url ?? '/';
-  if (target.charCodeAt(0) === slash) return target;
-  const path = /^https?:\/\/[^/?#]*(.*)$/is.exec(target)?.[1];
-  if (path === undefined) return target;
-  request.url = path.startsWith('/') ? path : `/${path}`;
-  return request.url;
-}
-
-/** Requests that two servers may read differently: two Host headers, or a transfer encoding that HTTP/1.0 does not have, or that is more than chunks. */
-export function isAmbiguous(request: IncomingMessage): boolean {
-  const encoding = request.headers['transfer-encoding'];
-  if (encoding !== undefined && (request.httpVersionMinor === 0 || encoding.toLowerCase() !== 'chunked')) return true;
-  let hosts = 0;
-  for (let at = 0; at < request.rawHeaders.length; at += 2) {
-    const name = request.rawHeaders[at]!;
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts++;
-  }
-  return hosts > 1;
-}
 
 const findRouteOf = (path: string): ClientProtocol => {
   const answer = findClientRoute('GET', path.slice(0, 64), new URLSearchParams(), {});

@@ -174,6 +174,7 @@ export class Reply implements StreamHandlers<'translator.run'>, OpenReply {
     const { response } = this.#exchange;
     // A keep-alive may have committed 200 before the translator knew: the row says what the caller saw.
     const status = response.headersSent ? response.statusCode : tail.row.status;
+    if (tail.task !== undefined) this.#entry.leaveToTask();
     const row = { ...tail.row, status, duration_ms: Math.round(this.#exchange.elapsedMs()), response_bytes: this.#exchange.responseBytes, ending: this.#ended };
     this.#entry.publish(row, this.#facts, acknowledger(this.#call));
   }

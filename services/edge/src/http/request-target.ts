@@ -1,0 +1,26 @@
+/** What a request is aimed at, read as every server has to read it. */
+import type { IncomingMessage } from 'node:http';
+
+const slash = 47;
+
+/** As proxies are asked, a target may name its host, too (`http://gateway/v1/models`): every server has to take it. */
+export function originForm(request: IncomingMessage): string {
+  const target = request.url ?? '/';
+  if (target.charCodeAt(0) === slash) return target;
+  const path = /^https?:\/\/[^/?#]*(.*)$/is.exec(target)?.[1];
+  if (path === undefined) return target;
+  request.url = path.startsWith('/') ? path : `/${path}`;
+  return request.url;
+}
+
+/** Requests that two servers may read differently: two Host headers, or a transfer encoding that HTTP/1.0 does not have, or that is more than chunks. */
+export function isAmbiguous(request: IncomingMessage): boolean {
+  const encoding = request.headers['transfer-encoding'];
+  if (encoding !== undefined && (request.httpVersionMinor === 0 || encoding.toLowerCase() !== 'chunked')) return true;
+  let hosts = 0;
+  for (let at = 0; at < request.rawHeaders.length; at += 2) {
+    const name = request.rawHeaders[at]!;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++;
+  }
+  return hosts > 1;
+}

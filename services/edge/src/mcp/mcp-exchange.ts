@@ -1,0 +1,218 @@
+/** Calls at `/mcp`: the edge lets callers in and reads their bodies, the MCP aggregator reads what they say. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { StreamCall, StreamHandlers } from '@model-gateway/bus';
+import { isMcpHeader, type McpExchange, type McpReplyHead } from '@model-gateway/contracts';
+import { type ErrorCode, GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
+import { headersAllowed } from '@model-gateway/routing/header-rules';
+import { mintRequestId } from '@model-gateway/service-runtime';
+import type { Slot } from '../admission/capacity.ts';
+import { authenticate, maskOfCaller, type Principal } from '../admission/credentials.ts';
+import { streamOwnerOf } from '../admission/owner.ts';
+import type { EdgeContext } from '../context.ts';
+import type { Headers } from '../http/client-routes.ts';
+import { discardRequestBody } from '../http/discard-request-body.ts';
+import { type HeldBody, readBody } from '../http/read-body.ts';
+import { isAmbiguous, originForm } from '../http/request-target.ts';
+import type { OpenReply } from '../open-connections.ts';
+import { allowOrigin, answerPreflight } from './origin.ts';
+
+export const isMcpPath = (path: string): boolean => path === '/mcp' || path.startsWith('/mcp/');
+
+/** Name of a process at the beginning of a session's id. */
+const sessionForm = /^([A-Za-z0-9-]{1,64})\.[A-Za-z0-9_-]{1,8000}\.[A-Za-z0-9_-]{24}$/;
+const plainToken = /^[\x21-\x7e]{1,128}$/;
+/** What the bus says of a process that is not there. */
+const nobodyThere: ReadonlySet<ErrorCode> = new Set(['service_unavailable', 'service_lost']);
+const maxHeader = 8192;
+
+/** Never rejects. */
+export async function handleMcp(request: IncomingMessage, response: ServerResponse, context: EdgeContext): Promise<void> {
+  const exchange = new McpCall(request, response, context);
+  try {
+    await exchange.enter();
+  } catch (error) {
+    exchange.refuse(toGatewayError(error));
+  }
+}
+
+class McpCall implements OpenReply, StreamHandlers<'mcp.exchange'> {
+  index = -1;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #context: EdgeContext;
+  readonly #id = mintRequestId();
+  readonly #query: URLSearchParams;
+  readonly #path: string;
+  #slot: Slot | undefined;
+  #body: HeldBody | undefined;
+  #call: StreamCall | undefined;
+  #sent: McpExchange | undefined;
+  /** Only one process has this session's connections. */
+  #to: string | undefined;
+  #over = false;
+
+  constructor(request: IncomingMessage, response: ServerResponse, context: EdgeContext) {
+    this.#request = request;
+    this.#response = response;
+    this.#context = context;
+    const [path = '/mcp', query = ''] = originForm(request).split(/\?(.*)/s, 2);
+    this.#path = path;
+    this.#query = new URLSearchParams(query);
+    response.setHeader('x-request-id', this.#id);
+    response.on('close', () => this.#closed());
+    // What the caller writes after its refusal, or breaks off, is nobody's concern.
+    request.on('error', () => undefined);
+  }
+
+  async enter(): Promise<void> {
+    const { admission, config, connections } = this.#context;
+    const request = this.#request;
+    const origin = allowOrigin(request, this.#response, config.mcpAllowedOrigins);
+    if (origin && request.method === 'OPTIONS') return answerPreflight(this.#response);
+    if (isAmbiguous(request)) throw new GatewayError('invalid_request', { headers: { connection: 'close' } });
+    if (this.#path.length > 1024) throw new GatewayError('not_found');
+    if (connections.draining) this.#response.setHeader('connection', 'close');
+    this.#slot = await admission.capacity.enter();
+    const clientIp = admission.clientAddress(request);
+    await admission.rateLimits.admitAddress(clientIp);
+    const principal = this.#authenticate();
+    await admission.rateLimits.admitKey(principal);
+    this.#checkHeaders(principal, clientIp);
+    if (request.method === 'POST') this.#body = await readBody(request, { maxBytes: config.maxBodyBytes, accepts: 'raw' }, admission.bodyBudget);
+    if (this.#over || this.#response.destroyed) throw new GatewayError('client_gone');
+    this.#sent = this.#describe(principal, clientIp);
+    this.#to = sessionForm.exec(this.#sent.headers['mcp-session-id'] ?? this.#query.get('sessionId') ?? '')?.[1];
+    connections.replies.add(this);
+    this.#open();
+  }
+
+  /** An answer of the edge's own. Limits of a key have a text of their own, everything else is an error of the protocol. */
+  refuse(error: GatewayError): void {
+    if (error.code === 'internal') this.#context.reporting.logger.error({ error: error.cause ?? error, request: this.#id }, 'defect in a call of MCP');
+    this.#over = true;
+    const response = this.#response;
+    if (response.headersSent) return void response.destroy();
+    if (response.destroyed) return;
+    const isPlain = error.body !== undefined;
+    const rpc = { jsonrpc: '2.0', id: null, error: { code: -32000, message: error.message, data: { code: error.code } } };
+    const body = error.body ?? JSON.stringify(rpc);
+    const unread = !this.#request.complete;
+    response.writeHead(error.status, {
+      'content-type': isPlain ? 'text/plain; charset=utf-8' : 'application/json',
+      ...error.headers,
+      ...(error.retryAfter !== undefined && { 'retry-after': String(error.retryAfter) }),
+      'content-length': Buffer.byteLength(body),
+      ...(unread && { connection: 'close' }),
+    });
+    response.end(body);
+    discardRequestBody(this.#request, this.#context.connections.discardLimits);
+  }
+
+  head({ status, headers }: McpReplyHead): void {
+    this.#response.writeHead(status, headers);
+    this.#response.flushHeaders();
+  }
+
+  data(bytes: Uint8Array): void {
+    const done = (): void => this.#call?.consumed(bytes.length);
+    if (this.#response.write(bytes)) done();
+    else this.#response.once('drain', done);
+  }
+
+  tail(): void {
+    this.#over = true;
+    this.#response.end();
+  }
+
+  whole({ status, headers }: McpReplyHead, bytes: Uint8Array): void {
+    this.#over = true;
+    const hasBody = status !== 204 && status !== 304;
+    this.#response.writeHead(status, { ...headers, ...(hasBody && { 'content-length': bytes.length }) });
+    this.#response.end(hasBody ? bytes : undefined);
+  }
+
+  broken(error: GatewayError): void {
+    // The process that had the session is gone: any other can go on with what its id says.
+    if (!this.#response.headersSent && this.#to !== undefined && nobodyThere.has(error.code)) {
+      this.#to = undefined;
+      return this.#open();
+    }
+    this.refuse(error.code === 'service_unavailable' ? new GatewayError('service_unavailable', { message: 'The MCP aggregator is not available.' }) : error);
+  }
+
+  interrupt(): void {
+    if (!this.#response.headersSent) return;
+    this.#call?.cancel('draining');
+    this.#over = true;
+    this.#response.end();
+  }
+
+  #authenticate(): Principal {
+    const snapshot = this.#context.catalog.current();
+    if (!snapshot) throw new GatewayError('not_ready');
+    return authenticate(this.#request, this.#query, snapshot, Date.now());
+  }
+
+  #checkHeaders(principal: Principal, clientIp: string | null): void {
+    const { key, group } = principal;
+    if (headersAllowed(group.header_acl, this.#request.headers as Headers)) return;
+    this.#context.admission.violations.note({
+      key: key.hash,
+      mask: maskOfCaller(this.#request, this.#query, principal),
+      keyName: key.name,
+      group: group.name,
+      code: 'header_denied',
+      model: null,
+      clientIp,
+      requestId: this.#clientRequestId(),
+    });
+    throw new GatewayError('header_denied');
+  }
+
+  #clientRequestId(): string | null {
+    const given = this.#request.headers['z-request-id'];
+    return typeof given === 'string' && plainToken.test(given) ? given : null;
+  }
+
+  #describe(principal: Principal, clientIp: string | null): McpExchange {
+    const headers: Record<string, string> = {};
+    for (const [name, value] of Object.entries(this.#request.headers))
+      if (typeof value === 'string' && value.length <= maxHeader && isMcpHeader(name)) headers[name] = value;
+    const query = new URLSearchParams(this.#query);
+    query.delete('key');
+    return {
+      id: this.#id,
+      caller: {
+        accessKey: principal.key.name,
+        owner: streamOwnerOf(principal),
+        keyGroup: principal.group.name,
+        mask: maskOfCaller(this.#request, this.#query, principal),
+        clientIp,
+        userAgent: this.#request.headers['user-agent']?.slice(0, 512) ?? null,
+        clientRequestId: this.#clientRequestId(),
+      },
+      method: this.#request.method ?? 'GET',
+      path: this.#path,
+      query: query.toString(),
+      headers,
+    };
+  }
+
+  #open(): void {
+    const body = this.#body?.bytes;
+    const to = this.#to;
+    this.#call = this.#context.bus.open('mcp.exchange', this.#sent!, this, {
+      ...(body && { body }),
+      ...(to !== undefined && { to }),
+      deadlineMs: this.#context.config.maxRequestMs,
+    });
+  }
+
+  #closed(): void {
+    this.#context.connections.replies.remove(this);
+    if (!this.#over) this.#call?.cancel('client gone');
+    this.#over = true;
+    this.#body?.release();
+    this.#slot?.release();
+  }
+}

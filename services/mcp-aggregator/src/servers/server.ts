@@ -1,0 +1,421 @@
+/** One MCP server as the gateway sees it: how it is spoken to, which tools it has, whether it is well. */
+import type { McpServerRecord, McpServerStatus, McpToolStatus } from '@model-gateway/contracts';
+import type { Logger } from '@model-gateway/telemetry';
+import type { Outbound } from '@model-gateway/upstream-client';
+import { elementsOf, isObject, membersOfText, parseJson } from '../protocol/raw-json.ts';
+import { errorCodes, isModern, metaKeys, modernVersion, modernVersions } from '../protocol/versions.ts';
+import { ServerFault, sendHttp } from './http.ts';
+import { Concurrency, Rates } from './limits.ts';
+import { ModernPeer } from './modern-peer.ts';
+import { handshakeMs, type OnNotification, type Peer, type PeerInfo, type Target } from './peer.ts';
+import { PeerPool, type PeerUser } from './pool.ts';
+import { RestPeer } from './rest-peer.ts';
+import { describeRefusal, openSession } from './session-peer.ts';
+import { openSseSession } from './sse-peer.ts';
+import { readTool, type Tool } from './tool.ts';
+
+export interface ServerDeps {
+  outbound: Outbound;
+  logger: Logger;
+  /** Sent as the name of the client. */
+  version: string;
+  /** Names of tools that are not as an admin approved them. */
+  changedTools?: (server: McpServerRecord, tools: readonly Tool[]) => Promise<readonly string[]>;
+}
+
+/** What opens a server's secrets gives. */
+export interface Access {
+  url: string;
+  /** Names in lower case. */
+  headers: Readonly<Record<string, string>>;
+}
+
+/** `unknown`: nobody has asked yet. */
+export type HealthState = 'unknown' | 'healthy' | 'unhealthy';
+
+/** The gateway's own connection. */
+const self: PeerUser = { owner: '', session: null, capabilities: '{}', prefersSession: false };
+
+const probeFailures = 3;
+const callFailures = 5;
+const maxPages = 100;
+const maxTools = 5000;
+const debounceMs = 100;
+/** Of a description, to admins. */
+const maxShown = 500;
+
+export class McpServer {
+  record: McpServerRecord;
+  readonly concurrency = new Concurrency();
+  readonly rates = new Rates();
+  readonly #deps: ServerDeps;
+  readonly #pool = new PeerPool();
+  readonly #listeners = new Set<() => void>();
+  readonly #closed = new AbortController();
+  #access: Access;
+  #era: Promise<void> | undefined;
+  /** It speaks the newer revision alone. */
+  #refusesSessions = false;
+  #modern: Peer | undefined;
+  #tools: readonly Tool[] | undefined;
+  #faults: readonly string[] = [];
+  #all: readonly Tool[] = [];
+  #changedNames: ReadonlySet<string> = new Set();
+  #loading: Promise<void> | undefined;
+  #loadedAt = 0;
+  #askedAt = Number.NEGATIVE_INFINITY;
+  #loadingSince = 0;
+  #failures = { probes: 0, calls: 0 };
+  #timer: NodeJS.Timeout | undefined;
+  #refresh: NodeJS.Timeout | undefined;
+  state: HealthState = 'unknown';
+  /** Why it is not well, for operators. */
+  reason: string | null = null;
+
+  constructor(record: McpServerRecord, access: Access, deps: ServerDeps) {
+    this.record = record;
+    this.#access = access;
+    this.#deps = deps;
+    this.#pool.idleMs = record.idle_timeout_secs * 1000;
+    this.#schedule(record.defer_loading ? record.health_check.interval_secs * 1000 : 0);
+  }
+
+  get name(): string {
+    return this.record.name;
+  }
+
+  /** undefined: never loaded. */
+  get tools(): readonly Tool[] | undefined {
+    return this.#tools;
+  }
+
+  /** Why tools are not offered, for operators. */
+  get toolFaults(): readonly string[] {
+    return this.#faults;
+  }
+
+  /** Age of the tools, in ms. */
+  get toolsAge(): number {
+    return this.#tools === undefined ? Number.POSITIVE_INFINITY : performance.now() - this.#loadedAt;
+  }
+
+  /** Milliseconds since its tools were last asked for, with or without success. */
+  get sinceAsked(): number {
+    return performance.now() - this.#askedAt;
+  }
+
+  /** Milliseconds for which its tools have been asked for; 0 when they are not. */
+  get loadingFor(): number {
+    return this.#loading ? performance.now() - this.#loadingSince : 0;
+  }
+
+  get isWell(): boolean {
+    return this.state !== 'unhealthy';
+  }
+
+  get sessions(): number {
+    return this.#pool.size;
+  }
+
+  /** Called when its tools, or whether it is well, changed. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Settings that need no new connection. */
+  adopt(record: McpServerRecord, access: Access): void {
+    this.record = record;
+    this.#access = access;
+    this.#pool.idleMs = record.idle_timeout_secs * 1000;
+    this.#changed();
+  }
+
+  /** The tools, loaded if they never were. Rejects with ServerFault. */
+  async load(): Promise<readonly Tool[]> {
+    if (this.#tools === undefined) await this.reload();
+    return this.#tools ?? [];
+  }
+
+  reload(): Promise<void> {
+    if (this.#loading) return this.#loading;
+    this.#loadingSince = performance.now();
+    this.#loading = this.#load().finally(() => {
+      this.#loading = undefined;
+      this.#askedAt = performance.now();
+    });
+    return this.#loading;
+  }
+
+  /** Runs `work` with the connection of this caller. Rejects with ServerFault. */
+  use<T>(user: PeerUser, onNotification: OnNotification | undefined, work: (peer: Peer) => Promise<T>): Promise<T> {
+    return this.#pool.use(user, () => this.#open(user, onNotification), work);
+  }
+
+  findPeer(user: PeerUser): Peer | undefined {
+    return this.#pool.find(user);
+  }
+
+  dropSessions(matches: (owner: string, session: string | null) => boolean): Promise<void> {
+    return this.#pool.drop((owner, session) => owner !== '' && matches(owner, session));
+  }
+
+  /** How a call went: a row of failures means that the server is not well. */
+  noteCall(error: unknown): void {
+    if (error === undefined) {
+      this.#failures.calls = 0;
+      if (this.state === 'unknown') this.#setState('healthy', null);
+      return;
+    }
+    if (++this.#failures.calls >= callFailures) this.#setState('unhealthy', reasonOf(error));
+  }
+
+  /** One look at the server now. */
+  async probe(): Promise<void> {
+    const { health_check: check } = this.record;
+    const signal = AbortSignal.any([AbortSignal.timeout(check.timeout_secs * 1000), this.#closed.signal]);
+    try {
+      await (check.path === null ? this.#handshake(signal) : this.#fetchHealth(check.path, signal));
+      this.#failures = { probes: 0, calls: 0 };
+      this.#setState('healthy', null);
+    } catch (error) {
+      if (this.#closed.signal.aborted) return;
+      this.#era = undefined;
+      const reason = signal.aborted ? `The server did not answer within ${check.timeout_secs} s.` : reasonOf(error);
+      this.#failures.probes++;
+      if (this.#failures.probes >= probeFailures || this.state === 'unhealthy') this.#setState('unhealthy', reason);
+      else this.reason = reason;
+      return;
+    }
+    if (!this.record.defer_loading || this.#tools !== undefined) await this.reload().catch(() => undefined);
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort();
+    clearTimeout(this.#timer);
+    clearTimeout(this.#refresh);
+    await this.#pool.close();
+  }
+
+  readonly #target = (): Target => this.#access;
+
+  #schedule(ms: number): void {
+    this.#timer = setTimeout(async () => {
+      await this.probe();
+      if (!this.#closed.signal.aborted) this.#schedule(this.record.health_check.interval_secs * 1000);
+    }, ms).unref();
+  }
+
+  async #handshake(signal: AbortSignal): Promise<void> {
+    const peer = this.#pool.find(self) ?? this.#modern;
+    if (!peer)
+      return void (await withSignal(
+        this.use(self, this.#own, async () => undefined),
+        signal,
+      ));
+    const modern = peer.era === 'modern';
+    const reply = await peer.request({
+      method: modern ? 'server/discover' : 'ping',
+      params: modern ? this.#meta('{}') : undefined,
+      signal,
+      silenceMs: handshakeMs,
+    });
+    // Who answers is there: some servers do not know the question.
+    if (reply.kind === 'error' && (reply.status >= 500 || reply.status === 401 || reply.status === 403)) throw new ServerFault(describeRefusal(reply));
+  }
+
+  async #fetchHealth(path: string, signal: AbortSignal): Promise<void> {
+    const url = new URL(path, new URL(this.#access.url).origin);
+    const { status } = await sendHttp(this.#deps.outbound, {
+      method: 'GET',
+      url: url.href,
+      headers: this.#access.headers,
+      answerMs: handshakeMs,
+      idleMs: handshakeMs,
+      signal,
+    });
+    if (status < 200 || status > 299) throw new ServerFault(`The health check at ${path} answered ${status}.`);
+  }
+
+  async #open(user: PeerUser, onNotification: OnNotification | undefined): Promise<Peer> {
+    const { record } = this;
+    const { outbound } = this.#deps;
+    const options = { outbound, target: this.#target };
+    if (record.connection_type === 'rest_bridge') return new RestPeer({ ...options, config: record.extra_config });
+    const own = {
+      ...options,
+      capabilities: user.capabilities,
+      clientInfo: { name: 'model-gateway', version: this.#deps.version },
+      onNotification: onNotification ?? (() => undefined),
+    };
+    const signal = AbortSignal.any([AbortSignal.timeout(handshakeMs), this.#closed.signal]);
+    if (record.transport === 'sse') return openSseSession(own, signal);
+    this.#era ??= this.#findEra(signal);
+    try {
+      await this.#era;
+    } catch (error) {
+      this.#era = undefined;
+      throw error;
+    }
+    const open = () => openSession({ ...own, listens: onNotification !== undefined }, signal);
+    if (!this.#modern) return open();
+    if (!user.prefersSession || this.#refusesSessions) return this.#modern;
+    try {
+      return await open();
+    } catch (error) {
+      if (signal.aborted) throw error;
+      this.#refusesSessions = true;
+      return this.#modern;
+    }
+  }
+
+  /** Asks in modern terms; a server that does not know them speaks with sessions. */
+  async #findEra(signal: AbortSignal): Promise<void> {
+    const info: PeerInfo = { version: modernVersion, capabilities: {}, instructions: undefined };
+    const peer = new ModernPeer({ outbound: this.#deps.outbound, target: this.#target, info });
+    const reply = await peer.request({ method: 'server/discover', params: this.#meta('{}'), signal, silenceMs: handshakeMs });
+    if (reply.kind === 'error') {
+      if (reply.status === 401 || reply.status === 403 || reply.status === 429) throw new ServerFault(describeRefusal(reply));
+      const isModernError = reply.code === errorCodes.headerMismatch || reply.code === errorCodes.missingCapability;
+      this.#modern = isModernError ? peer : undefined;
+      return;
+    }
+    const said = parseJson(reply.result);
+    const versions = isObject(said) && Array.isArray(said['supportedVersions']) ? said['supportedVersions'] : [];
+    const version = modernVersions.find((known) => versions.includes(known));
+    const { capabilities, instructions } = isObject(said) ? said : ({} as Record<string, unknown>);
+    this.#modern =
+      version === undefined && !versions.some((one) => typeof one === 'string' && isModern(one))
+        ? undefined
+        : new ModernPeer({
+            outbound: this.#deps.outbound,
+            target: this.#target,
+            info: {
+              version: version ?? modernVersion,
+              capabilities: isObject(capabilities) ? capabilities : {},
+              instructions: typeof instructions === 'string' ? instructions : undefined,
+            },
+          });
+  }
+
+  /** The gateway's own words in a modern request. */
+  #meta(capabilities: string): string {
+    return ownParams(this.#deps.version, capabilities);
+  }
+
+  readonly #own: OnNotification = ({ method }) => {
+    if (method !== 'notifications/tools/list_changed') return;
+    this.refreshSoon();
+  };
+
+  /** The server said that its tools changed. */
+  refreshSoon(): void {
+    clearTimeout(this.#refresh);
+    this.#refresh = setTimeout(() => void this.reload().catch(() => undefined), debounceMs).unref();
+  }
+
+  async #load(): Promise<void> {
+    const texts = await this.use(self, this.#own, (peer) => this.listTools(peer, this.#closed.signal));
+    const read = texts.map(readTool);
+    const tools = read.filter((one): one is Tool => !('fault' in one));
+    tools.sort((a, b) => (a.name < b.name ? -1 : 1));
+    this.#all = tools;
+    await this.#compare(tools);
+    const offered = tools.filter(({ name }) => !this.#isHeld(name));
+    this.#faults = [...new Set(read.flatMap((one) => ('fault' in one ? [one.fault] : [])))].slice(0, 20);
+    if (this.#faults.length > 0) this.#deps.logger.warn({ server: this.name, faults: this.#faults }, 'tools of an MCP server are not offered');
+    this.#loadedAt = performance.now();
+    const before = this.#tools;
+    this.#tools = offered;
+    if (before === undefined || before.length !== offered.length || before.some(({ text }, at) => text !== offered[at]?.text)) this.#changed();
+  }
+
+  /** What was approved is asked for each time; while the console is away the last answer counts. */
+  async #compare(tools: readonly Tool[]): Promise<void> {
+    try {
+      const changed = await this.#deps.changedTools?.(this.record, tools);
+      const fresh = changed?.filter((name) => !this.#changedNames.has(name)) ?? [];
+      if (fresh.length > 0)
+        this.#deps.logger.warn({ server: this.name, tools: fresh.slice(0, 20) }, 'tools of an MCP server are described otherwise than they were approved');
+      this.#changedNames = new Set(changed);
+    } catch (error) {
+      this.#deps.logger.warn({ error, server: this.name }, 'tools of an MCP server cannot be compared with what was approved');
+    }
+  }
+
+  #isHeld(name: string): boolean {
+    return this.record.hold_changed_tools === true && this.#changedNames.has(name);
+  }
+
+  /** As admins see it; with its tools, or only their number. */
+  status(whole: boolean): McpServerStatus {
+    const { state, reason } = this;
+    const show = ({ name, description, tokens }: Tool): McpToolStatus => ({
+      name,
+      description: whole ? description.slice(0, maxShown) : '',
+      tokens,
+      changed: this.#changedNames.has(name),
+      held: this.#isHeld(name),
+    });
+    return {
+      name: this.name,
+      state,
+      reason,
+      sessions: this.sessions,
+      faults: [...this.#faults],
+      tools: this.#tools === undefined ? null : this.#all.map(show),
+    };
+  }
+
+  /** JSON texts of all tools, page by page. Rejects with ServerFault. */
+  async listTools(peer: Peer, signal: AbortSignal): Promise<string[]> {
+    const texts: string[] = [];
+    let cursor: string | undefined;
+    for (let page = 0; page < maxPages && texts.length < maxTools; page++) {
+      const asked = cursor === undefined ? '{}' : `{"cursor":${cursor}}`;
+      const params = peer.era === 'modern' ? ownParams(this.#deps.version, '{}', asked) : cursor === undefined ? undefined : asked;
+      const reply = await peer.request({ method: 'tools/list', params, signal, silenceMs: handshakeMs });
+      if (reply.kind === 'error') {
+        if (reply.code === errorCodes.methodNotFound) return [];
+        throw new ServerFault(describeRefusal(reply));
+      }
+      const members = membersOfText(reply.result, ['tools', 'nextCursor']);
+      const elements = members?.tools === undefined ? null : elementsOf(members.tools);
+      if (elements === null) throw new ServerFault('The server answered with a list of tools that cannot be read.');
+      texts.push(...elements);
+      cursor = members?.nextCursor;
+      if (cursor === undefined || cursor === 'null' || cursor === '""') break;
+    }
+    return texts.slice(0, maxTools);
+  }
+
+  #setState(state: HealthState, reason: string | null): void {
+    this.reason = reason;
+    if (state === this.state) return;
+    const wasWell = this.isWell;
+    this.state = state;
+    if (state === 'unhealthy') this.#deps.logger.warn({ server: this.name, reason }, 'an MCP server is not well: its tools are not offered');
+    else this.#deps.logger.info({ server: this.name }, 'an MCP server is well');
+    if (wasWell !== this.isWell) this.#changed();
+  }
+
+  #changed(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+/** Params of a request that the gateway makes by itself in modern terms. */
+export function ownParams(version: string, capabilities: string, params = '{}'): string {
+  const meta = `"${metaKeys.version}":"${modernVersion}","${metaKeys.client}":{"name":"model-gateway","version":${JSON.stringify(version)}},"${metaKeys.capabilities}":${capabilities}`;
+  return `${params === '{}' ? '{' : `${params.slice(0, -1)},`}"_meta":{${meta}}}`;
+}
+
+const reasonOf = (error: unknown): string => (error instanceof ServerFault ? error.message : 'The server could not be asked.');
+
+const withSignal = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
+  Promise.race([
+    work,
+    new Promise<never>((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(new ServerFault('The server did not answer in time.')), { once: true });
+    }),
+  ]);

@@ -1,0 +1,281 @@
+/** A server of the revisions with sessions, over streamable HTTP: handshake, session id, the stream of its own messages, resumption, the end. */
+import type { Outbound } from '@model-gateway/upstream-client';
+import { type Message, printNotification, printRequest, readMessage } from '../protocol/json-rpc.ts';
+import { isObject, parseJson } from '../protocol/raw-json.ts';
+import { errorCodes, newestSessionVersion, sessionVersions } from '../protocol/versions.ts';
+import { type HttpReply, type ServerEvent, ServerFault, sendHttp } from './http.ts';
+import { callSilenceMs, handshakeMs, type OnNotification, type Peer, type PeerInfo, type PeerReply, type PeerRequest, type Target } from './peer.ts';
+
+/** What a session is opened with. */
+export interface SessionOptions {
+  outbound: Outbound;
+  target: () => Target;
+  /** JSON text: what the caller can do. */
+  capabilities: string;
+  clientInfo: { name: string; version: string };
+  onNotification: OnNotification;
+  /** Whether the server's own messages are listened to. */
+  listens: boolean;
+}
+
+const accept = 'application/json, text/event-stream';
+/** How often a reply that broke off is asked for again. */
+const maxResumes = 5;
+const listenAgainMs = 5_000;
+
+/** The handshake. Rejects with ServerFault. */
+export async function openSession(options: SessionOptions, signal: AbortSignal): Promise<SessionPeer> {
+  const peer = new SessionPeer(options);
+  await peer.begin(signal);
+  return peer;
+}
+
+export class SessionPeer implements Peer {
+  readonly era = 'session';
+  readonly #options: SessionOptions;
+  readonly #closed = new AbortController();
+  #info: PeerInfo = { version: newestSessionVersion, capabilities: {}, instructions: undefined };
+  #sessionId: string | undefined;
+  #nextId = 1;
+  #beginning: Promise<void> | undefined;
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+  }
+
+  get info(): PeerInfo {
+    return this.#info;
+  }
+
+  get hasState(): boolean {
+    return this.#sessionId !== undefined;
+  }
+
+  begin(signal: AbortSignal): Promise<void> {
+    this.#beginning ??= this.#initialize(signal).finally(() => {
+      this.#beginning = undefined;
+    });
+    return this.#beginning;
+  }
+
+  async request(request: PeerRequest): Promise<PeerReply> {
+    const before = this.#sessionId;
+    const reply = await this.#send(request);
+    if (!this.#isLost(reply)) return reply;
+    // The server has forgotten the session: nothing ran. One handshake, one more try.
+    if (before === this.#sessionId) await this.begin(request.signal);
+    return this.#send(request);
+  }
+
+  async notify(method: string, params: string | undefined): Promise<void> {
+    await this.answer(printNotification(method, params));
+  }
+
+  async answer(message: string): Promise<void> {
+    const { status } = await this.#post(message, { signal: this.#closed.signal, silenceMs: handshakeMs });
+    if (status >= 400) throw new ServerFault(`The server answered ${status}.`);
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed.signal.aborted) return;
+    this.#closed.abort();
+    if (this.#sessionId === undefined) return;
+    const { url, headers } = this.#options.target();
+    const signal = AbortSignal.timeout(handshakeMs);
+    const ask = { method: 'DELETE', url, headers: { ...headers, ...this.#ownHeaders() }, answerMs: handshakeMs, idleMs: handshakeMs, signal } as const;
+    await sendHttp(this.#options.outbound, ask).catch(() => undefined);
+  }
+
+  async #initialize(signal: AbortSignal): Promise<void> {
+    const { capabilities, clientInfo, listens } = this.#options;
+    this.#sessionId = undefined;
+    this.#info = { ...this.#info, version: newestSessionVersion };
+    const params = `{"protocolVersion":${JSON.stringify(newestSessionVersion)},"capabilities":${capabilities},"clientInfo":${JSON.stringify(clientInfo)}}`;
+    let sessionId: string | undefined;
+    const reply = await this.#exchange({ method: 'initialize', params, signal, silenceMs: handshakeMs }, (headers) => {
+      sessionId = headers['mcp-session-id'];
+    });
+    if (reply.kind === 'error') throw new ServerFault(describeRefusal(reply));
+    const result = parseJson(reply.result);
+    const version = isObject(result) ? result['protocolVersion'] : undefined;
+    if (!isObject(result) || typeof version !== 'string') throw new ServerFault('The server answered the handshake with what is none.');
+    if (!sessionVersions.includes(version)) throw new ServerFault('The server speaks a revision of the protocol that the gateway does not know.');
+    const { instructions } = result;
+    this.#sessionId = sessionId;
+    this.#info = {
+      version,
+      capabilities: isObject(result['capabilities']) ? result['capabilities'] : {},
+      instructions: typeof instructions === 'string' ? instructions : undefined,
+    };
+    await this.notify('notifications/initialized', undefined);
+    if (listens && sessionId !== undefined) void this.#listen(sessionId);
+  }
+
+  #isLost(reply: PeerReply): boolean {
+    if (reply.kind !== 'error') return false;
+    if (reply.status === 404) return this.#sessionId !== undefined;
+    return reply.status === 400 && reply.code === errorCodes.server && /session|not initialized/i.test(reply.error);
+  }
+
+  #send(request: PeerRequest): Promise<PeerReply> {
+    return this.#exchange(request);
+  }
+
+  #ownHeaders(): Record<string, string> {
+    return {
+      ...(this.#sessionId !== undefined && { 'mcp-session-id': this.#sessionId }),
+      'mcp-protocol-version': this.#info.version,
+    };
+  }
+
+  #post(body: string, { signal, silenceMs, handlers }: { signal: AbortSignal; silenceMs: number; handlers?: Parameters<typeof sendHttp>[2] }) {
+    const { url, headers } = this.#options.target();
+    const isHandshake = body.includes('"method":"initialize"');
+    return sendHttp(
+      this.#options.outbound,
+      {
+        method: 'POST',
+        url,
+        headers: { ...headers, ...(!isHandshake && this.#ownHeaders()), 'content-type': 'application/json', accept },
+        body,
+        answerMs: silenceMs,
+        idleMs: silenceMs,
+        signal,
+      },
+      handlers,
+    );
+  }
+
+  /** One request and its answer, wherever on the reply it comes. */
+  async #exchange(request: PeerRequest, onHead?: (headers: Record<string, string>) => void): Promise<PeerReply> {
+    const id = String(this.#nextId++);
+    const wait = new ReplyReader(id, request);
+    const signal = AbortSignal.any([request.signal, this.#closed.signal]);
+    const sendCancellation = (): void =>
+      void this.notify('notifications/cancelled', `{"requestId":${id},"reason":"The caller has left."}`).catch(() => undefined);
+    request.signal.addEventListener('abort', sendCancellation, { once: true });
+    try {
+      const handlers = {
+        head: (_status: number, headers: Record<string, string>) => onHead?.(headers),
+        event: (event: ServerEvent) => wait.read(event),
+      };
+      const reply = await this.#post(printRequest(id, request.method, request.params), { signal, silenceMs: request.silenceMs, handlers }).catch(
+        (error: unknown) => {
+          // A stream that broke off may be gone on with.
+          if (wait.lastEventId === undefined || signal.aborted) throw error;
+          return null;
+        },
+      );
+      if (reply !== null && !reply.streamed) return readWhole(reply, id);
+      return wait.answer ?? (await this.#resume(wait, request, signal));
+    } finally {
+      request.signal.removeEventListener('abort', sendCancellation);
+    }
+  }
+
+  /** The rest of a reply whose connection ended before its answer came. */
+  async #resume(wait: ReplyReader, request: PeerRequest, signal: AbortSignal): Promise<PeerReply> {
+    for (let tries = 0; tries < maxResumes && wait.lastEventId !== undefined; tries++) {
+      await sleep(wait.retryMs ?? 1000, signal);
+      const { url, headers } = this.#options.target();
+      const own = { ...headers, ...this.#ownHeaders(), accept: 'text/event-stream', 'last-event-id': wait.lastEventId };
+      const ask = { method: 'GET', url, headers: own, answerMs: request.silenceMs, idleMs: request.silenceMs, signal } as const;
+      const reply = await sendHttp(this.#options.outbound, ask, { event: (event) => wait.read(event) }).catch((error: unknown) => {
+        if (signal.aborted) throw error;
+        return null;
+      });
+      if (wait.answer) return wait.answer;
+      if (reply !== null && reply.status >= 400) break;
+    }
+    throw new ServerFault('The server ended its reply before the answer came.');
+  }
+
+  /** Messages that belong to no request, for as long as the session is open. Servers without such a stream say 405. */
+  async #listen(sessionId: string): Promise<void> {
+    const { signal } = this.#closed;
+    while (!signal.aborted && this.#sessionId === sessionId) {
+      const { url, headers } = this.#options.target();
+      const own = { ...headers, ...this.#ownHeaders(), accept: 'text/event-stream' };
+      const ask = { method: 'GET', url, headers: own, answerMs: callSilenceMs, idleMs: 86_400_000, signal } as const;
+      const reply = await sendHttp(this.#options.outbound, ask, {
+        event: ({ data }) => {
+          const message = readMessage(Buffer.from(data, 'utf8'));
+          if (message?.kind === 'notification') this.#options.onNotification(message);
+          else if (message?.kind === 'request' && message.method === 'ping')
+            void this.answer(`{"jsonrpc":"2.0","id":${message.id},"result":{}}`).catch(() => undefined);
+        },
+      }).catch(() => null);
+      if (reply !== null && reply.status >= 400) return;
+      await sleep(listenAgainMs, signal).catch(() => undefined);
+    }
+  }
+}
+
+/** Finds the answer to one request among the messages of a stream. */
+export class ReplyReader {
+  readonly #id: string;
+  readonly #request: Pick<PeerRequest, 'onMessage'>;
+  answer: PeerReply | undefined;
+  lastEventId: string | undefined;
+  retryMs: number | undefined;
+
+  constructor(id: string, request: Pick<PeerRequest, 'onMessage'>) {
+    this.#id = id;
+    this.#request = request;
+  }
+
+  read({ event, data, id, retryMs }: ServerEvent): void {
+    if (id !== undefined && id !== '') this.lastEventId = id;
+    if (retryMs !== undefined) this.retryMs = retryMs;
+    if (event !== 'message' || data === '' || this.answer) return;
+    const message = readMessage(Buffer.from(data, 'utf8'));
+    if (message === null) throw new ServerFault('The server sent a message that cannot be read.');
+    if (message.kind === 'notification' || message.kind === 'request') this.#request.onMessage?.(message);
+    else if (message.id === this.#id) this.answer = toReply(message, 200);
+  }
+}
+
+export const toReply = (message: Message & { kind: 'result' | 'error' }, status: number): PeerReply =>
+  message.kind === 'result' ? { kind: 'result', result: message.result } : { kind: 'error', error: message.error, code: codeOf(message.error), status };
+
+function codeOf(error: string): number {
+  const parsed = parseJson(error);
+  return isObject(parsed) && typeof parsed['code'] === 'number' ? parsed['code'] : errorCodes.server;
+}
+
+/** A reply that is one message, or none. Throws ServerFault. */
+export function readWhole({ status, body }: HttpReply, id: string): PeerReply {
+  const message = body.length > 0 ? readMessage(body) : null;
+  if (message?.kind === 'error') return toReply(message, status);
+  if (message?.kind === 'result' && message.id === id && status < 400) return toReply(message, status);
+  if (status >= 400) {
+    const error = JSON.stringify({ code: errorCodes.server, message: `The server answered ${status}.` });
+    return { kind: 'error', error, code: errorCodes.server, status };
+  }
+  throw new ServerFault('The server sent a reply that cannot be read.');
+}
+
+/** Why a handshake or probe failed, for operators: a status and the server's own words, cut. */
+export function describeRefusal({ error, status }: PeerReply & { kind: 'error' }): string {
+  const parsed = parseJson(error);
+  const words = isObject(parsed) && typeof parsed['message'] === 'string' ? parsed['message'] : '';
+  return status >= 400 && !words.includes(String(status))
+    ? `The server answered ${status}: ${words.slice(0, 300)}`
+    : words.slice(0, 300) || 'The server refused.';
+}
+
+/** Rejects when the signal is aborted. */
+export function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(new ServerFault('The call was given up.'));
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(new ServerFault('The call was given up.'));
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop);
+      resolve();
+    }, ms).unref();
+    signal.addEventListener('abort', stop, { once: true });
+  });
+}

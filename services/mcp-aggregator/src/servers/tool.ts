@@ -1,0 +1,42 @@
+/** A tool as its server describes it, kept as it was written. */
+import { createHash } from 'node:crypto';
+import { ToolSchema } from '@modelcontextprotocol/core';
+import { type ParamHeader, readParamHeaders } from '../protocol/param-headers.ts';
+import { parseJson } from '../protocol/raw-json.ts';
+
+export interface Tool {
+  /** As its server calls it. */
+  name: string;
+  title: string;
+  description: string;
+  /** JSON text of the whole description, names and all, as the server wrote it. */
+  text: string;
+  /** What the text costs a model that is offered it, estimated. */
+  tokens: number;
+  /** What the description alone costs. */
+  descriptionTokens: number;
+  paramHeaders: readonly ParamHeader[];
+  /** Of description and schemas: another one means that the tool was changed. */
+  hash: string;
+}
+
+/** Names that every client takes. */
+const toolName = /^[A-Za-z0-9_./-]{1,128}$/;
+
+/** Models read some four bytes of JSON as a token. */
+export const estimateTokens = (text: string): number => Math.ceil(Buffer.byteLength(text) / 4);
+
+/** Or why it is not offered. */
+export function readTool(text: string): Tool | { fault: string } {
+  const { success, data } = ToolSchema.safeParse(parseJson(text));
+  if (!success) return { fault: 'a tool is described in a way that the protocol does not allow' };
+  const { name, title, description = '', inputSchema, outputSchema } = data;
+  if (!toolName.test(name)) return { fault: 'the name of a tool has characters that clients refuse' };
+  const paramHeaders = readParamHeaders(inputSchema);
+  if (paramHeaders === null) return { fault: `${name}: x-mcp-header stands where it may not` };
+  const hash = createHash('sha256')
+    .update(JSON.stringify([description, inputSchema, outputSchema ?? null]))
+    .digest('hex');
+  const descriptionTokens = description === '' ? 0 : estimateTokens(description);
+  return { name, title: title ?? '', description, text, tokens: estimateTokens(text), descriptionTokens, paramHeaders, hash };
+}
