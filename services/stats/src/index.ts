@@ -2,7 +2,7 @@
 import type { Bus, Disposable } from '@model-gateway/bus';
 import type { CatalogWatcher } from '@model-gateway/catalog';
 import type { StatsConfig, TurnsConfig } from '@model-gateway/config';
-import type { Snapshot } from '@model-gateway/contracts';
+import type { Snapshot, SpendOwner } from '@model-gateway/contracts';
 import type { PriceOf } from '@model-gateway/model-catalog';
 import type { Keyring } from '@model-gateway/secrets';
 import type { Service } from '@model-gateway/service-runtime';
@@ -36,6 +36,12 @@ export interface StatsDeps {
   turns?: TurnsConfig;
   /** Milliseconds since the epoch. */
   now?: () => number;
+}
+
+/** What tasks hold is read first: of one that ends in between both figures count it, rather than neither. */
+async function answerSpent(owners: readonly SpendOwner[], { tasks, requests }: Storage): Promise<{ micros: number[]; tasks: number[] }> {
+  const held = await tasks.held(owners);
+  return { micros: await requests.spent(owners), tasks: held };
 }
 
 /** Stopping leaves the storage open: who opened it closes it. */
@@ -84,7 +90,7 @@ export function createStats({ bus, storage, logger, priceOf, catalog, metrics, s
         upkeep.start();
         budgets.start();
         feed = createLiveLogFeed(bus);
-        answers = bus.serve({ ask: { 'stats.spent': async ({ owners }) => ({ micros: await storage.requests.spent(owners) }) } });
+        answers = bus.serve({ ask: { 'stats.spent': ({ owners }) => answerSpent(owners, storage) } });
         whenPriced(open);
       });
     },

@@ -4,18 +4,22 @@ import type { CatalogWatcher } from '@model-gateway/catalog';
 import { DenseSet } from '@model-gateway/collections';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { SharedState } from '@model-gateway/distributed-state';
+import type { PriceOf } from '@model-gateway/model-catalog';
 import type { Keyring } from '@model-gateway/secrets';
 import type { Pressure, Service } from '@model-gateway/service-runtime';
 import { createMinter } from '@model-gateway/service-runtime';
 import type { Logger, Redactor, Tracer } from '@model-gateway/telemetry';
 import type { Outbound } from '@model-gateway/upstream-client';
+import { createAccessTokens } from './access-tokens.ts';
 import type { SendDeps } from './attempt/deps.ts';
 import { type DrainOptions, Drains } from './attempt/drains.ts';
 import { createOutcomePublisher } from './attempt/outcomes.ts';
 import { RetryBudget, type RetryBudgetOptions } from './attempt/retry-budget.ts';
 import { createTokenCounter, type TokenCounter } from './count-tokens/counter.ts';
+import { createSearchKeyOpener } from './hosted-tools/open-search-key.ts';
 import { Limiter } from './limits/limiter.ts';
 import { limitsPart } from './limits/part.ts';
+import { uploadFile } from './media/upload-file.ts';
 import { VendorMedia } from './media/vendor-media.ts';
 import { createEgressOpener } from './open-egress.ts';
 import { createKeyOpener } from './open-key.ts';
@@ -28,6 +32,7 @@ import { serveRealtime } from './realtime/serve-realtime.ts';
 import { serveRun } from './run.ts';
 import type { RunDeps } from './run-deps.ts';
 import { askUpstream } from './tasks/ask-upstream.ts';
+import type { BeginTaskDeps } from './tasks/deps.ts';
 import { type PollPace, TaskPoller } from './tasks/task-poller.ts';
 import { serveTurnsCall } from './turns/answer-call.ts';
 import type { TurnDeps } from './turns/deps.ts';
@@ -50,6 +55,8 @@ export interface TranslatorDeps {
   config: TranslatorConfig;
   /** How near the process is to its end. Stopping leaves it be. */
   pressure: Pressure;
+  /** Prices of models. Absent: models have none. */
+  priceOf?: PriceOf;
   /** Absent: no request is traced. */
   tracer?: Tracer | undefined;
 }
@@ -87,29 +94,43 @@ interface Composed {
 function composeDeps(deps: TranslatorDeps): Composed {
   const { bus, catalog, outbound, keyring, logger, redactor, config } = deps;
   const mintId = createMinter();
+  const tokens = createAccessTokens({ bus, keyring, redactor });
   const limiter = new Limiter(deps.state);
   const counter = createTokenCounter();
   const scripts = { bus, logger };
   const reroute = { bus, catalog, maxHops: config.maxHops };
+  const secrets = { keyring, redactor, tokens, openKey: createKeyOpener(keyring, redactor, tokens) };
+  const dialers = { upstreams: outbound, publicUrls: deps.publicUrls ?? null };
+  const egressOf = createEgressOpener(keyring, redactor);
   const prepare: PrepareDeps = {
     mintId,
     signatures: { envelopeKeys: envelopeKeys(keyring), refused: new RefusedSignatures() },
     refusedFlags: new RefusedFlags(),
     scripts,
-    network: { egressOf: createEgressOpener(keyring, redactor), clientUrls: deps.clientUrls ?? null },
+    hosted: { searches: outbound, pages: deps.publicUrls ?? null, openKey: createSearchKeyOpener(keyring, redactor), mintId },
+    network: { egressOf, clientUrls: deps.clientUrls ?? null },
+    upload: (file, upload, context) => uploadFile(file, upload, context, { ...dialers, secrets, egressOf }),
+  };
+  const tasks: BeginTaskDeps = {
+    bus,
+    logger,
+    mintId,
+    ask: (task) => askUpstream(task, undefined, { catalog, send, network: prepare.network }),
+    cancel: (task) => askUpstream(task, 'cancel', { catalog, send, network: prepare.network }),
   };
   const send: SendDeps = {
     outbound,
-    secrets: { keyring, redactor, openKey: createKeyOpener(keyring, redactor) },
+    secrets,
     reply: {
       mintId,
-      media: new VendorMedia(outbound, deps.publicUrls ?? null),
+      media: new VendorMedia(dialers),
+      tasks,
       promptSizes: new PromptSizes(),
       maxEventBytes: 16 * mebibyte,
       maxReplyBytes: 64 * mebibyte,
     },
     scripts,
-    tasks: { bus, logger, mintId, cancel: (task) => askUpstream(task, 'cancel', { catalog, send, network: prepare.network }) },
+    tasks,
     logger,
     drains: new Drains(config.drains),
   };
@@ -136,6 +157,7 @@ function composeDeps(deps: TranslatorDeps): Composed {
     attempts: { balance, reroute, prepare, send },
     counting: { counter, reroute, prepare, send },
     turns,
+    priceOf: deps.priceOf ?? (() => null),
   };
   const realtime: RealtimeDeps = {
     bus,

@@ -2,6 +2,13 @@
 import { noUsage, type Usage, type UsageSource } from '@model-gateway/contracts';
 import type { ChatEvent, DeltaEvent, FinishReason } from '@model-gateway/protocols';
 
+/** What two calls of an upstream used together. */
+export function addUsage(one: Usage, other: Usage): Usage {
+  const sum: Usage = { ...one };
+  for (const [name, count] of Object.entries(other) as [keyof Usage, number | undefined][]) if (count !== undefined) sum[name] = (sum[name] ?? 0) + count;
+  return sum;
+}
+
 /** Bytes of text to a token: close enough across vendors for what was never counted, and always flagged. */
 const bytesPerToken = 4;
 
@@ -11,6 +18,9 @@ export class Meter {
   #guessed = false;
   #outputChars = 0;
   #reasoningChars = 0;
+  /** Of earlier calls of the upstream for the same reply. */
+  #before: { tokens: Usage; guessed: boolean } | null = null;
+  #calls = 1;
   /** Why the reply ended; null while that is not known. */
   finish: FinishReason | null = null;
   /** The vendor's id of the model that answered, where it let another one than was asked for do so. */
@@ -44,6 +54,12 @@ export class Meter {
 
   /** Forgets a reply that was given up before the caller saw any of it. */
   reset(): void {
+    this.#before = null;
+    this.#calls = 1;
+    this.#forget();
+  }
+
+  #forget(): void {
     this.#usage = null;
     this.#guessed = false;
     this.#outputChars = 0;
@@ -54,7 +70,21 @@ export class Meter {
 
   /** What is known so far; undefined when nothing was metered. */
   get usage(): Usage | undefined {
+    if (this.#usage && this.#before) return addUsage(this.#before.tokens, this.#usage);
     return this.#usage ?? undefined;
+  }
+
+  /** How often the upstream was called for the reply. */
+  get calls(): number {
+    return this.#calls;
+  }
+
+  /** The upstream is called again for the same reply: what was used so far stays. */
+  nextCall(promptTokens: () => number): void {
+    const { tokens, source } = this.settle(true, promptTokens);
+    this.#before = { tokens, guessed: source === 'estimated' };
+    this.#calls++;
+    this.#forget();
   }
 
   /**
@@ -63,6 +93,14 @@ export class Meter {
    * `promptTokens` is asked then alone.
    */
   settle(complete: boolean, promptTokens: () => number): { tokens: Usage; source: UsageSource | null } {
+    const own = this.settleCall(complete, promptTokens);
+    if (!this.#before) return own;
+    const source = this.#before.guessed || own.source === 'estimated' ? 'estimated' : (own.source ?? 'partial');
+    return { tokens: addUsage(this.#before.tokens, own.tokens), source };
+  }
+
+  /** The same of the present call alone. */
+  settleCall(complete: boolean, promptTokens: () => number): { tokens: Usage; source: UsageSource | null } {
     const output = Math.ceil(this.#outputChars / bytesPerToken);
     const reasoning = Math.ceil(this.#reasoningChars / bytesPerToken);
     if (this.#usage) {

@@ -4,11 +4,21 @@ import { type SealedUpstreamKey, sealedAs, type UpstreamRecord } from '@model-ga
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { Keyring } from '@model-gateway/secrets';
 import type { Redactor } from '@model-gateway/telemetry';
+import { type AccessTokens, NoAccessError } from './access-tokens.ts';
 
-export function createKeyOpener(keyring: Keyring, redactor: Redactor): (upstream: UpstreamRecord, key: SealedUpstreamKey) => string {
+export function createKeyOpener(
+  keyring: Keyring,
+  redactor: Redactor,
+  tokens?: Pick<AccessTokens, 'known'>,
+): (upstream: UpstreamRecord, key: SealedUpstreamKey) => string {
   /** By the record of the key, which stays the same object until it changes. */
   const opened = new WeakMap<SealedUpstreamKey, string>();
   return (upstream, key) => {
+    if (upstream.sso_credential) {
+      const access = tokens?.known(upstream.sso_credential);
+      if (!access) throw new NoAccessError('unavailable');
+      return access.token;
+    }
     const known = opened.get(key);
     if (known !== undefined) return known;
     let value: string;

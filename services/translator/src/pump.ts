@@ -74,7 +74,7 @@ export class Pump {
     this.#source = recordSource(framing, maxEventBytes);
     this.#unwrap = unwrapRecord;
     this.#parse = parse ?? (({ data }) => parseRecord(data));
-    const isPlain = !unwrapRecord && !upstreamRequest.emulation && !upstreamRequest.relaxedToolSchemas;
+    const isPlain = !unwrapRecord && !upstreamRequest.emulation && !upstreamRequest.relaxedToolSchemas && transform.readsAll !== true;
     this.#fastPath = deltaFields && isPlain ? new DeltaFastPath(deltaFields, transform) : null;
   }
 

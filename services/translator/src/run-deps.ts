@@ -1,6 +1,7 @@
 /** What runs of requests use. Composed once in `index.ts`. */
 import type { Bus } from '@model-gateway/bus';
 import type { DenseSet } from '@model-gateway/collections';
+import type { PriceOf } from '@model-gateway/model-catalog';
 import type { Pressure } from '@model-gateway/service-runtime';
 import type { Logger, Redactor, Tracer } from '@model-gateway/telemetry';
 import type { AttemptDeps } from './attempt/deps.ts';
@@ -22,4 +23,6 @@ export interface RunDeps {
   readonly attempts: AttemptDeps;
   readonly counting: CountDeps;
   readonly turns: TurnDeps;
+  /** Prices of models, for rows whose cost is not that of the model alone. */
+  readonly priceOf: PriceOf;
 }

@@ -6,6 +6,7 @@ import { takenAnyway } from '@model-gateway/service-runtime';
 import { traceFields } from '@model-gateway/telemetry';
 import { runAttempts } from './attempt/run-attempts.ts';
 import { countTokens } from './count-tokens/count-tokens.ts';
+import { withSearches } from './hosted-tools/price-searches.ts';
 import { receiptHeaders } from './receipt.ts';
 import { ReplySink } from './reply-sink.ts';
 import { RequestBody } from './request/body.ts';
@@ -93,7 +94,7 @@ function finish(run: Run): void {
   if (cancellation.reason !== null) return publishOwnRow(run, true);
   sink.release();
   // Counting uses no tokens.
-  const tail = { row: rowOf(run, 200, null, job.operation !== 'count-tokens'), ...traceOf(run) };
+  const tail = { row: rowOf(run, 200, null, job.operation !== 'count-tokens'), ...taskOf(run), ...traceOf(run) };
   const body = sink.wholeBody;
   keepUntilSettled(stream, tail.row, deps);
   if (body)
@@ -121,12 +122,12 @@ function fail(run: Run, cause: unknown): void {
   keepUntilSettled(stream, row, deps);
   // What the ending of a stream tells its caller are the figures of the row.
   const { tokens, source } = record.settle(false);
-  stream.tail({ row, error: error.toWire(), ...(source !== null && { usage: tokens }), ...traceOf(run) });
+  stream.tail({ row, error: error.toWire(), ...(source !== null && { usage: tokens }), ...taskOf(run), ...traceOf(run) });
 }
 
 /** The finished row, with which the run's span ends. */
-function rowOf({ request, record }: Run, status: number, errorCode: string | null, complete: boolean): RequestRow {
-  const row = record.row(status, errorCode, complete);
+function rowOf({ request, record, deps }: Run, status: number, errorCode: string | null, complete: boolean): RequestRow {
+  const row = withSearches(record.row(status, errorCode, complete), record.searched, deps.priceOf);
   if (request.span) endRun(request.span, row);
   return row;
 }
@@ -135,6 +136,8 @@ function rowOf({ request, record }: Run, status: number, errorCode: string | nul
 const maxTraceLength = 1024 * 1024;
 const traceOf = ({ record: { sentBody }, deps }: Run): Pick<ReplyTail, 'trace'> =>
   sentBody === null ? {} : { trace: { body: deps.redactor.redact(sentBody.toString('utf8')).slice(0, maxTraceLength) } };
+
+const taskOf = ({ record: { task } }: Run): Pick<ReplyTail, 'task'> => (task === undefined ? {} : { task });
 
 /** The row is ours until the edge confirms that it is stored. The closure holds the row alone: the request's bytes must not wait with it. */
 function keepUntilSettled(stream: Stream, row: RequestRow, deps: RunDeps): void {

@@ -20,14 +20,21 @@ export interface AuditKeeperDeps {
   now: () => number;
 }
 
-type AuditSubject = 'audit.record' | 'audit.violation';
+type AuditSubject = 'audit.record' | 'audit.violation' | 'audit.tool';
+
+const toolActions: ReadonlySet<string> = new Set(['tool.call', 'acl.violation', 'mcp.context.refreshed']);
 
 /**
  * What a subject allows: only services that sign people in and change the configuration may publish `audit.record`, and they may record anything;
- * a compromised edge can write violations of access keys and nothing else. null: it may be recorded.
+ * a compromised edge can write violations of access keys and nothing else, a compromised aggregator what access keys did with tools. null: it may be
+ * recorded.
  */
 function kindFault(subject: AuditSubject, { action, actor, entity_type }: AuditRow): string | null {
   if (subject === 'audit.record') return null;
+  if (subject === 'audit.tool') {
+    const isOfTools = toolActions.has(action) && actor.startsWith('api_key:') && (entity_type === 'mcp' || entity_type === 'mcp_context');
+    return isOfTools ? null : 'is not what an access key did with a tool: this subject allows no other record';
+  }
   const isViolation = action === 'acl.violation' && actor.startsWith('api_key:') && (entity_type === 'model' || entity_type === 'key_group');
   return isViolation ? null : 'is no violation of an access key: this subject allows no other record';
 }
@@ -53,6 +60,7 @@ export function keepAudit({ bus, storage, logger, setAside, now }: AuditKeeperDe
   const listenings = [
     bus.listenDurably('audit.record', keep('audit.record'), batching),
     bus.listenDurably('audit.violation', keep('audit.violation'), batching),
+    bus.listenDurably('audit.tool', keep('audit.tool'), batching),
   ];
   return { dispose: async () => void (await Promise.all(listenings.map((one) => one.dispose()))) };
 }

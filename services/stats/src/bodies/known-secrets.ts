@@ -29,7 +29,8 @@ export function createKnownSecrets({ keyring, redactor, logger }: KnownSecretsDe
   };
   const secretsOf = (upstream: UpstreamRecord): string[] => {
     const { id, api_keys, proxy, custom_headers, sealed_headers = {} } = upstream;
-    const keys = api_keys.flatMap((key) => open(upstream, key.sealed, sealedAs.upstreamKey(id, key.id)));
+    // What stands for a login has no value of its own.
+    const keys = api_keys.flatMap((key) => (key.sealed === '' ? [] : open(upstream, key.sealed, sealedAs.upstreamKey(id, key.id))));
     const userInfo = proxy?.sealed ? open(upstream, proxy.sealed, sealedAs.upstreamProxy(id)) : [];
     const likely = Object.entries(custom_headers).flatMap(([name, value]) => (mayCarryCredential(name) ? [value] : []));
     const sealed = Object.entries(sealed_headers).flatMap(([name, value]) => open(upstream, value, sealedAs.upstreamHeader(id, name.toLowerCase())));

@@ -2,7 +2,7 @@
 import type { Bus, Disposable } from '@model-gateway/bus';
 import { type KeptTask, sealedAs, type TaskFacts, type TasksAnswer, type TasksCall } from '@model-gateway/contracts';
 import type { Keyring } from '@model-gateway/secrets';
-import type { Storage, StoredTask } from '@model-gateway/storage';
+import type { NewTask, Storage, StoredTask } from '@model-gateway/storage';
 import type { Logger } from '@model-gateway/telemetry';
 
 /** What the store of tasks needs. */
@@ -20,8 +20,27 @@ const keptMs = 7 * 86_400_000;
 /** The caller looks first, as a rule. */
 const firstDueMs = 5_000;
 const maxLeased = 50;
+/** A task that is never seen to end holds nothing of a budget for longer: upstreams have forgotten it by then. */
+const heldMs = 24 * 3_600_000;
+/** What a task cost is counted when its row arrives, which may be after the news of its end. */
+const rowMs = 5_000;
+
+/** More is no price list's doing. */
+const maxCurrencies = 50;
 
 const nothing: TasksAnswer = { tasks: [] };
+
+const reservationOf = ({ createdAt, reserved, request }: TaskFacts): Pick<NewTask, 'reservation'> =>
+  reserved
+    ? {
+        reservation: {
+          accessKey: request.accessKey,
+          keyGroup: request.keyGroup,
+          amounts: Object.fromEntries(Object.entries(reserved).slice(0, maxCurrencies)),
+          until: createdAt + heldMs,
+        },
+      }
+    : {};
 
 export function keepTasks({ bus, storage: { tasks }, keyring, logger, now }: KeepTasksDeps): Disposable {
   const seal = (text: string, { owner, id }: Pick<TaskFacts, 'owner' | 'id'>): string => keyring.seal(text, sealedAs.task(owner, id));
@@ -44,7 +63,9 @@ export function keepTasks({ bus, storage: { tasks }, keyring, logger, now }: Kee
       case 'add': {
         const { task } = call;
         const { owner, id, createdAt } = task;
-        await tasks.add({ owner, id, content: seal(JSON.stringify(task), task), createdAt, dueAt: now() + firstDueMs, expiresAt: now() + keptMs });
+        const times = { createdAt, dueAt: now() + firstDueMs, expiresAt: now() + keptMs };
+        const facts = { accessKey: task.request.accessKey, model: task.at.model, request: task.request.id };
+        await tasks.add({ owner, id, content: seal(JSON.stringify(task), task), ...times, ...facts, ...reservationOf(task) });
         return nothing;
       }
       case 'find': {
@@ -57,7 +78,10 @@ export function keepTasks({ bus, storage: { tasks }, keyring, logger, now }: Kee
         await tasks.setDue(call.owner, call.id, now() + call.afterMs);
         return nothing;
       case 'end':
-        await tasks.end(call.owner, call.id, call.status, seal(call.reply, call));
+        await tasks.end({
+          ...{ owner: call.owner, id: call.id, status: call.status, reply: seal(call.reply, call) },
+          heldUntil: now() + (call.status === 'succeeded' ? rowMs : 0),
+        });
         return nothing;
     }
   };

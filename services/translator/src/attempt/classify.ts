@@ -3,6 +3,7 @@ import type { HealthSign } from '@model-gateway/contracts';
 import { type ErrorCode, GatewayError, type GatewayErrorOptions } from '@model-gateway/contracts/errors';
 import type { UpstreamFault } from '@model-gateway/protocols';
 import type { OutboundFault } from '@model-gateway/upstream-client';
+import type { NoAccessError } from '../access-tokens.ts';
 
 /**
  * `key`: another key of the same upstream may do better, and so may another node · `node-or-key`: another node rather than another key, since
@@ -114,6 +115,13 @@ const outboundClasses: Record<OutboundFault['class'], UpstreamFault['class']> = 
   aborted: 'broken',
   busy: 'busy',
 };
+
+/** A login that gives no token. For now: as an upstream that cannot be reached; else as a refused key. */
+export const noAccess = ({ refusal }: NoAccessError): UpstreamFault => ({
+  class: refusal === 'unavailable' ? 'server' : 'credential',
+  code: `sso_${refusal}`,
+  message: `the credential of the upstream gives no token: ${refusal}`,
+});
 
 /** A transport failure in the protocol's terms. A reset before any reply is a failed connection, not a broken reply. */
 export function outboundFault(fault: OutboundFault, replied: boolean): UpstreamFault {

@@ -5,6 +5,7 @@ import type { SealedUpstreamKey, UpstreamRecord } from '@model-gateway/contracts
 import type { Keyring } from '@model-gateway/secrets';
 import type { Logger, Redactor } from '@model-gateway/telemetry';
 import type { Outbound } from '@model-gateway/upstream-client';
+import type { AccessTokens } from '../access-tokens.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { PrepareDeps } from '../prepare/deps.ts';
 import type { ReplyDeps } from '../reply-transform/deps.ts';
@@ -56,6 +57,8 @@ export interface SendDeps {
 export interface SecretDeps {
   readonly keyring: Keyring;
   readonly redactor: Redactor;
-  /** Opens an upstream's key where it is used. */
+  /** Tokens of credentials that came by login. */
+  readonly tokens: AccessTokens;
+  /** Opens an upstream's key where it is used; of a login, the token, which has to be known. */
   openKey(upstream: UpstreamRecord, key: SealedUpstreamKey): string;
 }

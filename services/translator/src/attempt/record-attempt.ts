@@ -2,18 +2,24 @@
 import { type AttemptRecord, type Job, sealedAs } from '@model-gateway/contracts';
 import { isGatewayError } from '@model-gateway/contracts/errors';
 import type { UpstreamFault } from '@model-gateway/protocols';
+import { NoAccessError } from '../access-tokens.ts';
 import type { Lease } from '../limits/lease.ts';
 import type { UpstreamRequest } from '../prepare/upstream-request.ts';
 import { abandonAttempt, beginAttempt, endAttempt } from '../spans.ts';
 import type { AttemptContext } from './attempt-context.ts';
-import { healthSign } from './classify.ts';
+import { healthSign, noAccess } from './classify.ts';
 import type { SecretDeps } from './deps.ts';
 import type { AttemptWatch } from './outcomes.ts';
 import type { AttemptEnd } from './result.ts';
 import { sendAttempt } from './send.ts';
 
-/** The lease is released when the upstream's call is over, or given back when nothing was sent. */
-export async function recordAttempt(attempt: AttemptContext, upstreamRequest: UpstreamRequest, lease: Lease): Promise<AttemptEnd> {
+/** `isUnclear`: an end of which a repetition decides what it says of the upstream's health. The lease is released when the upstream's call is over, or given back when nothing was sent. */
+export async function recordAttempt(
+  attempt: AttemptContext,
+  upstreamRequest: UpstreamRequest,
+  lease: Lease,
+  isUnclear: (end: AttemptEnd) => boolean = () => false,
+): Promise<AttemptEnd> {
   const { request, record, route, node, plan, deps } = attempt;
   const began = performance.now();
   const watch = deps.balance.outcomes.begin(route, node, plan.plan.balanced);
@@ -37,7 +43,7 @@ export async function recordAttempt(attempt: AttemptContext, upstreamRequest: Up
   record.addAttempt(row);
   if (span) endAttempt(span, { request, record, attempt: row, began, complete: end.fault === null });
   // A caller who left, or a process that shuts down, says nothing of the upstream.
-  if (end.fault && !request.cancellation.isOver) publishFault(watch, end, request.job);
+  if (end.fault && !request.cancellation.isOver && !isUnclear(end)) publishFault(watch, end, request.job);
   return end;
 }
 
@@ -64,8 +70,14 @@ function publishFault(watch: AttemptWatch, { fault, status }: AttemptEnd, { oper
   else watch.failed(sign, fault.retryAfterMs);
 }
 
+/** For an end that was unclear, when there was no repetition. */
+export function publishRefused({ route, node, plan, deps }: AttemptContext): void {
+  deps.balance.outcomes.begin(route, node, plan.plan.balanced).failed('key', undefined);
+}
+
 /** A stored key that does not open any more (its master key is gone) is a refused one: others may still work. null: it was something else. */
 function unreadableKey(error: unknown): AttemptEnd | null {
+  if (error instanceof NoAccessError) return { fault: noAccess(error), committed: false, status: null };
   if (!isGatewayError(error) || error.code !== 'upstream_credential') return null;
   return { fault: { class: 'credential', code: 'unreadable_key', message: 'the stored key cannot be opened' }, committed: false, status: null };
 }

@@ -1,6 +1,8 @@
 /** One attempt: a lease, the request in the upstream's protocol, the call, and once more without what the upstream refused to understand. */
-import type { SignatureRefusal } from '@model-gateway/protocols';
+import { GatewayError } from '@model-gateway/contracts/errors';
+import type { SignatureRefusal, UpstreamFault } from '@model-gateway/protocols';
 import type { Admission, Lease } from '../limits/lease.ts';
+import { UploadFailure } from '../media/upload-file.ts';
 import { prepare } from '../prepare/prepare.ts';
 import type { UpstreamRequest } from '../prepare/upstream-request.ts';
 import { strictRefusal } from '../receipt.ts';
@@ -10,8 +12,9 @@ import { admit } from './admit.ts';
 import type { AttemptContext } from './attempt-context.ts';
 import { faultToError } from './classify.ts';
 import { faultFacts } from './fault-facts.ts';
-import { recordAttempt } from './record-attempt.ts';
+import { publishRefused, recordAttempt } from './record-attempt.ts';
 import type { AttemptEnd, AttemptResult } from './result.ts';
+import { mayRenew, reportRejected, usedToken, withRenewedToken } from './with-renewed-token.ts';
 import { withoutFlags } from './without-flags.ts';
 import { withoutSignatures } from './without-signatures.ts';
 
@@ -19,11 +22,20 @@ import { withoutSignatures } from './without-signatures.ts';
 export async function runAttempt(attempt: AttemptContext): Promise<AttemptResult> {
   attempt.record.startAttempt(attempt.route);
   attempt.request.cache.parts = undefined;
+  attempt.request.cache.hosted = undefined;
+  attempt.request.cache.hostedReply = undefined;
   if (taskCodecOf(attempt.request, attempt.route)) await checkTaskStore(attempt, attempt.deps.send.tasks);
   const admission = await admitOrStop(attempt);
   if (admission.limited) return { kind: 'limited', retryAfterMs: admission.retryAfterMs };
-  const preparing = prepareUnder(admission, attempt);
-  let upstreamRequest = preparing instanceof Promise ? await preparing : preparing;
+  let upstreamRequest: UpstreamRequest;
+  try {
+    const preparing = prepareUnder(admission, attempt);
+    upstreamRequest = preparing instanceof Promise ? await preparing : preparing;
+  } catch (error) {
+    // With this account the file could not be uploaded: as if the call had failed.
+    if (error instanceof UploadFailure) return judge(attempt, { fault: error.fault, committed: false, status: error.status });
+    throw error;
+  }
   // Another route is another account: a body with signatures opened for this one is prepared again without them.
   if (upstreamRequest.rerouteTo !== undefined && upstreamRequest.target.signatures.opened())
     upstreamRequest = await prepareUnder(admission, attempt, { about: 'signatures' });
@@ -33,24 +45,79 @@ export async function runAttempt(attempt: AttemptContext): Promise<AttemptResult
     return unsent;
   }
   stopIfOver(attempt, admission);
-  const first = await recordAttempt(attempt, upstreamRequest, admission);
+  const first = await sendOnce(attempt, upstreamRequest, admission);
   const parts = unfinishedParts(attempt);
-  if (first.fault === null && parts) return sendRest(attempt, parts);
-  return judge(attempt, first.fault === null ? first : await sendWithout(attempt, upstreamRequest, first));
+  if (first.fault === null && !first.refusal && parts) return sendRest(attempt, parts, first);
+  const end = first.fault === null ? first : await sendWithout(attempt, upstreamRequest, first);
+  return hasWaitingTools(attempt) ? sendRounds(attempt, end) : judge(attempt, end);
+}
+
+const hasWaitingTools = ({ request: { cache } }: AttemptContext): boolean => cache.hosted?.waits === true;
+
+/** With the token of a login that the upstream refuses: twice, the second time with a renewed one. */
+async function sendOnce(attempt: AttemptContext, upstreamRequest: UpstreamRequest, lease: Lease): Promise<AttemptEnd> {
+  const { route, request, deps } = attempt;
+  if (!route.upstream.sso_credential) return recordAttempt(attempt, upstreamRequest, lease);
+  let used = await usedToken(route, deps.send.secrets);
+  const first = await recordAttempt(attempt, upstreamRequest, lease, (end) => mayRenew(route, end));
+  if (!mayRenew(route, first)) return first;
+  const again = await withRenewedToken(attempt, upstreamRequest, first, used);
+  request.cancellation.throwIfOver();
+  const admission = again && (await admitOrStop(attempt));
+  if (!again || !admission || admission.limited) {
+    publishRefused(attempt);
+    return first;
+  }
+  used = await usedToken(route, deps.send.secrets);
+  const second = await recordAttempt(attempt, again, admission);
+  if (mayRenew(route, second)) reportRejected(attempt, used);
+  return second;
 }
 
 const unfinishedParts = ({ request: { cache } }: AttemptContext): UnaryParts | undefined => (cache.parts?.isDone === false ? cache.parts : undefined);
 
-/** The other calls of a question that its upstream takes in parts, each under a lease of its own. */
-async function sendRest(attempt: AttemptContext, parts: UnaryParts): Promise<AttemptResult> {
+const noAnswer: UpstreamFault = { class: 'broken', code: 'unreadable', message: 'the upstream sent a reply that is no answer' };
+
+/** The other calls of a question that its upstream takes in parts, each under a lease of its own. `first`: how the call before them ended. */
+async function sendRest(attempt: AttemptContext, parts: UnaryParts, first: AttemptEnd): Promise<AttemptResult> {
+  if (parts.answered === 0) return judge(attempt, { ...first, fault: noAnswer });
   for (;;) {
+    const { answered } = parts;
     const admission = await admitOrStop(attempt);
     if (admission.limited) return { kind: 'limited', retryAfterMs: admission.retryAfterMs };
     const upstreamRequest = await prepareUnder(admission, attempt);
     stopIfOver(attempt, admission);
-    const end = await recordAttempt(attempt, upstreamRequest, admission);
+    const end = await sendOnce(attempt, upstreamRequest, admission);
     if (end.fault !== null || end.refusal || parts.isDone) return judge(attempt, end);
+    // Whatever came, it was no part of the answer: asked again, the upstream would say the same.
+    if (parts.answered === answered) return judge(attempt, { ...end, fault: noAnswer });
   }
+}
+
+/** Hosted tools were called: they are run, and the upstream is asked again with what they found, until it answers without them. */
+async function sendRounds(attempt: AttemptContext, first: AttemptEnd): Promise<AttemptResult> {
+  const { request, record, sink } = attempt;
+  const { hosted, hostedReply, searchPrice } = request.cache;
+  let end = first;
+  while (end.fault === null && !end.refusal && hosted?.waits && hostedReply) {
+    const shown = await hosted.answer(request.cancellation.signal());
+    record.addSearches(hosted.takeSearches(), searchPrice);
+    request.cancellation.throwIfOver();
+    hostedReply.deliver(shown, sink, request.job.stream);
+    if (hosted.isOver) return { kind: 'done' };
+    record.nextCall();
+    const admission = await admitOrStop(attempt);
+    if (admission.limited) {
+      // What the caller has seen cannot go on at another node.
+      if (sink.committed) throw new GatewayError('upstream_rate_limited');
+      return { kind: 'limited', retryAfterMs: admission.retryAfterMs };
+    }
+    const upstreamRequest = await prepareUnder(admission, attempt);
+    stopIfOver(attempt, admission);
+    end = await sendOnce(attempt, upstreamRequest, admission);
+    if (sink.committed) end = { ...end, committed: true };
+  }
+  return judge(attempt, end);
 }
 
 /** The lease of this attempt, given back where the request is over. */

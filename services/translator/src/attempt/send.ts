@@ -4,12 +4,15 @@ import { isGatewayError, toGatewayError } from '@model-gateway/contracts/errors'
 import type { UpstreamFault } from '@model-gateway/protocols';
 import { Pieces } from '@model-gateway/stream-framing';
 import type { OutboundCall } from '@model-gateway/upstream-client';
+import { NoAccessError } from '../access-tokens.ts';
+import type { HostedReply } from '../hosted-tools/hosted-reply.ts';
 import type { Lease } from '../limits/lease.ts';
 import { isUntouched } from '../prepare/order.ts';
 import type { UpstreamRequest } from '../prepare/upstream-request.ts';
 import { Pump, type PumpSink } from '../pump.ts';
 import type { ReplySink } from '../reply-sink.ts';
 import { FoldedTransform, isStream, noSink } from '../reply-transform/folded.ts';
+import { HostedTransform } from '../reply-transform/hosted.ts';
 import { readEvent } from '../reply-transform/large-event.ts';
 import { PassedBytes } from '../reply-transform/passed-bytes.ts';
 import { PassedReply } from '../reply-transform/passed-reply.ts';
@@ -18,13 +21,14 @@ import { TaskReply } from '../reply-transform/task-reply.ts';
 import { TranslatedTransform } from '../reply-transform/translated.ts';
 import { UnaryTransform } from '../reply-transform/unary.ts';
 import { UnaryReader } from '../reply-transform/unary-reader.ts';
+import type { UnaryStream } from '../reply-transform/unary-stream.ts';
 import { VerbatimTransform } from '../reply-transform/verbatim.ts';
 import type { RequestContext } from '../request/context.ts';
 import type { CurrentRequest } from '../request/current.ts';
 import type { RequestRecord } from '../request/record.ts';
 import { type ResponseScriptContext, runFoldedScript, runResponseScript } from '../scripts/response-script.ts';
 import { beginTask, taskCodecOf } from '../tasks/begin-task.ts';
-import { outboundFault } from './classify.ts';
+import { noAccess, outboundFault } from './classify.ts';
 import type { SendDeps } from './deps.ts';
 import { callHeaders } from './headers.ts';
 import { isJsonObject } from './json-object.ts';
@@ -75,9 +79,12 @@ class Attempt {
   #pump: Pump | undefined;
   /** Of a reply that passes as bytes. */
   #passed: PassedBytes | PassedReply | TaskReply | undefined;
+  /** Set when the answer to one question comes in pieces. */
+  #streamed: UnaryStream | undefined;
   /** Set when a whole reply comes as a stream. */
   #folded: FoldedTransform | undefined;
   #settled = false;
+  #used: number | undefined;
   #drainTimer: NodeJS.Timeout | undefined;
   /** The caller left, and this is read on for the bill. */
   #draining = false;
@@ -100,7 +107,17 @@ class Attempt {
     return isUnary(this.#request.job.operation) ? new UnaryTransform(this.#current, this.#upstreamRequest, this.#deps.reply) : this.#translate();
   }
 
-  #translate(): TranslatedTransform {
+  /** Where the gateway runs hosted tools, the reply goes on over several calls. */
+  #translate(): TranslatedTransform | HostedReply {
+    const { cache } = this.#request;
+    const { hosted } = cache;
+    if (!hosted) return this.#newTranslation();
+    hosted.begin(this.#upstreamRequest.target.signatures.seal);
+    if (hosted.isFirst || !cache.hostedReply) cache.hostedReply = new HostedTransform(hosted, this.#newTranslation());
+    return cache.hostedReply;
+  }
+
+  #newTranslation(): TranslatedTransform {
     return new TranslatedTransform(this.#current, this.#upstreamRequest, this.#deps.reply);
   }
 
@@ -111,6 +128,7 @@ class Attempt {
     headers.then(
       (signed) => this.#send(signed),
       (error: unknown) => {
+        if (error instanceof NoAccessError) return this.#settle({ fault: noAccess(error), committed: false, status: null });
         this.#deps.logger.error(
           { request: this.#request.job.id, upstream: this.#upstreamRequest.target.route.upstream.name, error },
           'request could not be signed',
@@ -209,6 +227,12 @@ class Attempt {
   }
 
   #createPump(transform: ReplyTransform, sink: PumpSink): Pump {
+    if (transform instanceof UnaryTransform) this.#streamed = transform.stream();
+    const streamed = this.#streamed;
+    if (streamed) {
+      const typed: PumpSink = { commit: () => this.#sink.commit(streamed.contentType), send: (bytes) => this.#sink.send(bytes) };
+      return new Pump(this.#record, this.#upstreamRequest, { ...streamed, sink: typed }, this.#deps.reply.maxEventBytes);
+    }
     const reader = isUnary(this.#request.job.operation) ? { reader: new UnaryReader(this.#upstreamRequest.target.adapter), parse: readEvent } : {};
     return new Pump(this.#record, this.#upstreamRequest, { transform, sink, ...reader }, this.#deps.reply.maxEventBytes);
   }
@@ -218,13 +242,7 @@ class Attempt {
    * other. false: nothing but blanks, which tell nothing.
    */
   #lookAtFirst(chunk: Buffer): boolean {
-    if (
-      !this.#request.job.stream ||
-      this.#request.job.streamForm === 'bytes' ||
-      this.#mode === 'error' ||
-      this.#upstreamRequest.target.adapter.framing !== 'sse'
-    )
-      return true;
+    if (!this.#request.job.stream || this.#mode === 'error' || this.#upstreamRequest.target.adapter.framing !== 'sse') return true;
     const first = firstVisible(chunk);
     if (first === undefined) return false;
     if (this.#mode === 'stream' && beginsObject(first)) {
@@ -319,6 +337,7 @@ class Attempt {
 
   #finishStream(): void {
     const end = this.#pump!.finish();
+    if (this.#streamed?.unread !== undefined) return this.#readWhole(Buffer.from(JSON.stringify(this.#streamed.unread)));
     if (this.#folded) return this.#finishFolded(this.#folded, end.fault);
     this.#settle({ fault: end.fault, committed: end.committed, status: this.#status });
   }
@@ -334,10 +353,11 @@ class Attempt {
     );
   }
 
-  #deliverFolded(print: () => string | Uint8Array): void {
+  #deliverFolded(print: () => string | Uint8Array | undefined): void {
     if (this.#settled) return;
     try {
-      this.#sink.whole(print());
+      const body = print();
+      if (body !== undefined) this.#sink.whole(body);
       this.#settle({ fault: null, committed: true, status: this.#status });
     } catch (error) {
       this.#unreadable(error);
@@ -379,14 +399,15 @@ class Attempt {
       upstreamRequest: this.#upstreamRequest,
       transform: this.#transform,
       contentType: this.#headers['content-type'] ?? '',
-      translate: () => this.#translate(),
+      translate: () => (this.#transform instanceof HostedTransform ? this.#transform : this.#translate()),
     };
     try {
       const made = deliverWhole(bytes, reply);
       if (!(made instanceof Promise)) return this.#settle({ ...made, status: this.#status });
       made.then(
         (end) => this.#settle({ ...end, status: this.#status }),
-        (error: unknown) => this.#unreadable(error),
+        (error: unknown) =>
+          isGatewayError(error) ? this.#settle({ fault: null, committed: false, status: this.#status, refusal: error }) : this.#unreadable(error),
       );
     } catch (error) {
       this.#unreadable(error);
@@ -429,12 +450,14 @@ class Attempt {
   }
 
   #release(): void {
-    this.#lease.release(() => tokensUsed(this.#record));
+    this.#lease.release(() => this.#used ?? tokensUsed(this.#record));
   }
 
   #settle(end: AttemptEnd): void {
     if (this.#settled) return;
     this.#settled = true;
+    // The next call of the same reply may begin before this one is closed.
+    if (this.#request.cache.hosted) this.#used = tokensUsed(this.#record);
     if (this.#draining) {
       clearTimeout(this.#drainTimer);
       this.#deps.drains.giveBack();
@@ -445,6 +468,6 @@ class Attempt {
 }
 
 function tokensUsed(record: RequestRecord): number {
-  const { input, cacheRead, cacheWrite5m, cacheWrite1h, output, reasoning } = record.settle(false).tokens;
+  const { input, cacheRead, cacheWrite5m, cacheWrite1h, output, reasoning } = record.settleCall().tokens;
   return input + cacheRead + cacheWrite5m + cacheWrite1h + output + reasoning;
 }

@@ -19,7 +19,7 @@ export interface ReplyTarget extends Pick<CurrentRequest, 'request' | 'record'> 
   /** As the upstream names it. */
   readonly contentType: string;
   /** A transform that prints the reply in the caller's protocol, whichever `transform` is. */
-  readonly translate: () => TranslatedTransform;
+  readonly translate: () => Pick<TranslatedTransform, 'record' | 'finish'>;
 }
 
 const noEvents: ChatEvent[] = [];
@@ -78,7 +78,7 @@ function deliverUnary(bytes: Buffer, reply: ReplyTarget): Delivered | Promise<De
   if (usage) record.meter.count(usage);
   const body = transform.whole(bytes, json, noEvents);
   record.markContent();
-  sink.whole(body);
+  if (body !== undefined) sink.whole(body);
   return { fault: null, committed: true };
 }
 
@@ -119,7 +119,11 @@ function isReply(events: readonly ChatEvent[], { request, upstreamRequest }: Rep
 
 /** A whole reply to a caller that asked for a stream is printed as that stream. */
 function print({ request, sink, transform, translate }: ReplyTarget, bytes: Buffer, json: unknown, events: ChatEvent[]): void {
-  if (!request.job.stream) return sink.whole(transform.whole(bytes, json, events));
+  if (!request.job.stream) {
+    const body = transform.whole(bytes, json, events);
+    if (body !== undefined) sink.whole(body);
+    return;
+  }
   const printer = translate();
   const text = printer.record({ data: '', json, raw: bytes }, events) + printer.finish([]);
   sink.commit();

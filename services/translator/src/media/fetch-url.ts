@@ -20,10 +20,12 @@ export interface FetchLimits {
   signal: AbortSignal;
   /** Proxy, DNS and TLS settings; the ordinary way when absent. */
   egress?: Egress | undefined;
+  /** What the file is known to be, whatever its server says; its bytes still decide. */
+  type?: string;
 }
 
 /** null when it could not be fetched, whatever the reason: callers must not learn what is behind an address. */
-export function fetchUrl(outbound: Outbound, url: string, { maxBytes, totalMs, signal, egress }: FetchLimits): Promise<FetchedFile | null> {
+export function fetchUrl(outbound: Outbound, url: string, { maxBytes, totalMs, signal, egress, type }: FetchLimits): Promise<FetchedFile | null> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve(null);
     const pieces = new Pieces();
@@ -47,7 +49,7 @@ export function fetchUrl(outbound: Outbound, url: string, { maxBytes, totalMs, s
           if (size > maxBytes) stop();
           else pieces.add(chunk);
         },
-        end: () => finish(said === null ? null : readFile(pieces.take(), said)),
+        end: () => finish(said === null ? null : readFile(pieces.take(), type ?? said)),
         error: () => finish(null),
       },
     );

@@ -15,14 +15,30 @@ export interface NamedBy {
   signal: AbortSignal;
 }
 
-export class VendorMedia {
-  readonly #upstreams: Outbound;
-  readonly #publicUrls: Outbound | null;
+/** `upstreams` dials what an admin entered; `publicUrls` dials no private address (null: there is none, and nothing but the upstream itself is asked). */
+export interface VendorDialers {
+  readonly upstreams: Outbound;
+  readonly publicUrls: Outbound | null;
+}
 
-  /** `upstreams` dials what an admin entered; `publicUrls` dials no private address (null: there is none, and nothing but the upstream itself is asked). */
-  constructor(upstreams: Outbound, publicUrls: Outbound | null) {
-    this.#upstreams = upstreams;
-    this.#publicUrls = publicUrls;
+export class VendorMedia {
+  readonly #dialers: VendorDialers;
+
+  constructor(dialers: VendorDialers) {
+    this.#dialers = dialers;
+  }
+
+  /** What a reply says that the rest of it is at; undefined where that could not be had, or is no JSON. */
+  async fetchJson(url: string, call: NamedBy): Promise<unknown> {
+    const outbound = dialerFor(url, call.url, this.#dialers);
+    const file =
+      outbound && (await fetchUrl(outbound, url, { maxBytes: maxFileBytes, totalMs, signal: call.signal, egress: call.egress, type: 'application/json' }));
+    if (!file) return undefined;
+    try {
+      return JSON.parse(Buffer.from(file.data, 'base64').toString('utf8'));
+    } catch {
+      return undefined;
+    }
   }
 
   /** By address; null when one of them could not be had. */
@@ -41,12 +57,17 @@ export class VendorMedia {
   }
 
   async #fetch(url: string, call: NamedBy, maxBytes: number): Promise<FetchedFile | null> {
-    const address = readAddress(url);
-    // An upstream of the operator's own network may name files beside itself, and no others there.
-    const outbound = address && (address.origin === readAddress(call.url)?.origin ? this.#upstreams : this.#publicUrls);
+    const outbound = dialerFor(url, call.url, this.#dialers);
     if (!outbound || maxBytes <= 0) return null;
     return fetchUrl(outbound, url, { maxBytes, totalMs, signal: call.signal, egress: call.egress });
   }
+}
+
+/** What dials an address that an upstream named. An upstream of the operator's own network may name files beside itself, and no others there. */
+export function dialerFor(url: string, upstreamUrl: string, { upstreams, publicUrls }: VendorDialers): Outbound | null {
+  const address = readAddress(url);
+  if (!address) return null;
+  return address.origin === readAddress(upstreamUrl)?.origin ? upstreams : publicUrls;
 }
 
 /** null for what is no http address, or holds a credential. */

@@ -2,6 +2,8 @@
 import type { UpstreamRecord } from '@model-gateway/contracts';
 import type { DerivedKey } from '@model-gateway/secrets';
 import type { Egress, Outbound } from '@model-gateway/upstream-client';
+import type { HostedDeps } from '../hosted-tools/deps.ts';
+import type { UploadFile } from '../media/uploads.ts';
 import type { ScriptDeps } from '../scripts/deps.ts';
 import type { RefusedFlags } from './refused-flags.ts';
 import type { RefusedSignatures } from './refused-signatures.ts';
@@ -19,6 +21,9 @@ export interface PrepareDeps {
   readonly refusedFlags: RefusedFlags;
   readonly scripts: ScriptDeps;
   readonly network: NetworkDeps;
+  readonly hosted: HostedDeps;
+  /** Puts a caller's file into the storage of a vendor. */
+  readonly upload: UploadFile;
 }
 
 /** How connections are made. */

@@ -7,6 +7,7 @@ import type { RealtimeAdapter, UpstreamAdapter, UpstreamFault } from '@model-gat
 import type { Route } from '@model-gateway/routing';
 import type { WebSocketHandlers } from '@model-gateway/upstream-client';
 import { outboundFault } from '../attempt/classify.ts';
+import { awaitCredential, credentialHeaders } from '../attempt/credential.ts';
 import { headersOf } from '../attempt/upstream-headers.ts';
 import type { RealtimeDeps } from './deps.ts';
 
@@ -35,7 +36,13 @@ const connectMs = 10_000;
 const firstFrameMs = 15_000;
 
 /** `onGiveUp` receives what gives the attempt up; nothing is reported after that. */
-export function dial(context: DialContext, onGiveUp: (giveUp: () => void) => void): Promise<Dialled> {
+export async function dial(context: DialContext, onGiveUp: (giveUp: () => void) => void): Promise<Dialled> {
+  // What keeps the token from being known is said by the headers.
+  await (async () => awaitCredential(context.route, context.deps.secrets))().catch(() => undefined);
+  return handshake(context, onGiveUp);
+}
+
+function handshake(context: DialContext, onGiveUp: (giveUp: () => void) => void): Promise<Dialled> {
   return new Promise((resolve, reject) => {
     let headers: Record<string, string>;
     const { job, route, realtime, deps } = context;
@@ -73,7 +80,7 @@ export function dial(context: DialContext, onGiveUp: (giveUp: () => void) => voi
 /** The protocol's own, then the credential, then the upstream's custom headers, which override both. */
 function headersFor({ job, route, upstream, deps }: DialContext, own: Record<string, string>): Record<string, string> {
   const headers = { ...own };
-  if (route.key) Object.assign(headers, upstream.credential(deps.secrets.openKey(route.upstream, route.key), route.target, headers));
+  Object.assign(headers, credentialHeaders(route, upstream, headers, deps.secrets));
   renderHeaders(headersOf(route.upstream, deps.secrets), () => factsOf(job), headers);
   return headers;
 }

@@ -26,11 +26,11 @@ export class FoldedTransform implements ReplyTransform {
     return '';
   }
 
-  whole(bytes: Buffer, json: unknown, events: readonly ChatEvent[]): string | Uint8Array {
+  whole(bytes: Buffer, json: unknown, events: readonly ChatEvent[]): string | Uint8Array | undefined {
     return this.#whole.whole(bytes, json, events);
   }
 
-  print(): string | Uint8Array {
+  print(): string | Uint8Array | undefined {
     return this.whole(Buffer.alloc(0), undefined, this.#events);
   }
 }

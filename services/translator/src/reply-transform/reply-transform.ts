@@ -11,8 +11,10 @@ export interface ReplyTransform {
   record(record: RawRecord, events: readonly ChatEvent[]): string | Uint8Array | undefined;
   /** Of transforms that forward the record's bytes: the edits of the last one; null when it was changed otherwise. Absent: events are sent. */
   lastEdits?(): readonly Edit[] | null;
+  /** Every record has to be read for it, however alike they are. */
+  readonly readsAll?: boolean;
   /** Events that only the end of the body brings. */
   finish(events: readonly ChatEvent[]): string;
-  /** A whole reply's body. */
-  whole(bytes: Buffer, json: unknown, events: readonly ChatEvent[]): string | Uint8Array;
+  /** A whole reply's body; undefined: it is not complete yet, another call of the upstream follows. */
+  whole(bytes: Buffer, json: unknown, events: readonly ChatEvent[]): string | Uint8Array | undefined;
 }

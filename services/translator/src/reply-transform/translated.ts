@@ -121,6 +121,8 @@ export class TranslatedTransform implements ReplyTransform {
   }
 
   #learn(): void {
+    // What several calls read together says nothing of this prompt.
+    if (this.#record.meter.calls > 1) return;
     const { tokens, source } = this.#record.settle(true);
     if (source === 'upstream') this.#sizes.learn(this.#kind, this.#conversation, this.#bodyLength, tokens);
   }

@@ -2,7 +2,7 @@
 import type { ChatEvent, ReplyReader, StreamRecord, UpstreamAdapter } from '@model-gateway/protocols';
 
 /** What shows that something has come which a caller can use. */
-const content: ChatEvent = { type: 'block-start', index: 0, block: { type: 'text' } };
+export const content: ChatEvent = { type: 'block-start', index: 0, block: { type: 'text' } };
 
 export class UnaryReader implements ReplyReader {
   readonly #adapter: Pick<UpstreamAdapter, 'isUnaryEnd' | 'readUnaryUsage'>;

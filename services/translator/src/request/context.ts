@@ -3,6 +3,8 @@ import type { Job, ProtocolId } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import { type ClientAdapter, findProtocol } from '@model-gateway/protocols';
 import type { Span } from '@model-gateway/telemetry';
+import type { HostedReply, SearchPrice } from '../hosted-tools/hosted-reply.ts';
+import type { HostedSession } from '../hosted-tools/session.ts';
 import type { FetchedFile } from '../media/fetch-url.ts';
 import { LastRun } from '../scripts/last-run.ts';
 import type { RunningTurn } from '../turns/running-turn.ts';
@@ -64,6 +66,12 @@ export class RequestCache {
   passedTo: ProtocolId | undefined;
   /** Of the present attempt at a question that is no conversation: the calls that it needs. undefined: none was prepared yet. */
   parts: UnaryParts | undefined;
+  /** Of the present attempt: the hosted tools that the gateway runs for it. */
+  hosted: HostedSession | undefined;
+  /** Its reply, over all calls of the upstream. */
+  hostedReply: HostedReply | undefined;
+  /** What one search costs. null: nobody is asked. */
+  searchPrice: SearchPrice | null = null;
 
   /** Fetched files by address. */
   get files(): Map<string, FetchedFile> {

@@ -11,6 +11,7 @@ import {
   type TurnAtUpstream,
 } from '@model-gateway/contracts';
 import type { Route } from '@model-gateway/routing';
+import type { SearchPrice } from '../hosted-tools/hosted-reply.ts';
 import { Meter } from '../meter.ts';
 import type { RequestBody } from './body.ts';
 import type { RequestContext } from './context.ts';
@@ -40,6 +41,7 @@ export class RequestRecord {
   #lasting: readonly Loss[] = [];
   #late: Loss | null = null;
   #turnId: string | null = null;
+  #task: string | undefined;
   #body: RequestBody;
   #model: string;
   #route: Route | null = null;
@@ -48,6 +50,7 @@ export class RequestRecord {
   #firstByteMs: number | null = null;
   #firstContentMs: number | null = null;
   #responseBytes = 0;
+  #searched: SearchPrice | null = null;
 
   constructor(request: RequestContext, body: RequestBody) {
     const { model } = request.job.plan;
@@ -97,6 +100,16 @@ export class RequestRecord {
   /** The last body sent upstream, where the job asks for it. */
   get sentBody(): Buffer | null {
     return this.#sentBody;
+  }
+
+  /** Id of the task that the call began. */
+  get task(): string | undefined {
+    return this.#task;
+  }
+
+  /** A task of an upstream is kept under this id. */
+  began(task: string): void {
+    this.#task = task;
   }
 
   /** The attempts of this plan begin, or go on after those of a reroute failed. */
@@ -184,6 +197,17 @@ export class RequestRecord {
     this.#watch?.content();
   }
 
+  /** Searches of the web that were made for the reply, and what one of them costs. */
+  addSearches(count: number, price: SearchPrice | null): void {
+    if (!price || count === 0) return;
+    this.#searched = { micros: (this.#searched?.micros ?? 0) + count * price.micros, currency: price.currency };
+  }
+
+  /** What searches cost; null: there were none. */
+  get searched(): SearchPrice | null {
+    return this.#searched;
+  }
+
   /** Bytes of the reply left for the caller. */
   addResponseBytes(count: number): void {
     this.#responseBytes += count;
@@ -199,6 +223,16 @@ export class RequestRecord {
     // Nobody knows what is in a call that passes, so that nothing can be estimated from it.
     if (this.#route && !this.meter.usage && passedCallOf(this.#request.job, this.#route)) return { tokens: noUsage, source: null };
     return this.meter.settle(complete, () => this.#body.estimateTokens());
+  }
+
+  /** The same of the present call of the upstream alone. */
+  settleCall(): ReturnType<Meter['settle']> {
+    return this.meter.settleCall(false, () => this.#body.estimateTokens());
+  }
+
+  /** The upstream is asked again for the same reply. */
+  nextCall(): void {
+    this.meter.nextCall(() => this.#body.estimateTokens());
   }
 
   /** The finished row. `complete`: the upstream said how it ended, so its usage is final. */

@@ -8,8 +8,8 @@ import { UnaryParts } from './unary-parts.ts';
 
 /** Both sides of one operation. What one writes the other reads; nobody else looks into it. */
 export interface UnaryCodecs {
-  client: UnaryClientCodec<unknown, unknown>;
-  upstream: UnaryUpstreamCodec<unknown, unknown>;
+  client: UnaryClientCodec<unknown, unknown, unknown>;
+  upstream: UnaryUpstreamCodec<unknown, unknown, unknown>;
 }
 
 /** Throws for an operation that one of them does not have: a route that does not serve it is not tried. */
@@ -18,11 +18,11 @@ export function unaryCodecs({ client, job }: Pick<RequestContext, 'client' | 'jo
   const own = client.unary?.[operation];
   const theirs = adapter.unary?.[operation];
   if (!own || !theirs) throw new GatewayError('internal', { cause: new Error(`no translation of ${job.operation}`) });
-  return { client: own as UnaryClientCodec<unknown, unknown>, upstream: theirs as UnaryUpstreamCodec<unknown, unknown> };
+  return { client: own as UnaryCodecs['client'], upstream: theirs as UnaryCodecs['upstream'] };
 }
 
 /** What the caller asks, out of JSON or a form. */
-export function readUnary({ client }: UnaryCodecs, body: RequestBody): ReturnType<UnaryClientCodec<unknown, unknown>['readRequest']> {
+export function readUnary({ client }: UnaryCodecs, body: RequestBody): ReturnType<UnaryCodecs['client']['readRequest']> {
   if (body.kind !== 'form') return client.readRequest(body.parse());
   if (!client.readForm) throw new GatewayError('unsupported_media_type', { message: 'This upstream is served JSON requests alone.' });
   return client.readForm(body.form());

@@ -17,8 +17,13 @@ export class UnaryParts {
     return this.#requests[Math.min(this.#replies.length, this.#requests.length - 1)];
   }
 
+  /** How many calls have their answer. */
+  get answered(): number {
+    return this.#replies.length;
+  }
+
   get isDone(): boolean {
-    return this.#replies.length >= this.#requests.length;
+    return this.answered >= this.#requests.length;
   }
 
   /** Of all calls so far; null: none of them said. */

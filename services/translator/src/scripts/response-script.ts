@@ -37,14 +37,17 @@ async function run({ request, record, upstreamRequest, answer, scripts }: Respon
  * The caller's reply, gathered from an upstream that streamed it unasked: the script sees it as the upstream would have sent it whole, or, where its
  * protocol knows no whole replies, as the caller will. undefined: no script. Rejects as `runScript` does.
  */
-export function runFoldedScript(context: ResponseScriptContext, folded: FoldedTransform): Promise<string | Uint8Array> | undefined {
+export function runFoldedScript(context: ResponseScriptContext, folded: FoldedTransform): Promise<string | Uint8Array | undefined> | undefined {
   const script = responseScript(context);
   return script === undefined ? undefined : runFolded(context, script, folded);
 }
 
-async function runFolded(context: ResponseScriptContext, script: string, folded: FoldedTransform): Promise<string | Uint8Array> {
+async function runFolded(context: ResponseScriptContext, script: string, folded: FoldedTransform): Promise<string | Uint8Array | undefined> {
   const printed = printAsUpstream(context, folded.events);
-  if (!printed) return run(context, script, Buffer.from(folded.print()));
+  if (!printed) {
+    const whole = folded.print();
+    return whole === undefined ? undefined : run(context, script, Buffer.from(whole));
+  }
   const made = await run(context, script, printed);
   if (made === printed) return folded.print();
   const json: unknown = JSON.parse(made.toString('utf8'));

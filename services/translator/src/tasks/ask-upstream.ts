@@ -5,16 +5,11 @@ import type { TaskReply, UpstreamTaskCodec } from '@model-gateway/protocols';
 import { type Route, resolveTarget } from '@model-gateway/routing';
 import { Pieces } from '@model-gateway/stream-framing';
 import { faultToError, outboundFault } from '../attempt/classify.ts';
+import { awaitCredential, credentialHeaders } from '../attempt/credential.ts';
 import { fixedHeaders } from '../attempt/upstream-headers.ts';
 import type { KeeperDeps } from '../turns/upstream-keeper.ts';
+import type { UpstreamAnswer } from './deps.ts';
 import { findAdapter } from './find-adapter.ts';
-
-/** What an upstream answered, as it would be passed on. */
-export interface UpstreamAnswer extends TaskReply {
-  /** The upstream's status and JSON, with the gateway's id for the task. */
-  httpStatus: number;
-  text: string;
-}
 
 const maxBytes = 1024 * 1024;
 
@@ -31,14 +26,15 @@ function routeOf({ at: { model, upstream, account } }: TaskFacts, { catalog }: P
 }
 
 /** Errors of the upstream become what a caller of a model would be answered; one who has no such task says so in a reply. */
-export function askUpstream(task: TaskFacts, action: 'cancel' | undefined, deps: KeeperDeps): Promise<UpstreamAnswer> {
+export async function askUpstream(task: TaskFacts, action: 'cancel' | undefined, deps: KeeperDeps): Promise<UpstreamAnswer> {
   const route = routeOf(task, deps);
   const adapter = findAdapter(route);
   const codec = adapter?.tasks;
   if (!codec) throw accountGone();
   const { outbound, secrets } = deps.send;
   const { method, url, headers } = codec.request(route.target, task.upstreamTask, action);
-  const key = route.key ? secrets.openKey(route.upstream, route.key) : undefined;
+  await awaitCredential(route, secrets);
+  const credential = credentialHeaders(route, adapter, headers, secrets);
   const clean = (text: string): string => secrets.redactor.redact(text).replaceAll(task.upstreamTask, task.id);
   return new Promise((resolve, reject) => {
     const pieces = new Pieces();
@@ -49,7 +45,7 @@ export function askUpstream(task: TaskFacts, action: 'cancel' | undefined, deps:
       {
         method,
         url,
-        headers: { ...headers, ...(key !== undefined && adapter.credential(key, route.target, headers)), ...fixedHeaders(route.upstream, secrets) },
+        headers: { ...headers, ...credential, ...fixedHeaders(route.upstream, secrets) },
         timeouts: { ...route.timeouts, total_ms: 30_000 },
         egress: deps.network.egressOf(route.upstream),
       },

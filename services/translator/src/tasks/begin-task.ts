@@ -29,19 +29,28 @@ export async function checkTaskStore({ request }: Pick<CurrentRequest, 'request'
 }
 
 /** The reply's body as its caller gets it. Throws where it names no task, or the store is away. */
-export async function beginTask({ request, record }: CurrentRequest, codec: UpstreamTaskCodec, bytes: Buffer, deps: BeginTaskDeps): Promise<Buffer> {
+export async function beginTask(current: CurrentRequest, codec: UpstreamTaskCodec, bytes: Buffer, deps: BeginTaskDeps): Promise<Buffer> {
   const body = parse(bytes);
-  const upstreamTask = codec.readId(body);
-  const at = record.servedBy;
+  const task = factsOf(current, codec.readId(body), deps);
   // Some services answer at once, whatever was asked for.
-  if (upstreamTask === undefined || !at) return bytes;
+  if (!task) return bytes;
+  await noteTask(task, deps);
+  current.record.began(task.id);
+  return Buffer.from(JSON.stringify(codec.withId(body, task.id)), 'utf8');
+}
+
+/** What is known of a task that the present attempt has begun; undefined: there is none. */
+export function factsOf({ request, record }: CurrentRequest, upstreamTask: string | undefined, { mintId }: BeginTaskDeps): TaskFacts | undefined {
+  const at = record.servedBy;
+  if (upstreamTask === undefined || !at) return undefined;
   const { job } = request;
-  const task: TaskFacts = {
-    id: deps.mintId(idPrefix),
+  return {
+    id: mintId(idPrefix),
     owner: job.accessKeyId ?? '',
     upstreamTask,
     at,
     createdAt: job.startedAt,
+    ...(job.reserved && { reserved: job.reserved }),
     request: {
       id: job.id,
       clientRequestId: job.clientRequestId,
@@ -57,8 +66,6 @@ export async function beginTask({ request, record }: CurrentRequest, codec: Upst
       sessionId: job.sessionId ?? null,
     },
   };
-  await note(task, deps);
-  return Buffer.from(JSON.stringify(codec.withId(body, task.id)), 'utf8');
 }
 
 function parse(bytes: Buffer): unknown {
@@ -69,7 +76,8 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-async function note(task: TaskFacts, deps: BeginTaskDeps): Promise<void> {
+/** Keeps the task for its owner, who can ask about it, and is billed when it ends. Rejects, with the task cancelled, where the store is away. */
+export async function noteTask(task: TaskFacts, deps: BeginTaskDeps): Promise<void> {
   for (const ms of againAfterMs) {
     try {
       return void (await askTasks(deps.bus, { kind: 'add', task }));

@@ -3,7 +3,7 @@ import type { Bus } from '@model-gateway/bus';
 import { newRequestRow, type RequestRow, type TaskFacts } from '@model-gateway/contracts';
 import type { Logger } from '@model-gateway/telemetry';
 import { askTasks } from './ask-tasks.ts';
-import type { UpstreamAnswer } from './ask-upstream.ts';
+import type { UpstreamAnswer } from './deps.ts';
 
 /** What ending a task uses. */
 export interface EndTaskDeps {

@@ -18,7 +18,7 @@ export async function answerTaskCall(call: TurnsCall, deps: TurnDeps): Promise<s
   const [kept] = await askTasks(bus, { kind: 'find', owner: call.owner, id: call.target ?? '' });
   if (!kept) throw noTask(call);
   const { facts, reply } = kept;
-  checkModel(facts, call, deps);
+  if (!call.operator) checkModel(facts, call, deps);
   if (call.action === 'cancel-task') {
     const { text } = await askUpstream(facts, 'cancel', keeper);
     return text;

@@ -4,7 +4,7 @@ import type { TurnAtUpstream, TurnFacts } from '@model-gateway/contracts';
 import type { GatewayError } from '@model-gateway/contracts/errors';
 import { writeTurn } from './ask-store.ts';
 import type { CallAnswer, CallContext } from './call-context.ts';
-import { askKeeper, callKeeper, type KeeperCall } from './upstream-keeper.ts';
+import { askKeeper, callKeeper, type KeeperCall, prepareKeeper } from './upstream-keeper.ts';
 
 type Stream = ServerStream<'translator.turns'>;
 
@@ -19,9 +19,10 @@ async function pass({ id, at, model }: KeptTurn, call: Omit<KeeperCall, 'id'>, {
   return { json: named ? { ...json, model } : json };
 }
 
-export function getKept(turn: KeptTurn, wantsStream: boolean, context: CallContext): Promise<CallAnswer> | CallAnswer {
+export async function getKept(turn: KeptTurn, wantsStream: boolean, context: CallContext): Promise<CallAnswer> {
   const call = { method: 'GET', path: '', query: context.call.query } as const;
   if (!wantsStream) return pass(turn, call, context);
+  await prepareKeeper(turn.at, context.deps.keeper);
   return { relay: (stream) => relay(turn, { ...call, id: turn.id }, stream, context) };
 }
 

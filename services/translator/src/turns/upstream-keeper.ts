@@ -7,6 +7,7 @@ import { type Route, resolveTarget } from '@model-gateway/routing';
 import { Pieces } from '@model-gateway/stream-framing';
 import type { OutboundCall } from '@model-gateway/upstream-client';
 import { faultToError, outboundFault } from '../attempt/classify.ts';
+import { awaitCredential, credentialHeaders } from '../attempt/credential.ts';
 import type { SendDeps } from '../attempt/deps.ts';
 import { fixedHeaders } from '../attempt/upstream-headers.ts';
 import type { NetworkDeps } from '../prepare/deps.ts';
@@ -49,13 +50,13 @@ export function callKeeper(at: TurnAtUpstream, call: KeeperCall, reply: KeeperRe
   const { outbound, secrets } = deps.send;
   const base = adapter.request({ target: route.target, operation: 'generate', stream: false });
   const { 'content-type': _type, ...headers } = base.headers;
-  const key = route.key ? secrets.openKey(route.upstream, route.key) : undefined;
+  const credential = credentialHeaders(route, adapter, headers, secrets);
   let refused: { status: number; headers: Record<string, string>; words: Pieces; size: number } | undefined;
   return outbound.send(
     {
       method: call.method,
       url: `${base.url}/${encodeURIComponent(call.id)}${call.path}${queryOf(call.query)}`,
-      headers: { ...headers, ...(key !== undefined && adapter.credential(key, route.target, headers)), ...fixedHeaders(route.upstream, secrets) },
+      headers: { ...headers, ...credential, ...fixedHeaders(route.upstream, secrets) },
       timeouts: route.timeouts,
       egress: deps.network.egressOf(route.upstream),
     },
@@ -89,6 +90,9 @@ function queryOf(query: string): string {
   return kept.length === 0 ? '' : `?${new URLSearchParams(kept)}`;
 }
 
+/** Before the first call: the token of a login may have to be asked for. Throws as `callKeeper` does. */
+export const prepareKeeper = (at: TurnAtUpstream, deps: KeeperDeps): Promise<unknown> | undefined => awaitCredential(routeOf(at, deps), deps.send.secrets);
+
 /** The key entry that made the response, whatever became of the others. Throws 502 where it is gone. */
 function routeOf({ model, upstream, account }: TurnAtUpstream, { catalog }: Pick<KeeperDeps, 'catalog'>): Route {
   const snapshot = catalog.current();
@@ -100,7 +104,8 @@ function routeOf({ model, upstream, account }: TurnAtUpstream, { catalog }: Pick
 }
 
 /** The whole JSON answer. */
-export function askKeeper(at: TurnAtUpstream, call: KeeperCall, deps: KeeperDeps): Promise<unknown> {
+export async function askKeeper(at: TurnAtUpstream, call: KeeperCall, deps: KeeperDeps): Promise<unknown> {
+  await prepareKeeper(at, deps);
   return new Promise((resolve, reject) => {
     const pieces = new Pieces();
     let size = 0;

@@ -2,6 +2,7 @@
 
 import { isUnary } from '@model-gateway/contracts';
 import { bridgeTools, fitToModel, plainToolRules, repairCalls } from '@model-gateway/protocols';
+import { hostedSessionOf } from '../../hosted-tools/open-session.ts';
 import { fetchAll } from '../../media/inline-media.ts';
 import { readRequest } from '../../request/current.ts';
 import { renameModel } from '../../request/form-body.ts';
@@ -37,6 +38,13 @@ function writeUnary({ target: { adapter, context } }: RequestContent, current: P
     record.lose(losses);
     return { value };
   };
+  const { upload } = codecs.upstream;
+  const file = upload?.file(asked, context.target);
+  if (upload && file) {
+    record.addStep('fetch-media');
+    const place = { route: current.route, adapter, signal: request.cancellation.signal() };
+    return prepare.upload(file, upload, place).then((address) => write(upload.withAddress(asked, address)));
+  }
   const { clientUrls } = prepare.network;
   const urls = clientUrls ? (codecs.upstream.addresses?.(asked) ?? []) : [];
   if (!clientUrls || urls.length === 0) return write(asked);
@@ -54,10 +62,17 @@ function declareUntouched({ route, record }: PrepareContext): void {
   if (switches || changes || scripted) record.lose([{ field: 'request_body_rules', action: 'dropped', detail: 'Rules and scripts do not run on forms.' }]);
 }
 
-function write({ target: { adapter, context }, conversation: changed }: RequestContent, current: PrepareContext): RequestPatch {
+function write({ target, conversation: changed }: RequestContent, current: PrepareContext): RequestPatch {
+  const { adapter, context } = target;
   const { record } = current;
   record.addStep('translate');
-  const asked = changed ?? readRequest(current).conversation;
+  const read = changed ?? readRequest(current).conversation;
+  const hosted = hostedSessionOf(current, target, read);
+  if (hosted) {
+    record.lose(hosted.losses);
+    record.addStep('hosted-tools');
+  }
+  const asked = hosted?.conversation ?? read;
   const fitted = fitToModel(asked, context.target, adapter);
   if (fitted) record.lose(fitted.losses);
   const repaired = repairCalls(fitted?.conversation ?? asked);

@@ -1,0 +1,96 @@
+/**
+ * Access tokens of credentials that came by login. The console renews them; here they are kept for a moment, so that a request costs no question, and so
+ * that a credential that an admin takes away is not used for long.
+ */
+import type { Bus } from '@model-gateway/bus';
+import { type SsoAccess, type SsoRefusal, sealedAs } from '@model-gateway/contracts';
+import { GatewayError, isGatewayError } from '@model-gateway/contracts/errors';
+import type { Keyring } from '@model-gateway/secrets';
+import type { Redactor } from '@model-gateway/telemetry';
+import { LRUCache } from 'lru-cache';
+
+/** Why a credential gives no token; the caller learns no more than that the gateway was refused. */
+export class NoAccessError extends GatewayError {
+  readonly refusal: SsoRefusal;
+
+  constructor(refusal: SsoRefusal, cause?: unknown) {
+    super('upstream_credential', { cause: cause ?? new Error(`the credential gives no token: ${refusal}`) });
+    this.refusal = refusal;
+  }
+}
+
+export interface AccessTokens {
+  /** undefined: it is not known yet. */
+  known(credential: string): SsoAccess | undefined;
+  /** A promise only where the console has to be asked. Throws NoAccessError. `rejected`: id of the token that the upstream refused. */
+  get(credential: string, rejected?: string): SsoAccess | Promise<SsoAccess>;
+}
+
+/** A token is asked for anew after so long. */
+const keptMs = 20_000;
+/** Not used any more so long before its end; the console gives out none that ends sooner, unless its life is that short. */
+const endMs = 5_000;
+/** A refresh at a slow vendor fits in. */
+const askMs = 28_000;
+/** A refusal is remembered so long: requests that come in between do not each ask. */
+const refusedMs = 2_000;
+const maxCredentials = 10_000;
+
+interface Kept {
+  access: SsoAccess;
+  until: number;
+}
+
+export function createAccessTokens({ bus, keyring, redactor }: { bus: Pick<Bus, 'ask'>; keyring: Keyring; redactor: Redactor }): AccessTokens {
+  const kept = new LRUCache<string, Kept>({ max: maxCredentials });
+  const refused = new LRUCache<string, { refusal: SsoRefusal; until: number }>({ max: maxCredentials });
+  const asking = new Map<string, Promise<SsoAccess>>();
+
+  const known = (credential: string): SsoAccess | undefined => {
+    const found = kept.get(credential);
+    if (!found) return undefined;
+    const { access, until } = found;
+    const over = performance.now() > until || (access.expires_at !== null && Date.now() > access.expires_at - endMs);
+    return over ? undefined : access;
+  };
+  const ask = async (credential: string, rejected: string | undefined): Promise<SsoAccess> => {
+    const access = await askConsole({ bus, keyring }, credential, rejected).catch((error: unknown) => {
+      kept.delete(credential);
+      if (error instanceof NoAccessError) refused.set(credential, { refusal: error.refusal, until: performance.now() + refusedMs });
+      throw error;
+    });
+    const before = kept.peek(credential)?.access.token;
+    if (before !== access.token) for (const part of new Set([access.token, ...access.token.split(':')])) redactor.add(part);
+    refused.delete(credential);
+    kept.set(credential, { access, until: performance.now() + keptMs });
+    return access;
+  };
+  return {
+    known,
+    get(credential, rejected) {
+      const usable = rejected === undefined ? known(credential) : undefined;
+      if (usable) return usable;
+      const recent = refused.get(credential);
+      if (recent && performance.now() < recent.until) throw new NoAccessError(recent.refusal);
+      const id = `${credential}\u0000${rejected ?? ''}`;
+      const running = asking.get(id);
+      if (running) return running;
+      const asked = ask(credential, rejected).finally(() => asking.delete(id));
+      asking.set(id, asked);
+      return asked;
+    },
+  };
+}
+
+async function askConsole({ bus, keyring }: { bus: Pick<Bus, 'ask'>; keyring: Keyring }, credential: string, rejected: string | undefined): Promise<SsoAccess> {
+  try {
+    const request = { credential, ...(rejected !== undefined && { rejected }) };
+    const { sealed, refused } = await bus.ask('sso.token', request, { deadlineMs: askMs });
+    if (sealed === undefined) throw new NoAccessError(refused ?? 'unavailable');
+    return JSON.parse(keyring.open(sealed, sealedAs.ssoAccess(credential))) as SsoAccess;
+  } catch (error) {
+    if (error instanceof NoAccessError) throw error;
+    // The console is away, or of a version without logins.
+    throw new NoAccessError('unavailable', isGatewayError(error) ? error : new Error('the answer does not open', { cause: error }));
+  }
+}
