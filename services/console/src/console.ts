@@ -2,7 +2,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type Bus, createGatherer, type Disposable } from '@model-gateway/bus';
 import { createCatalogSource } from '@model-gateway/catalog';
-import type { ConsoleConfig } from '@model-gateway/config';
+import type { ConsoleConfig, SsoConfig } from '@model-gateway/config';
 import { type Attempts, MemoryAttempts } from '@model-gateway/distributed-state';
 import { upstreamProtocols } from '@model-gateway/protocols';
 import type { Keyring } from '@model-gateway/secrets';
@@ -17,10 +17,12 @@ import { batchRoutes } from './api/batch-routes.ts';
 import { bodyRoutes } from './api/body-routes.ts';
 import { budgetRoutes } from './api/budget-routes.ts';
 import { deadLetterRoutes } from './api/dead-letter-routes.ts';
+import { healthRoutes } from './api/health-routes.ts';
 import { historyRoutes } from './api/history-routes.ts';
 import { keyLookupRoutes } from './api/key-lookup-routes.ts';
 import { limitRoutes } from './api/limit-routes.ts';
 import { logRoutes } from './api/log-routes.ts';
+import { mcpRoutes } from './api/mcp-routes.ts';
 import { metaRoutes } from './api/meta-routes.ts';
 import { modelTestRoutes } from './api/model-test-routes.ts';
 import { oidcRoutes } from './api/oidc-routes.ts';
@@ -31,28 +33,38 @@ import { type Route, withTextForm } from './api/route.ts';
 import { routingRoutes } from './api/routing-routes.ts';
 import { ruleRoutes } from './api/rule-routes.ts';
 import { scriptRoutes } from './api/script-routes.ts';
+import { searchConfigRoutes } from './api/search-config-routes.ts';
 import { sessionRoutes } from './api/session-routes.ts';
 import { signInRoutes } from './api/sign-in-routes.ts';
+import { ssoLoginRoutes } from './api/sso-login-routes.ts';
+import { ssoRoutes } from './api/sso-routes.ts';
 import { statsRoutes } from './api/stats-routes.ts';
+import { taskRoutes } from './api/task-routes.ts';
 import { transferRoutes } from './api/transfer-routes.ts';
 import { turnRoutes } from './api/turn-routes.ts';
 import { userRoutes } from './api/user-routes.ts';
 import { createAudit } from './audit/audit.ts';
 import type { ConsoleContext, UpstreamProtocol } from './context.ts';
+import { createHealthBook } from './health/health-book.ts';
 import { createApp } from './http/app.ts';
 import { BusConnection } from './http/bus-connection.ts';
 import { createLiveLog } from './live-log/live-log.ts';
 import { accessKeys } from './resources/access-keys.ts';
 import { keyGroups } from './resources/key-groups.ts';
 import { loadBalancers } from './resources/load-balancers.ts';
+import { mcpServers } from './resources/mcp-servers.ts';
 import { models } from './resources/models.ts';
 import { createOperations } from './resources/operations.ts';
 import { pricing } from './resources/pricing.ts';
+import { searchConfig } from './resources/search-config.ts';
+import { searchProviders } from './resources/search-providers.ts';
 import { upstreams } from './resources/upstreams.ts';
+import { serveMcpSecrets } from './secrets/serve-mcp-secrets.ts';
 import { firstUserName, prepareFirstUser } from './sign-in/first-user.ts';
 import { createOidc } from './sign-in/oidc.ts';
 import type { OidcConfig } from './sign-in/oidc-identity.ts';
 import { createSignIn, type SignIn } from './sign-in/sign-in.ts';
+import { createSso } from './sso/sso.ts';
 
 /** What the console service is built from. */
 export interface ConsoleDeps {
@@ -61,6 +73,8 @@ export interface ConsoleDeps {
   keyring: Keyring;
   outbound: Outbound;
   config: ConsoleConfig;
+  /** Which kinds of logins at vendors are enabled. */
+  sso: SsoConfig;
   logger: Logger;
   metrics?: Metrics;
   /** Folder of the built web application; null: the API alone. */
@@ -94,6 +108,7 @@ export function createConsole({
   keyring,
   outbound,
   config,
+  sso: ssoConfig,
   logger,
   metrics,
   webRoot = null,
@@ -106,7 +121,21 @@ export function createConsole({
   const gatherer = createGatherer(bus);
   const mintId = createMinter();
   const audit = createAudit({ bus, logs: storage.audit, logger, mintId, metrics, now });
-  const context: ConsoleContext = { bus, gatherer, storage, keyring, outbound, logger, protocols, mintId, audit };
+  const sso = createSso({ bus, storage, keyring, outbound, audit, logger, config: ssoConfig, now });
+  const context: ConsoleContext = {
+    bus,
+    gatherer,
+    storage,
+    keyring,
+    outbound,
+    logger,
+    protocols,
+    mintId,
+    audit,
+    sso,
+    health: createHealthBook(storage, now),
+    now,
+  };
   const { secretKey } = config;
   const signIn = createSignIn({ bus, store: storage.console, attempts, audit, config, logger, now, sleep });
   const { sessions, guard: attemptGuard } = signIn;
@@ -116,14 +145,15 @@ export function createConsole({
     ...keyLookupRoutes(context, attempts),
     ...bodyRoutes(context),
     ...turnRoutes(context),
+    ...taskRoutes(context),
     ...logRoutes(context, now, liveLog),
     ...createSignInRoutes(signIn, config.oidc, context),
   ].flatMap(withTextForm);
   const handle = createApp([...routes, ...metaRoutes(routes)], { webRoot, secretKey, sessions, guard: attemptGuard }, context);
   const server = createQuietServer(handle);
   const source = createCatalogSource({ storage, bus, logger });
+  let mcpSecrets: Disposable | undefined;
   const guard = guardStorage({ storage, logger });
-  const connections = new Set<BusConnection>();
   let served: Disposable | undefined;
   let stopping = false;
 
@@ -148,28 +178,20 @@ export function createConsole({
       sessions.start();
       // The catalog is served once there is one; services that ask earlier go on asking.
       guard.whenMigrated(() => {
-        if (!stopping) source.start();
+        if (stopping) return;
+        source.start();
+        mcpSecrets = serveMcpSecrets(context);
+        sso.start();
       });
-      served = bus.serve({
-        open: {
-          'console.http': ({ remoteAddress }, _body, stream) => {
-            const connection = new BusConnection(stream, remoteAddress);
-            connections.add(connection);
-            connection.once('close', () => connections.delete(connection));
-            server.emit('connection', connection);
-          },
-        },
-      });
+      served = serveConnections(bus, server);
     },
     async stop() {
       stopping = true;
       await liveLog.stop();
-      const giveUp = setTimeout(() => {
-        for (const connection of connections) connection.destroy();
-      }, graceMs);
       await served?.dispose();
       await gatherer.dispose();
-      clearTimeout(giveUp);
+      await mcpSecrets?.dispose();
+      await sso.stop();
       await source.stop();
       await sessions.stop();
       guard.stop();
@@ -181,19 +203,51 @@ export function createConsole({
   };
 }
 
+/** Exchanges that arrive over the bus. Disposing waits for them, not longer than their grace. */
+function serveConnections(bus: Bus, server: Server): Disposable {
+  const connections = new Set<BusConnection>();
+  const served = bus.serve({
+    open: {
+      'console.http': ({ remoteAddress }, _body, stream) => {
+        const connection = new BusConnection(stream, remoteAddress);
+        connections.add(connection);
+        connection.once('close', () => connections.delete(connection));
+        server.emit('connection', connection);
+      },
+    },
+  });
+  return {
+    async dispose() {
+      const giveUp = setTimeout(() => {
+        for (const connection of connections) connection.destroy();
+      }, graceMs);
+      await served.dispose();
+      clearTimeout(giveUp);
+    },
+  };
+}
+
 function createRoutes(context: ConsoleContext, now: () => number): Route[] {
   const accessKeyOperations = createOperations(accessKeys, context);
+  const searchConfigOperations = createOperations(searchConfig, context);
+  const upstreamOperations = createOperations(upstreams, context);
   const resources = [
-    createOperations(upstreams, context),
+    upstreamOperations,
     createOperations(models, context),
     createOperations(loadBalancers, context),
     createOperations(pricing, context),
+    createOperations(mcpServers, context),
+    createOperations(searchProviders, context),
     createOperations(keyGroups, context),
     accessKeyOperations,
   ];
   return [
     ...resources.flatMap((resource) => resourceRoutes(resource, context)),
+    ...searchConfigRoutes(searchConfigOperations, context),
     ...accessKeyRoutes(accessKeyOperations, context),
+    ...mcpRoutes(context),
+    ...ssoLoginRoutes(upstreamOperations, context),
+    ...ssoRoutes(upstreamOperations, context),
     ...pinRoutes(context),
     ...probeRoutes(context),
     ...scriptRoutes(context),
@@ -203,9 +257,10 @@ function createRoutes(context: ConsoleContext, now: () => number): Route[] {
     ...limitRoutes(context),
     ...statsRoutes(context, now),
     ...attemptRoutes(context, now),
-    ...budgetRoutes(context, now),
-    ...transferRoutes(resources, context),
-    ...batchRoutes(resources, context),
+    ...budgetRoutes(context),
+    ...healthRoutes(context),
+    ...transferRoutes([...resources, searchConfigOperations], context),
+    ...batchRoutes([...resources, searchConfigOperations], context),
     ...deadLetterRoutes(context),
     ...historyRoutes(context),
     ...auditRoutes(context, now),

@@ -7,6 +7,8 @@ import type { Storage } from '@model-gateway/storage';
 import type { Logger } from '@model-gateway/telemetry';
 import type { Outbound } from '@model-gateway/upstream-client';
 import type { Audit } from './audit/audit.ts';
+import type { HealthBook } from './health/health-book.ts';
+import type { Sso } from './sso/sso.ts';
 
 export type UpstreamProtocol = Protocol & { upstream: UpstreamAdapter };
 
@@ -23,4 +25,9 @@ export interface ConsoleContext {
   protocols: readonly UpstreamProtocol[];
   mintId: MintId;
   audit: Audit;
+  health: HealthBook;
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Credentials by login. */
+  sso: Sso;
 }

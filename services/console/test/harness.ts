@@ -78,9 +78,9 @@ export async function startConsole(storage: Storage, options: Options = {}): Pro
   const keyring = options.keyring ?? createKeyring(generateMasterKey());
   const timeouts = { connect_ms: 2_000, first_byte_ms: 5_000, idle_ms: 5_000, total_ms: 10_000 };
   const outbound = createOutbound({ allowPrivate: true, timeouts, userAgent: 'test', logger });
-  const { console: defaults } = loadConfig({ env: { CONFIG_FILE: '/dev/null' } });
+  const { console: defaults, sso } = loadConfig({ env: { CONFIG_FILE: '/dev/null' } });
   const config = { ...defaults, secretKey: options.secret === undefined ? secretKey : options.secret, ...options.config };
-  const console = createConsole({ bus, storage, keyring, outbound, config, logger, ...options.deps });
+  const console = createConsole({ bus, storage, keyring, outbound, config, sso, logger, ...options.deps });
   await console.start();
   // What stats does in a whole gateway.
   const keeper = bus.listenDurably('audit.record', (batch) => storage.audit.insertRows(batch.map(({ event }) => event)), { maxWaitMs: 1 });

@@ -175,7 +175,16 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
       ['models', { ...model, rate_limit: 'none' }, 'rate_limit'],
       ['key-groups', { name: 'g', rate_limit: { rpm: 10, window_secs: 0 } }, 'rate_limit.window_secs'],
       ['key-groups', { name: 'g', budget: { limit: 1.0000001, period: 'day' } }, 'budget.limit'],
-      ['key-groups', { name: 'g', mcp_tool_acl: { allowed_tools: ['*'] } }, 'mcp_tool_acl'],
+      ['key-groups', { name: 'g', mcp_tool_acl: { allowed: ['*'] } }, 'mcp_tool_acl.allowed'],
+      ['mcp-servers', { name: 'SSE', endpoint: 'https://tools.test/mcp' }, 'name'],
+      ['mcp-servers', { name: 'sse', endpoint: 'https://tools.test/mcp' }, 'name'],
+      ['mcp-servers', { name: 'tools', endpoint: 'https://tools.test/mcp', transport: 'stdio' }, 'transport'],
+      ['mcp-servers', { name: 'tools', endpoint: 'https://tools.test/mcp', args: [] }, 'args'],
+      ['mcp-servers', { name: 'tools', endpoint: 'http://169.254.169.254/mcp' }, 'endpoint'],
+      ['mcp-servers', { name: 'tools', endpoint: 'https://tools.test', connection_type: 'rest_bridge' }, 'extra_config'],
+      ['mcp-servers', { name: 'tools', endpoint: 'https://tools.test', connection_type: 'rest_bridge', extra_config: { swagger: '2.0' } }, 'extra_config'],
+      ['mcp-servers', { name: 'tools', endpoint: 'https://tools.test/mcp', auth_header: '********' }, 'auth_header'],
+      ['mcp-servers', { name: 'tools', endpoint: 'https://tools.test/mcp', extra_headers: { Authorization: 'x' } }, 'extra_headers.Authorization'],
       ['key-groups', { name: 'g', header_acl: [{ header: 'x-a', match: 'regex', value: 'a(?=b)', action: 'deny' }] }, 'header_acl.0.value'],
       ['key-groups', { name: 'g', header_acl: [{ header: 'x-a', match: 'regex', value: '(a)\\1', action: 'deny' }] }, 'header_acl.0.value'],
       ['key-groups', { name: 'g', header_acl: [{ header: 'x-a', match: 'equals', action: 'deny' }] }, 'header_acl.0.value'],
@@ -242,7 +251,13 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     };
     const { body } = await call('GET', `${api}/upstreams/main`);
     const [first, second] = body.api_keys;
-    expect(first).toEqual({ id: expect.any(String), key: '********', fingerprint: expect.stringMatching(/^[0-9a-f]{8}$/), weight: 2 });
+    expect(first).toEqual({
+      id: expect.any(String),
+      key: '********',
+      fingerprint: expect.stringMatching(/^[0-9a-f]{8}$/),
+      weight: 2,
+      state: expect.any(Object),
+    });
     await call('PUT', `${api}/upstreams/main`, {
       api_keys: [
         { id: second.id, weight: 5 },
@@ -384,7 +399,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     expect(page.body).toMatchObject({ total: 4, page: 2, page_size: 2 });
     expect(page.body.items.map(({ name }: { name: string }) => name)).toEqual(['c%', 'b']);
     expect((await call('GET', `${api}/key-groups?q=%25`)).body.items.map(({ name }: { name: string }) => name)).toEqual(['c%']);
-    for (const path of ['upstreams', 'models', 'load-balancers', 'key-groups', 'access-keys', 'pricing', 'users']) {
+    for (const path of ['upstreams', 'models', 'load-balancers', 'key-groups', 'access-keys', 'pricing', 'search-providers', 'users']) {
       expect([path, (await call('GET', `${api}/${path}?page=1&page_size=50&q=&sort=`)).status]).toEqual([path, 200]);
       expect([path, (await call('GET', `${api}/${path}/%00`)).status]).toEqual([path, 404]);
     }

@@ -6,7 +6,19 @@ import { parse as parseYaml } from 'yaml';
 import { type Engine, engines } from '../../../packages/storage/test/engines.ts';
 import { api, type Harness, seed, startConsole } from './harness.ts';
 
-const none = { upstreams: [], models: [], load_balancers: [], pricing: [], key_groups: [], access_keys: [], load_balancer_pins: [] };
+const none = {
+  upstreams: [],
+  models: [],
+  load_balancers: [],
+  mcp_servers: [],
+  pricing: [],
+  search_providers: [],
+  search_config: [],
+  key_groups: [],
+  access_keys: [],
+  load_balancer_pins: [],
+  sso_credentials: [],
+};
 
 describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine]))('export and import on %s', (_name, engine) => {
   let storage: Storage;

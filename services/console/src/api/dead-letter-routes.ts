@@ -5,28 +5,12 @@ import { actorNameOf, auditOf } from '../audit/audit-of.ts';
 import type { ConsoleContext } from '../context.ts';
 import { Problem } from '../problem.ts';
 import { readInput } from '../validation/read-input.ts';
-import { count, cursorPageOf, instant, text } from './answers/common.ts';
+import { deadLetterPage } from './answers/dead-letters.ts';
 import { isoTime } from './answers/iso-time.ts';
 import { cursorPage, sizeOf } from './instant.ts';
 import { base, parameter, type Route } from './route.ts';
 
 const letterQuery = z.object({ subject: z.enum(durableSubjects).optional(), ...cursorPage(200) });
-
-const deadLetter = z.strictObject({
-  id: text,
-  subject: text,
-  /** Id under which it was published. */
-  item_id: text,
-  reason: text,
-  /** Its beginning, without credentials. */
-  excerpt: text,
-  /** Of the whole. */
-  bytes: count,
-  first_at: instant,
-  last_at: instant,
-  /** How often the very same came. */
-  times: count,
-});
 
 export const deadLetterRoutes = ({ storage: { deadLetters }, audit }: ConsoleContext): Route[] => [
   {
@@ -37,7 +21,7 @@ export const deadLetterRoutes = ({ storage: { deadLetters }, audit }: ConsoleCon
     tag: 'logs',
     query: letterQuery,
     status: 200,
-    answer: cursorPageOf(deadLetter),
+    answer: deadLetterPage,
     async handle(request, response) {
       const { subject, cursor, ...size } = readInput(letterQuery, request.query);
       const { items, nextCursor } = await deadLetters.list({

@@ -6,7 +6,7 @@ import { limitStatus } from './answers/routing.ts';
 import { base, type Route } from './route.ts';
 
 /** Money as people read it, beside the micro-units. */
-const showBudgetPart = (budget: BudgetPart) => ({
+const showBudgetPart = ({ tasks_micros: _part, ...budget }: BudgetPart) => ({
   ...budget,
   limit: printMoney(budget.limit_micros),
   spent: printMaybeMoney(budget.spent_micros),

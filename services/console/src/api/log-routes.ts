@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import type { RequestFilters, RequestStats } from '@model-gateway/storage';
 import { z } from 'zod';
 import type { ConsoleContext } from '../context.ts';
+import { explainFailure } from '../failures/explain-failure.ts';
 import type { LiveLog } from '../live-log/live-log.ts';
 import { streamRows } from '../live-log/stream-rows.ts';
 import { invalidField, Problem } from '../problem.ts';
@@ -136,7 +137,7 @@ export const logRoutes = ({ storage, logger, keyring }: ConsoleContext, now: () 
     method: 'get',
     path: `${base}/logs/{id}`,
     operationId: 'read_log',
-    summary: 'One finished request by its id; `has_bodies` tells whether its bodies are stored',
+    summary: 'One finished request by its id; `has_bodies` tells whether its bodies are stored, `failure` why it failed',
     tag: 'logs',
     status: 200,
     answer: requestDetails,
@@ -145,7 +146,9 @@ export const logRoutes = ({ storage, logger, keyring }: ConsoleContext, now: () 
       const id = parameter(request, 'id');
       const row = await storage.requests.findRow(id);
       if (!row) throw new Problem('not_found', 'There is no request of this id.');
-      response.json({ ...showDetails(row, keyring), has_bodies: await storage.bodies.has(id) });
+      const shown = showDetails(row, keyring);
+      const [has_bodies, failure] = await Promise.all([storage.bodies.has(id), explainFailure(shown, storage.requests, now())]);
+      response.json({ ...shown, has_bodies, failure });
     },
   },
 ];

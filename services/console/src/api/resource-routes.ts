@@ -28,13 +28,17 @@ export function resourceRoutes(resource: ResourceOperations, context: ConsoleCon
   const id = idOf(resource);
   const tag = path;
 
-  const answer = (response: Response, status: number, { body, etag }: Reply) => response.status(status).set('ETag', formatEtag(etag)).json(body);
+  const send = (response: Response, status: number, { body, etag }: Reply) => response.status(status).set('ETag', formatEtag(etag)).json(body);
+  const answer = async (response: Response, status: number, reply: Reply) => {
+    const [shown = reply] = await resource.complete([reply]);
+    send(response, status, shown);
+  };
   const change = <T>(call: Call, action: 'create' | 'update' | 'delete', entity_id: Purpose<T>['entity_id'], work: (writer: CatalogWriter) => Promise<T>) =>
     commit(context, call, { action, entity_type: entityType, entity_id }, work);
   const update = async (request: Request, response: Response) => {
     const name = parameter(request, 'name');
     const { value } = await change({ request, response }, 'update', name, (writer) => resource.update(writer, name, request.body, request.get('if-match')));
-    answer(response, 200, value);
+    await answer(response, 200, value);
   };
   const merges = 'merge: a field that is not sent stays, null resets it to its default, masked or absent secrets stay';
 
@@ -53,7 +57,7 @@ export function resourceRoutes(resource: ResourceOperations, context: ConsoleCon
       async handle(request, response) {
         const nameOf = ({ body }: Reply) => String(body['name']);
         const { value } = await change({ request, response }, 'create', nameOf, (writer) => resource.create(writer, request.body));
-        answer(response, 201, value);
+        await answer(response, 201, value);
       },
     },
     {
@@ -67,7 +71,7 @@ export function resourceRoutes(resource: ResourceOperations, context: ConsoleCon
       failures: [404],
       async handle(request, response) {
         const [shown] = await resource.complete([await resource.read(catalog, parameter(request, 'name'))]);
-        if (shown) answer(response, 200, shownTo(response, resource, shown));
+        if (shown) send(response, 200, shownTo(response, resource, shown));
       },
     },
     ...(['put', 'patch'] as const).map(

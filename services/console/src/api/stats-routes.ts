@@ -46,13 +46,15 @@ export const summaryQuery = rangeQuery.extend({
   /** Also the range of the same length before it. */
   compare: z.enum(['true', 'false']).default('false'),
 });
+const ordered = z.enum(['requests', 'errors', 'tokens', 'cost', 'duration']).default('requests');
 export const seriesQuery = rangeQuery.extend({
   granularity: z.enum(grainNames).default('auto'),
   by: dimension.optional(),
-  /** How many values of `by`, those with the most requests first. */
+  /** Which values of `by` are the first. */
+  order: ordered,
+  /** How many values of `by`, the first by `order`. */
   limit: z.coerce.number().int().min(1).max(20).default(8),
 });
-const ordered = z.enum(['requests', 'errors', 'tokens', 'cost', 'duration']).default('requests');
 export const topQuery = rangeQuery.extend({
   by: dimensionOrSession.default('model'),
   order: ordered,
@@ -148,7 +150,7 @@ const series =
     const plain = query.by === undefined && Object.keys(filters).length === 0;
     const range = within(from, to, seriesGrain(query.granularity, { from, to }, plain, now()));
     if ((range.to - range.from) / grainMs[range.grain] > maxPoints) throw invalidField('granularity', `gives more than ${maxPoints} points in this range`);
-    const by = query.by === undefined ? undefined : { dimension: query.by, order: 'requests' as const, limit: query.limit };
+    const by = query.by === undefined ? undefined : { dimension: query.by, order: orders[query.order], limit: query.limit };
     const groups = await requests.readStats({ ...range, filters, overTime: true, ...(by && { by }) });
     const items = groups.map((group) => ({ start: group.start ?? 0, ...(by && { value: shown(group.value ?? '') }), ...timedFiguresOf(group) }));
     if (query.format === 'csv')

@@ -1,14 +1,16 @@
 /** The whole configuration out, and in again: one file, one transaction. */
 import type { RowChange } from '@model-gateway/storage';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import { stringify as printYaml } from 'yaml';
 import { z } from 'zod';
+import { actorNameOf, auditOf } from '../audit/audit-of.ts';
 import type { ConsoleContext } from '../context.ts';
 import { commit } from '../history/commit.ts';
 import { describeChanges, summarize } from '../history/describe-change.ts';
 import type { ResourceOperations } from '../resources/operations.ts';
+import { applyCredentials } from '../sso/transfer.ts';
 import { exportConfiguration } from '../transfer/export.ts';
-import { importSchema, prepareImport } from '../transfer/import.ts';
+import { type ImportWork, importSchema, prepareImport } from '../transfer/import.ts';
 import { readInput } from '../validation/read-input.ts';
 import { exportedFile, importAnswer } from './answers/configuration.ts';
 import { dryRunQuery, isDryRun } from './dry-run.ts';
@@ -58,11 +60,35 @@ export const transferRoutes = (resources: readonly ResourceOperations[], context
         dryRun,
         diff: ({ changes }: { changes: readonly RowChange[] }) => summarize(changes),
       } as const;
-      const { value, revision, changed, changes } = await commit(context, { request, response }, purpose, work);
-      response.json({ dry_run: dryRun, revision: changed ? revision : null, ...value, ...describeChanges(changes) });
+      const undo = await applyCredentials(dryRun ? work.credentials.filter(({ create }) => create) : work.credentials, context);
+      try {
+        const { value, revision, changed, changes } = await commit(context, { request, response }, purpose, work);
+        if (dryRun) await undo();
+        else await auditCredentials(request, response, work, context);
+        response.json({ dry_run: dryRun, revision: changed ? revision : null, ...value, ...describeChanges(changes) });
+      } catch (error) {
+        await undo();
+        throw error;
+      }
     },
   },
 ];
+
+async function auditCredentials(request: Request, response: Response, { credentials }: ImportWork, { audit }: ConsoleContext): Promise<void> {
+  const changed = credentials.filter(({ outcome }) => outcome !== 'unchanged');
+  const who = auditOf(request, actorNameOf(response));
+  const records = changed.map(
+    ({ name, outcome, create }) =>
+      ({
+        ...who,
+        action: outcome === 'created' ? 'import' : 'update',
+        entity_type: 'sso_credential',
+        entity_id: name,
+        diff: create ? { profile: create.profile, account: create.account, flow: 'file', tokens: create.tokens === null ? null : '********' } : {},
+      }) as const,
+  );
+  if (records.length > 0) await audit(...records);
+}
 
 function sendYaml(response: Response, value: unknown): void {
   response.type('application/yaml').send(printYaml(value, { lineWidth: 0 }));

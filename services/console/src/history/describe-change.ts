@@ -4,9 +4,12 @@ import type { RowChange, RowImage } from '@model-gateway/storage';
 import { accessKeys } from '../resources/access-keys.ts';
 import { keyGroups } from '../resources/key-groups.ts';
 import { loadBalancers } from '../resources/load-balancers.ts';
+import { mcpServers } from '../resources/mcp-servers.ts';
 import { models } from '../resources/models.ts';
 import { pricing } from '../resources/pricing.ts';
 import type { Resource } from '../resources/resource.ts';
+import { searchConfig } from '../resources/search-config.ts';
+import { searchProviders } from '../resources/search-providers.ts';
 import { upstreams } from '../resources/upstreams.ts';
 import type { DiffSection, Section } from '../transfer/sections.ts';
 
@@ -34,6 +37,9 @@ const resources = {
   models,
   load_balancers: loadBalancers,
   pricing,
+  mcp_servers: mcpServers,
+  search_providers: searchProviders,
+  search_config: searchConfig,
   key_groups: keyGroups,
   access_keys: accessKeys,
 } satisfies Record<Section, unknown> as unknown as Record<Section, AnyResource>;

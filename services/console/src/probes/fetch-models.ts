@@ -34,9 +34,8 @@ export async function fetchModels({ id, document }: StoredResource<UpstreamDocum
     extraConfig: document.extra_config,
   };
   const { method, url, headers } = adapter.listModels(target);
-  const key = document.api_keys.find(({ weight }) => weight > 0) ?? document.api_keys[0];
-  if (key) {
-    const value = context.keyring.open(key.sealed, sealedAs.upstreamKey(id, key.id));
+  const value = await credentialOf(id, document, context);
+  if (value !== undefined) {
     const signing = adapter.signing?.(value, target);
     Object.assign(
       headers,
@@ -61,6 +60,16 @@ export async function fetchModels({ id, document }: StoredResource<UpstreamDocum
   const models = [...new Set(adapter.readModelList(list))];
   const { origin, pathname } = new URL(url);
   return { models, parsed_count: models.length, raw_count: countEntries(list), source: origin + pathname };
+}
+
+async function credentialOf(id: string, document: UpstreamDocument, { keyring, sso }: ConsoleContext): Promise<string | undefined> {
+  if (document.sso_credential) {
+    const access = await sso.refresher.access(document.sso_credential);
+    if ('refused' in access) throw new Problem('upstream_credential', `The upstream's credential gives no token (${access.refused}).`);
+    return access.token;
+  }
+  const key = document.api_keys.find(({ weight }) => weight > 0) ?? document.api_keys[0];
+  return key && keyring.open(key.sealed, sealedAs.upstreamKey(id, key.id));
 }
 
 /** Lists are an array, or an object with one. */

@@ -130,8 +130,8 @@ function budgetsOf(parts: readonly EdgeLimits[]): (BudgetPart & { degraded: bool
   return [...found.values()];
 }
 
-/** Spent and reserved belong together: of a shared store the later answer stands, and spent only grows. Alone, each has its own reservations beside the same rows. */
+/** Spent and reserved belong together: of a shared store the later answer stands, and spent only grows. Alone, each has its own reservations beside the same rows and the same tasks. */
 function oneBudget(shared: boolean, known: BudgetPart, more: BudgetPart): BudgetPart {
   const later = (more.spent_micros ?? 0) >= (known.spent_micros ?? 0) ? more : known;
-  return shared ? later : { ...later, reserved_micros: known.reserved_micros + more.reserved_micros };
+  return shared ? later : { ...later, reserved_micros: known.reserved_micros + more.reserved_micros - (more.tasks_micros ?? 0) };
 }

@@ -6,7 +6,9 @@ import type { CatalogReader, CatalogWriter, ListQuery, StoredResource } from '@m
 import { z } from 'zod';
 import { stored as storedFields } from '../api/answers/common.ts';
 import { isoTime } from '../api/answers/iso-time.ts';
+import { withState } from '../api/answers/state.ts';
 import type { ConsoleContext } from '../context.ts';
+import { addStates, hasState } from '../health/add-states.ts';
 import { invalid, invalidField, Problem } from '../problem.ts';
 import { joinPath, readInput } from '../validation/read-input.ts';
 import { spellScripts } from '../validation/scripts.ts';
@@ -47,7 +49,7 @@ export interface ResourceOperations {
 }
 
 /** Fields of replies that are not the client's to set: sent back with a whole object they mean nothing. */
-const readOnly = new Set(['id', 'created_at', 'updated_at', 'last_used_at']);
+const readOnly = new Set(['id', 'created_at', 'updated_at', 'last_used_at', 'state', 'unavailable']);
 
 /** What the operations of one kind of resource have in common. */
 function createHelpers<D extends { name: string }, I extends { name: string }>(resource: Resource<D, I>, context: ConsoleContext) {
@@ -161,7 +163,7 @@ export function createOperations<D extends { name: string }, I extends { name: s
     tagged: resource.tagged ?? false,
     schema: resource.schema,
     partial: resource.partial,
-    answer: z.strictObject({ ...storedFields, ...resource.answer.shape }),
+    answer: z.strictObject({ ...storedFields, ...resource.answer.shape, ...(hasState(resource.path) && withState) }),
     async list(reader, query) {
       const { items, total } = await resource.reader(reader).list(query);
       return { items: items.map(toReply), total };
@@ -169,11 +171,8 @@ export function createOperations<D extends { name: string }, I extends { name: s
     read: async (reader, name) => toReply(await findOrThrow(reader, name)),
     conceal: (reply) => (resource.conceal ? { ...reply, body: resource.conceal(reply.body) } : reply),
     async complete(replies) {
-      if (!resource.complete || replies.length === 0) return [...replies];
-      const bodies = await resource.complete(
-        replies.map(({ body }) => body),
-        context,
-      );
+      const plain = replies.map(({ body }) => body);
+      const bodies = await addStates(resource.path, resource.complete ? await resource.complete(plain, context) : plain, context);
       return replies.map((reply, index) => ({ ...reply, body: bodies[index] ?? reply.body }));
     },
     ...writeOperations(resource, context, helpers),

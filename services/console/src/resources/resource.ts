@@ -5,7 +5,16 @@ import type { z } from 'zod';
 import type { ConsoleContext } from '../context.ts';
 import type { Detail } from '../problem.ts';
 
-export type ResourcePath = 'upstreams' | 'models' | 'load-balancers' | 'key-groups' | 'access-keys' | 'pricing';
+export type ResourcePath =
+  | 'upstreams'
+  | 'models'
+  | 'load-balancers'
+  | 'key-groups'
+  | 'access-keys'
+  | 'pricing'
+  | 'search-providers'
+  | 'search-config'
+  | 'mcp-servers';
 
 /** How a resource is given out: `etag` goes into the header, and into the body of lists. */
 export interface Reply {

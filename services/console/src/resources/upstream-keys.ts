@@ -95,6 +95,7 @@ export function keysOfValue(
 ): SealedUpstreamKey[] {
   const wanted = digest(value);
   return keys.filter(({ id, sealed }) => {
+    if (sealed === '') return false;
     const own = opens(context, sealed, sealedAs.upstreamKey(upstreamId, id));
     return own !== null && timingSafeEqual(digest(own), wanted);
   });

@@ -2,6 +2,7 @@
 import { type SealedUpstreamKey, sealedAs, type Upstream, upstreamKeySchema, upstreamSchema } from '@model-gateway/contracts';
 import type { UpstreamDocument } from '@model-gateway/storage';
 import { z } from 'zod';
+import { withState } from '../api/answers/state.ts';
 import { Problem } from '../problem.ts';
 import { checkBaseUrl } from '../validation/base-url.ts';
 import { checkBodyRules, checkTargets } from '../validation/body-rules.ts';
@@ -15,6 +16,7 @@ import type { Resource } from './resource.ts';
 import { exportHeaders, maskHeaders, maskSecretHeaders, sealHeaders } from './secret-headers.ts';
 import { checkEgress, exportEgress, sealEgress, showEgress } from './upstream-egress.ts';
 import { fingerprintOf, matchUpstreamKeys, upstreamKeyMask } from './upstream-keys.ts';
+import { buildLogin, checkLogin, ownKeys } from './upstream-login.ts';
 
 /** An error lists at most this many of what is in the way. */
 const listed = 20;
@@ -28,21 +30,28 @@ export const upstreams: Resource<UpstreamDocument, Upstream> = {
   sortable: ['name', 'created_at', 'updated_at'],
   schema: upstreamSchema,
   partial: upstreamSchema.partial(),
-  answer: upstreamSchema.extend({ api_keys: z.array(upstreamKeySchema.required({ id: true, key: true })) }),
+  answer: upstreamSchema.extend({
+    api_keys: z.array(upstreamKeySchema.required({ id: true, key: true }).extend(withState)),
+    unavailable: z.string().nullable().default(null),
+  }),
   reader: (reader) => reader.upstreams,
   writer: (writer) => writer.upstreams,
-  toInput: ({ api_keys, sealed_headers, ...document }) => ({
+  toInput: ({ api_keys, sealed_headers, unavailable: _reason, ...document }) => ({
     ...document,
     ...showEgress(document),
     custom_headers: maskHeaders({ ...document, sealed_headers }),
-    api_keys: api_keys.map(withoutValue),
+    api_keys: ownKeys({ ...document, api_keys }).map(withoutValue),
   }),
-  keptSecrets: ({ api_keys, ...document }) => ({ api_keys: api_keys.map(withoutValue), custom_headers: maskSecretHeaders(document) }),
+  keptSecrets: (document) => ({ api_keys: ownKeys(document).map(withoutValue), custom_headers: maskSecretHeaders(document) }),
   toReply: ({ api_keys, sealed_headers, ...document }, kept) => ({
     ...document,
     ...showEgress(document),
     custom_headers: maskHeaders({ ...document, sealed_headers }),
-    api_keys: api_keys.map((key) => ({ ...withoutValue(key), key: upstreamKeyMask, ...(kept && { fingerprint: fingerprintOf(kept.id, key, kept.context) }) })),
+    api_keys: ownKeys({ ...document, api_keys }).map((key) => ({
+      ...withoutValue(key),
+      key: upstreamKeyMask,
+      ...(kept && { fingerprint: fingerprintOf(kept.id, key, kept.context) }),
+    })),
   }),
   conceal: (shown) => ({ ...shown, custom_headers: concealHeaders(shown['custom_headers']), extra_config: concealConfig(shown['extra_config']) }),
   secrets: ({ api_keys, proxy, tls, custom_headers, sealed_headers, extra_config }) => ({
@@ -53,6 +62,7 @@ export const upstreams: Resource<UpstreamDocument, Upstream> = {
     extra_config,
   }),
   check: (input, context) => [
+    ...checkLogin(input),
     ...checkProtocol('protocol', input.protocol, context.protocols),
     ...checkBaseUrl('base_url', input.base_url, context.outbound.policy),
     ...checkHeaderTemplate('user_agent', input.user_agent),
@@ -62,11 +72,12 @@ export const upstreams: Resource<UpstreamDocument, Upstream> = {
     ...checkBodyRules(input.request_body_rules),
     ...checkScripts(input),
   ],
-  async build({ api_keys, proxy, dns, tls, ...input }, { id, existing, context, prefix }) {
-    const keys = matchUpstreamKeys(api_keys, { upstreamId: id, stored: existing?.document.api_keys ?? [], context, prefix });
+  async build({ api_keys, proxy, dns, tls, ...input }, { id, existing, writer, context, prefix }) {
+    const login = await buildLogin(input, { writer, existing: existing?.document, context, prefix });
+    const keys = matchUpstreamKeys(api_keys, { upstreamId: id, stored: existing ? ownKeys(existing.document) : [], context, prefix });
     const egress = sealEgress({ proxy, dns, tls }, { upstreamId: id, existing: existing?.document, context, prefix });
     const headers = sealHeaders(input.custom_headers, { upstreamId: id, existing: existing?.document, context, prefix });
-    return { document: { ...withoutBlankScripts(input), ...egress, ...headers, api_keys: keys } };
+    return { document: { ...withoutBlankScripts(input), ...egress, ...headers, api_keys: keys, ...login } };
   },
   checkLinks: (document, reader, prefix) => checkTargets(document.request_body_rules, reader, prefix),
   async checkRemoval({ document }, reader) {
@@ -79,11 +90,11 @@ export const upstreams: Resource<UpstreamDocument, Upstream> = {
       names.map((message) => ({ field: 'models', message })),
     );
   },
-  toExport: ({ id, document: { api_keys, sealed_headers, ...document } }, context) => ({
+  toExport: ({ id, document: { api_keys, sealed_headers, unavailable: _reason, ...document } }, context) => ({
     ...document,
     ...exportEgress(document, id, context),
     custom_headers: exportHeaders({ ...document, id, sealed_headers }, context),
-    api_keys: api_keys.map(({ sealed, ...key }) => ({
+    api_keys: ownKeys({ ...document, api_keys }).map(({ sealed, ...key }) => ({
       ...key,
       key: sealForExport(context.keyring.open(sealed, sealedAs.upstreamKey(id, key.id)), context.keyring),
     })),

@@ -7,11 +7,12 @@ import { type Detail, invalid, invalidField } from '../problem.ts';
 import { isSealedForExport, openExported } from '../resources/export-seal.ts';
 import type { ResourceOperations } from '../resources/operations.ts';
 import { type Outcome, putPin } from '../resources/pins.ts';
+import { credentialEntry, type PlannedCredential, planCredentials } from '../sso/transfer.ts';
 import { faultsOf, maxFaults, readInput } from '../validation/read-input.ts';
 import { storedName } from '../validation/stored-name.ts';
 import { fromMicroUnits } from './micro-units.ts';
 import { createPace, type Pace } from './pace.ts';
-import { type DiffSection, formatVersion, microUnitsVersion, pinSection, type Section, sectionNames, sections } from './sections.ts';
+import { credentialSection, type DiffSection, formatVersion, microUnitsVersion, pinSection, type Section, sectionNames, sections } from './sections.ts';
 
 const entrySchema = z.looseObject({ name: storedName });
 /** A price is named after its model unless the file names it. */
@@ -29,10 +30,14 @@ export const importSchema = z.strictObject({
   upstreams: entries,
   models: entries,
   pricing: z.array(priceSchema).max(100_000).nullish(),
+  search_providers: entries,
+  search_config: entries,
   load_balancers: entries,
+  mcp_servers: entries,
   key_groups: entries,
   access_keys: entries,
   load_balancer_pins: z.array(pinSchema).max(1_000_000).nullish(),
+  sso_credentials: z.array(credentialEntry).max(10_000).nullish(),
 });
 type ImportFile = z.output<typeof importSchema>;
 
@@ -46,18 +51,24 @@ export interface ImportOptions {
 
 type Entry = Record<string, unknown> & { name: string };
 
+/** What an import does in its transaction, and the credentials that have to be there before it. */
+export type ImportWork = ((writer: CatalogWriter) => Promise<ImportDiff>) & { credentials: readonly PlannedCredential[] };
+
 /** What is to be done in one transaction. It throws 422 or 409 naming the entry and field. A file may be long: in between, others have their turn. */
-export async function prepareImport(body: unknown, { resources, context }: ImportOptions): Promise<(writer: CatalogWriter) => Promise<ImportDiff>> {
+export async function prepareImport(body: unknown, { resources, context }: ImportOptions): Promise<ImportWork> {
   const pace = createPace();
   const file = await readFile(body, pace);
+  const named = file.sso_credentials ?? [];
+  const credentials = named.length === 0 ? [] : planCredentials(named, await context.storage.ssoCredentials.all(), context);
   const parts: { section: Section; list: Entry[] }[] = [];
   for (const section of sectionNames) {
     const list = await openSecrets(section, (file[section] ?? []) as Entry[], context, pace);
     parts.push({ section, list: section === 'pricing' && file.version === microUnitsVersion ? list.map(fromMicroUnits) : list });
   }
   refuseRepeated(parts);
-  return async (writer) => {
+  const work = async (writer: CatalogWriter): Promise<ImportDiff> => {
     const diff = emptyDiff();
+    for (const { outcome, name } of credentials) diff[outcome][credentialSection].push(name);
     await releaseNames(parts, writer, pace);
     for (const { section, list } of parts) {
       const resource = resources.find(({ path }) => path === sections[section]);
@@ -76,9 +87,10 @@ export async function prepareImport(body: unknown, { resources, context }: Impor
     }
     return diff;
   };
+  return Object.assign(work, { credentials });
 }
 
-const diffSections: readonly DiffSection[] = [...sectionNames, pinSection];
+const diffSections: readonly DiffSection[] = [...sectionNames, pinSection, credentialSection];
 const emptySections = () => Object.fromEntries(diffSections.map((section) => [section, [] as string[]])) as Record<DiffSection, string[]>;
 const emptyDiff = (): ImportDiff => ({ created: emptySections(), updated: emptySections(), unchanged: emptySections() });
 
@@ -129,7 +141,7 @@ async function checkLinks(
   const resource = resources.find(({ path }) => path === sections[section]);
   for (const [index, entry] of list.entries()) {
     const { request_body_rules: rules } = entry;
-    if (Array.isArray(rules) && rules.length > 0) await resource?.checkLinks(writer, entry.name, `${section}.${index}`);
+    if (section === 'search_config' || (Array.isArray(rules) && rules.length > 0)) await resource?.checkLinks(writer, entry.name, `${section}.${index}`);
     await pace();
   }
 }
@@ -174,6 +186,8 @@ async function openSecrets(section: Section, list: readonly Entry[], { keyring }
   for (const [index, entry] of list.entries()) {
     const at = `${section}.${index}`;
     if (section === 'access_keys' && 'key' in entry) opened.push({ ...entry, key: open(entry['key'], `${at}.key`) });
+    else if (section === 'search_providers' && 'api_key' in entry) opened.push({ ...entry, api_key: open(entry['api_key'], `${at}.api_key`) });
+    else if (section === 'mcp_servers') opened.push(openMcpServer(entry, at, open));
     else opened.push(section === 'upstreams' ? openUpstream(entry, at, open) : entry);
     await pace();
   }
@@ -182,16 +196,25 @@ async function openSecrets(section: Section, list: readonly Entry[], { keyring }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function openUpstream(entry: Entry, at: string, open: (key: unknown, field: string) => unknown): Entry {
+type Open = (key: unknown, field: string) => unknown;
+
+const openHeaders = (headers: unknown, at: string, open: Open): unknown =>
+  isObject(headers) ? Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, open(value, `${at}.${name}`)])) : headers;
+
+const openMcpServer = (entry: Entry, at: string, open: Open): Entry => ({
+  ...entry,
+  ...('auth_header' in entry && { auth_header: open(entry['auth_header'], `${at}.auth_header`) }),
+  ...('extra_headers' in entry && { extra_headers: openHeaders(entry['extra_headers'], `${at}.extra_headers`, open) }),
+});
+
+function openUpstream(entry: Entry, at: string, open: Open): Entry {
   const { api_keys: keys, proxy, tls, custom_headers: headers } = entry;
   const openKey = (key: unknown, position: number) =>
     isObject(key) && 'key' in key ? { ...key, key: open(key['key'], `${at}.api_keys.${position}.key`) } : key;
   return {
     ...entry,
     ...(Array.isArray(keys) && { api_keys: keys.map(openKey) }),
-    ...(isObject(headers) && {
-      custom_headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, open(value, `${at}.custom_headers.${name}`)])),
-    }),
+    ...(isObject(headers) && { custom_headers: openHeaders(headers, `${at}.custom_headers`, open) }),
     ...('proxy' in entry && { proxy: open(proxy, `${at}.proxy`) }),
     ...(isObject(tls) && 'client_key' in tls && { tls: { ...tls, client_key: open(tls['client_key'], `${at}.tls.client_key`) } }),
   };

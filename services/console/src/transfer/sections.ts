@@ -6,6 +6,9 @@ export const sections = {
   models: 'models',
   pricing: 'pricing',
   load_balancers: 'load-balancers',
+  mcp_servers: 'mcp-servers',
+  search_providers: 'search-providers',
+  search_config: 'search-config',
   key_groups: 'key-groups',
   access_keys: 'access-keys',
 } as const satisfies Record<string, ResourcePath>;
@@ -15,7 +18,9 @@ export const sectionNames = Object.keys(sections) as Section[];
 
 /** Pins are no resource with a name of its own: they come last, since they refer to load balancers and access keys. */
 export const pinSection = 'load_balancer_pins';
-export type DiffSection = Section | typeof pinSection;
+/** Credentials by login are no part of the configuration, and their tokens never leave: a file names them, so that it can say which upstream uses which. */
+export const credentialSection = 'sso_credentials';
+export type DiffSection = Section | typeof pinSection | typeof credentialSection;
 
 /** Version of the file's format, as `export` writes it: money is decimal strings of the currency. */
 export const formatVersion = 2;

@@ -10,14 +10,15 @@ import type { ResourcePath } from '../resources/resource.ts';
 type Neutral = readonly unknown[];
 
 const unbuilt: Record<ResourcePath, Record<string, Neutral>> = {
-  upstreams: { sso_credential: [''] },
+  upstreams: {},
   models: {},
   'load-balancers': {},
-  'key-groups': {
-    mcp_tool_acl: [{ allowed_tools: [], denied_tools: [], allowed_tags: [] }],
-  },
+  'key-groups': {},
   'access-keys': {},
   pricing: {},
+  'search-providers': {},
+  'search-config': {},
+  'mcp-servers': {},
 };
 
 export const unbuiltFieldNames = (path: ResourcePath): string[] => Object.keys(unbuilt[path]);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { sections } from '../../transfer/sections.ts';
 import { anyObject, anything, count, instant, maybeText, text } from './common.ts';
 
-const section = z.enum([...(Object.keys(sections) as (keyof typeof sections)[]), 'load_balancer_pins']);
+const section = z.enum([...(Object.keys(sections) as (keyof typeof sections)[]), 'load_balancer_pins', 'sso_credentials']);
 
 /** Fields: before and after, credentials masked; `secret_changed` where what is stored behind two masks differs, be it only sealed anew under another master key. */
 const described = {

@@ -2,10 +2,14 @@
 import type { z } from 'zod';
 import type { auditRecord, ownAccount, sessionList } from './account.ts';
 import type { historyDiff, historyPage } from './configuration.ts';
+import type { deadLetterPage } from './dead-letters.ts';
+import type { healthAnswer, upstreamTest } from './health.ts';
 import type { lookupAnswer } from './key-lookup.ts';
 import type { requestDetails, requestRow } from './request-row.ts';
 import type { balancerNodes, explanation, fetchedModels, keyMonitor, limitStatus, modelOperations, modelTest, pin, ruleTest, scriptTest } from './routing.ts';
-import type { statsSeries, statsSummary, statsTop } from './statistics.ts';
+import type { resourceState } from './state.ts';
+import type { attentionAnswer, budgetList, statsSeries, statsSummary, statsTop } from './statistics.ts';
+import type { taskPage } from './tasks.ts';
 import type { turnChain, turnContent } from './turns.ts';
 
 export type { Figures } from './statistics.ts';
@@ -32,6 +36,8 @@ export type RuleTest = z.output<typeof ruleTest>;
 /** What a script made of the body, and what running it took. */
 export type ScriptTest = z.output<typeof scriptTest>;
 export type TurnChain = z.output<typeof turnChain>;
+/** One page of upstreams' tasks, newest first. */
+export type TaskPage = z.output<typeof taskPage>;
 export type TurnContent = z.output<typeof turnContent>;
 /** One page of the commits, newest first. */
 export type CommitPage = z.output<typeof historyPage>;
@@ -48,3 +54,12 @@ export type BalancerNodes = z.output<typeof balancerNodes>;
 /** Where a request would go, and why. */
 export type RouteExplanation = z.output<typeof explanation>;
 export type Pin = z.output<typeof pin>;
+/** How upstreams and their keys stand. */
+export type Health = z.output<typeof healthAnswer>;
+export type UpstreamTest = z.output<typeof upstreamTest>;
+export type ResourceState = z.output<typeof resourceState>;
+/** What an operator should look at now. */
+export type Attention = z.output<typeof attentionAnswer>;
+export type BudgetStatus = z.output<typeof budgetList>['items'][number];
+/** Messages of the bus that were set aside. */
+export type DeadLetterPage = z.output<typeof deadLetterPage>;

@@ -1,6 +1,8 @@
 /** One finished request, as logs show it. */
 import { protocolIds, type RequestRow, rowKinds } from '@model-gateway/contracts';
 import { z } from 'zod';
+import type { Failure } from '../../failures/explain-failure.ts';
+import { faults } from '../../failures/fault-of.ts';
 import { count, epochMs, loss, maybeCount, maybeText, micros, money, text } from './common.ts';
 
 const protocol = z.enum(protocolIds).nullable();
@@ -79,4 +81,24 @@ export type ShownRow = RequestRow & { cost: string | null };
 
 export const requestRow: z.ZodType<ShownRow> = z.strictObject(columns);
 /** One that was asked for by its id. */
-export const requestDetails: z.ZodType<ShownRow & { has_bodies: boolean }> = z.strictObject({ ...columns, has_bodies: z.boolean() });
+export const requestDetails: z.ZodType<ShownRow & { has_bodies: boolean; failure: Failure | null }> = z.strictObject({
+  ...columns,
+  has_bodies: z.boolean(),
+  /** Why it failed; null: it did not. */
+  failure: z
+    .strictObject({
+      fault: z.enum(faults).describe('Who has to do something about it'),
+      upstream: maybeText.describe('The upstream that failed last; null: none was asked'),
+      said: maybeText.describe('What that upstream said'),
+      recent: z
+        .strictObject({
+          from: epochMs,
+          to: epochMs,
+          requests: count,
+          or_more: z.boolean().describe('There were more than are counted'),
+          upstreams: z.array(z.strictObject({ upstream: maybeText, requests: count })),
+        })
+        .describe('Requests of the last hour that ended with the same error code'),
+    })
+    .nullable(),
+});

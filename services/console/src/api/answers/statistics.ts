@@ -2,6 +2,8 @@
 import { attemptDimensions, dimensions } from '@model-gateway/storage/dimensions';
 import { z } from 'zod';
 import { count, epochMs, maybeText, micros, money, text } from './common.ts';
+import { lastFailure } from './health.ts';
+import { resourceState } from './state.ts';
 
 const number = z.number();
 const latencies = { p50: number.nullable(), p95: number.nullable(), p99: number.nullable() };
@@ -86,23 +88,29 @@ export const statsAttempts = z.strictObject({
 });
 export const statsSessions = z.strictObject({ ...range, items: z.array(z.strictObject(session)) });
 
-export const budgetList = z.strictObject({
-  items: z.array(
-    z.strictObject({
-      kind: z.enum(['key', 'group']),
-      name: text,
-      currency: text,
-      period: z.enum(['day', 'week', 'month', 'total']),
-      from: epochMs,
-      /** null: it never begins anew. */
-      to: epochMs.nullable(),
-      limit: money,
-      limit_micros: micros,
-      spent: money,
-      spent_micros: micros,
-      share: number,
-      state: z.enum(['ok', 'warning', 'exhausted']),
-    }),
-  ),
-  total: count,
+const budget = z.strictObject({
+  kind: z.enum(['key', 'group']),
+  name: text,
+  currency: text,
+  period: z.enum(['day', 'week', 'month', 'total']),
+  from: epochMs,
+  /** null: it never begins anew. */
+  to: epochMs.nullable(),
+  limit: money,
+  limit_micros: micros,
+  spent: money,
+  spent_micros: micros,
+  share: number,
+  state: z.enum(['ok', 'warning', 'exhausted']),
+});
+export const budgetList = z.strictObject({ items: z.array(budget), total: count });
+
+/** The first of each kind, and how many there are. */
+export const attentionAnswer = z.strictObject({
+  upstreams: z.strictObject({ total: count, items: z.array(z.strictObject({ name: text, state: resourceState, last_failure: lastFailure })) }),
+  budgets: z.strictObject({ total: count, items: z.array(budget) }),
+  unpriced: z
+    .strictObject({ total: count, requests: count, share: number, items: z.array(z.strictObject({ model: text, requests: count })) })
+    .describe('Models without a price that were used in the last 24 hours'),
+  dead_letters: count,
 });

@@ -2,7 +2,7 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { call, path } from './client.ts';
 
-export type ResourcePath = 'upstreams' | 'models' | 'load-balancers' | 'key-groups' | 'access-keys' | 'pricing' | 'users';
+export type ResourcePath = 'upstreams' | 'models' | 'load-balancers' | 'key-groups' | 'access-keys' | 'pricing' | 'mcp-servers' | 'search-providers' | 'users';
 
 /** One page of a list. */
 export interface Page<T> {

@@ -5,23 +5,27 @@ import {
   IconBolt,
   IconBox,
   IconChartBar,
-  IconChecklist,
+  IconClockPlay,
   IconCloud,
   IconCode,
   IconCoins,
   IconGauge,
+  IconHeartbeat,
   IconHistory,
   IconKey,
   IconLayoutDashboard,
   IconMessages,
   IconPlugConnected,
+  IconReportMoney,
   IconRoute,
   IconScale,
   IconSettings,
   IconShieldCheck,
+  IconTool,
   IconUserCircle,
   IconUsers,
   IconUsersGroup,
+  IconWorldSearch,
   type TablerIcon,
 } from '@tabler/icons-react';
 
@@ -30,6 +34,8 @@ export interface NavigationEntry {
   id: string;
   to: string;
   icon: TablerIcon;
+  /** Other addresses of the same page. */
+  tabs?: readonly string[];
   /** Shown to admins alone. */
   admin?: boolean;
 }
@@ -41,8 +47,10 @@ export const navigation: readonly { id: string; entries: readonly NavigationEntr
       { id: 'overview', to: '/', icon: IconLayoutDashboard },
       { id: 'logs', to: '/logs', icon: IconActivity },
       { id: 'statistics', to: '/statistics', icon: IconChartBar },
-      { id: 'model-monitor', to: '/model-monitor', icon: IconChecklist },
+      { id: 'costs', to: '/costs', icon: IconReportMoney },
+      { id: 'health', to: '/health', icon: IconHeartbeat, tabs: ['/model-monitor'] },
       { id: 'rate-limits', to: '/rate-limits', icon: IconGauge },
+      { id: 'tasks', to: '/tasks', icon: IconClockPlay },
     ],
   },
   {
@@ -54,6 +62,8 @@ export const navigation: readonly { id: string; entries: readonly NavigationEntr
       { id: 'key-groups', to: '/key-groups', icon: IconUsersGroup },
       { id: 'access-keys', to: '/access-keys', icon: IconKey },
       { id: 'pricing', to: '/pricing', icon: IconCoins },
+      { id: 'mcp-servers', to: '/mcp-servers', icon: IconTool },
+      { id: 'web-search', to: '/web-search', icon: IconWorldSearch },
     ],
   },
   {

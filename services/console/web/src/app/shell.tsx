@@ -100,7 +100,8 @@ function Sections({ onNavigate }: { onNavigate: () => void }) {
   const { t } = useTranslation();
   const { pathname } = useLocation();
   const isAdmin = useMe().data?.role === 'admin';
-  const isActive = (to: string) => (to === '/' ? pathname === '/' : pathname === to || pathname.startsWith(`${to}/`));
+  const isActive = (to: string, tabs: readonly string[] = []) =>
+    to === '/' ? pathname === '/' : [to, ...tabs].some((one) => pathname === one || pathname.startsWith(`${one}/`));
   return navigation.map(({ id, entries }) => (
     <section key={id} aria-label={t(`sections.${id}`)}>
       <Text size="xs" c="dimmed" fw={600} tt="uppercase" px="sm" pt="sm" pb={2}>
@@ -108,15 +109,15 @@ function Sections({ onNavigate }: { onNavigate: () => void }) {
       </Text>
       {entries
         .filter((entry) => !entry.admin || isAdmin)
-        .map(({ id: page, to, icon: Icon }) => (
+        .map(({ id: page, to, icon: Icon, tabs }) => (
           <NavLink
             key={page}
             component={Link}
             to={to}
             label={t(`pages.${page}`)}
             leftSection={<Icon size={18} stroke={1.6} aria-hidden />}
-            active={isActive(to)}
-            aria-current={isActive(to) ? 'page' : undefined}
+            active={isActive(to, tabs)}
+            aria-current={isActive(to, tabs) ? 'page' : undefined}
             onClick={onNavigate}
             py={6}
             style={{ borderRadius: 'var(--mantine-radius-md)' }}

@@ -3,13 +3,15 @@ import { Badge, Card, Group, Stack, Text } from '@mantine/core';
 import type { ExplainedKey, ExplainedNode, NodeStanding } from '@model-gateway/contracts';
 import { useTranslation } from 'react-i18next';
 import { formatDuration, formatNumber } from './format.ts';
+import { useProtocolName } from './protocol.tsx';
 
 const colors: Readonly<Record<NodeStanding, string>> = { healthy: 'green', probing: 'yellow', ejected: 'red', waiting: 'orange', disabled: 'gray' };
 
 export function NodeCard({ node }: { node: ExplainedNode }) {
   const { t } = useTranslation('routing');
+  const nameOf = useProtocolName();
   const figures = [
-    node.upstream && `${node.upstream}${node.upstream_protocol ? ` · ${node.upstream_protocol}` : ''}`,
+    node.upstream && `${node.upstream}${node.upstream_protocol ? ` · ${nameOf(node.upstream_protocol)}` : ''}`,
     t('weight', { weight: node.weight }),
     node.score !== null && t(`scores.${node.score_kind ?? 'other'}`, { score: formatNumber(node.score) }),
     node.latency_ms !== null && t('latency', { time: formatDuration(node.latency_ms) }),

@@ -1,6 +1,10 @@
 /** An access key, as the API returns it. */
+import type { ResourceState } from '@model-gateway/console/answers';
+
 export interface AccessKey {
   name: string;
+  /** How it stands; absent right after a change. */
+  state?: ResourceState;
   /** First and last four characters; the whole value in the answer to a creation or a rotation. */
   key: string;
   group: string;

@@ -13,7 +13,6 @@ import { CopyButton } from '../../components/copy-button.tsx';
 import type { Column } from '../../components/data-table.tsx';
 import { describeFault } from '../../components/describe-fault.ts';
 import { Editable } from '../../components/editable.tsx';
-import { EnabledBadge } from '../../components/enabled-badge.tsx';
 import { FormSections } from '../../components/form-sections.tsx';
 import { formatTime } from '../../components/format.ts';
 import {
@@ -29,6 +28,7 @@ import {
 import { NameSelect } from '../../components/name-select.tsx';
 import { ResourceDrawer } from '../../components/resource-drawer.tsx';
 import { ResourcePage } from '../../components/resource-page.tsx';
+import { StateBadge } from '../../components/state-badge.tsx';
 import { useFilter, useFilters } from '../../components/use-address-state.ts';
 import { useIsAdmin } from '../../session/use-me.ts';
 import type { AccessKey } from './access-key.ts';
@@ -136,7 +136,7 @@ export function AccessKeysPage() {
         ),
     },
     { id: 'expires', title: t('expires'), wide: true, cell: ({ expires_at }) => <Expiry at={expires_at} /> },
-    { id: 'enabled', title: t('state'), cell: ({ enabled }) => <EnabledBadge enabled={enabled} /> },
+    { id: 'enabled', title: t('state'), cell: ({ enabled, state }) => <StateBadge state={state} enabled={enabled} /> },
   ];
   return (
     <ResourcePage

@@ -1,10 +1,11 @@
 /** Where a request would go, and why each other node would not be asked: nothing is sent. */
-import { Autocomplete, Button, Card, Group, Select, SimpleGrid, Stack } from '@mantine/core';
+import { Autocomplete, Button, Card, Group, SimpleGrid, Stack } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { RouteExplanation } from '@model-gateway/console/answers';
 import { playgroundDialects } from '@model-gateway/protocols/playground';
 import { IconRoute } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
+import { useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
 import { useGrantedNames } from '../../api/use-catalog.ts';
@@ -14,12 +15,18 @@ import { showFaults } from '../../components/form-faults.ts';
 import { jsonFaults, parseOrNull } from '../../components/json-text.ts';
 import { NameSelect } from '../../components/name-select.tsx';
 import { Page } from '../../components/page.tsx';
+import { ProtocolSelect } from '../../components/protocol.tsx';
 import { ExplanationView } from './explanation-view.tsx';
 
+const textOf = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? String(value) : '');
+
+/** The address may say what is asked. */
 export function ExplainPage() {
   const { t } = useTranslation('explain');
+  const search = useSearch({ strict: false }) as Record<string, unknown>;
+  const spoken = playgroundDialects.find(({ id }) => id === search['protocol']) ?? playgroundDialects[0]!;
   const form = useForm({
-    initialValues: { access_key: '', model: '', client_protocol: playgroundDialects[0]!.id as string, body: '' },
+    initialValues: { access_key: textOf(search['access_key']), model: textOf(search['model']), client_protocol: spoken.id as string, body: '' },
     validate: ({ access_key, model, body }) => ({
       ...jsonFaults({ body }, t('notJson')),
       ...(access_key === '' && { access_key: t('required') }),
@@ -46,10 +53,10 @@ export function ExplainPage() {
                 onChange={(value) => form.setFieldValue('access_key', value ?? '')}
               />
               <Autocomplete label={t('model')} required data={[...new Set(names)].slice(0, 200)} {...form.getInputProps('model')} />
-              <Select
+              <ProtocolSelect
                 label={t('protocol')}
                 allowDeselect={false}
-                data={playgroundDialects.map(({ id, title }) => ({ value: id, label: title }))}
+                protocols={playgroundDialects.map(({ id }) => id)}
                 {...form.getInputProps('client_protocol')}
               />
             </SimpleGrid>

@@ -1,17 +1,22 @@
 /** A key group as the API gives it, and as the form holds it. */
-import type { HeaderRule, OnBreak, StoreBodies } from '@model-gateway/contracts';
+import type { ResourceState } from '@model-gateway/console/answers';
+import type { HeaderRule, McpToolAcl, OnBreak, StoreBodies } from '@model-gateway/contracts';
 import { type BudgetForm, budgetBody, budgetForm, type KeyLimitForm, keyLimitBody, keyLimitForm } from '../../components/limit-fields.tsx';
 
 /** A key group, as the API returns it. */
 export interface KeyGroup {
   name: string;
+  /** How it stands; absent right after a change. */
+  state?: ResourceState;
   models: string[];
   header_acl: HeaderRule[];
   rate_limit?: unknown;
   budget?: unknown;
   strict_translation?: boolean;
   passthrough?: 'on' | 'off';
+  server_tools?: 'on' | 'off';
   store_bodies?: StoreBodies | null;
+  mcp_tool_acl?: McpToolAcl;
   on_break?: OnBreak | null;
   enabled: boolean;
   description: string;
@@ -40,12 +45,16 @@ export interface GroupForm extends Record<string, unknown> {
   budget: BudgetForm;
   strict_translation: boolean;
   passthrough: boolean;
+  server_tools: boolean;
   store_bodies: StoreBodiesForm;
+  mcp_tool_acl: McpToolAcl;
   /** Empty: what the upstream says. */
   on_break: string;
   enabled: boolean;
   description: string;
 }
+
+const noTools: McpToolAcl = { allowed_tools: [], denied_tools: [], allowed_tags: [] };
 
 const storesNothing: StoreBodiesForm = { enabled: false, kib: 64, ttl_hours: 24 };
 
@@ -57,7 +66,9 @@ export const emptyGroup: GroupForm = {
   budget: budgetForm(undefined),
   strict_translation: false,
   passthrough: true,
+  server_tools: false,
   store_bodies: storesNothing,
+  mcp_tool_acl: noTools,
   on_break: '',
   enabled: true,
   description: '',
@@ -71,9 +82,11 @@ export const toForm = (group: KeyGroup): GroupForm => ({
   budget: budgetForm(group.budget),
   strict_translation: group.strict_translation ?? false,
   passthrough: group.passthrough !== 'off',
+  server_tools: group.server_tools === 'on',
   store_bodies: group.store_bodies
     ? { enabled: group.store_bodies.enabled, kib: group.store_bodies.max_bytes / 1024, ttl_hours: group.store_bodies.ttl_hours }
     : storesNothing,
+  mcp_tool_acl: group.mcp_tool_acl ?? noTools,
   on_break: group.on_break ?? '',
   enabled: group.enabled,
   description: group.description,
@@ -93,6 +106,7 @@ export const toBody = (form: GroupForm) => ({
   rate_limit: keyLimitBody(form.rate_limit),
   budget: budgetBody(form.budget),
   passthrough: form.passthrough ? 'on' : 'off',
+  server_tools: form.server_tools ? 'on' : 'off',
   store_bodies: storeBodiesBody(form.store_bodies),
   on_break: form.on_break || null,
 });

@@ -4,16 +4,17 @@ import { IconUsersGroup } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import type { Column } from '../../components/data-table.tsx';
 import { Editable } from '../../components/editable.tsx';
-import { EnabledBadge } from '../../components/enabled-badge.tsx';
 import { FormSections } from '../../components/form-sections.tsx';
 import { BudgetFields, KeyLimitFields } from '../../components/limit-fields.tsx';
 import { NamesSelect } from '../../components/name-select.tsx';
 import { OnBreakSelect } from '../../components/on-break-select.tsx';
 import { ResourceDrawer } from '../../components/resource-drawer.tsx';
 import { ResourcePage } from '../../components/resource-page.tsx';
+import { StateBadge } from '../../components/state-badge.tsx';
 import { GrantPreview } from './grant-preview.tsx';
 import { HeaderRules } from './header-rules.tsx';
 import { emptyGroup, type GroupForm, type KeyGroup, toBody, toForm } from './key-group.ts';
+import { McpAccess } from './mcp-access.tsx';
 import { StoreBodies } from './store-bodies.tsx';
 
 export function KeyGroupsPage() {
@@ -38,7 +39,11 @@ export function KeyGroupsPage() {
         </Text>
       ),
     },
-    { id: 'enabled', title: t('state'), cell: ({ enabled, store_bodies }) => <State enabled={enabled} stores={store_bodies?.enabled ?? false} /> },
+    {
+      id: 'enabled',
+      title: t('state'),
+      cell: ({ enabled, state, store_bodies }) => <State enabled={enabled} state={state} stores={store_bodies?.enabled ?? false} />,
+    },
   ];
   return (
     <ResourcePage resource="key-groups" icon={IconUsersGroup} t={t} columns={columns} drawer={(name, close) => <GroupDrawer name={name} onClose={close} />} />
@@ -46,11 +51,11 @@ export function KeyGroupsPage() {
 }
 
 /** Shows in the list which groups store request bodies. */
-function State({ enabled, stores }: { enabled: boolean; stores: boolean }) {
+function State({ enabled, state, stores }: { enabled: boolean; state: KeyGroup['state']; stores: boolean }) {
   const { t } = useTranslation('key-groups');
   return (
     <Group gap={6}>
-      <EnabledBadge enabled={enabled} />
+      <StateBadge state={state} enabled={enabled} />
       {stores && (
         <Badge variant="light" color="orange" tt="none">
           {t('store.badge')}
@@ -84,6 +89,7 @@ function GroupDrawer({ name, onClose }: { name: string | null; onClose: () => vo
             <Switch label={t('enabled')} {...form.getInputProps('enabled', { type: 'checkbox' })} />
             <Switch label={t('strict')} description={t('strictHint')} {...form.getInputProps('strict_translation', { type: 'checkbox' })} />
             <Switch label={t('passthrough')} description={t('passthroughHint')} {...form.getInputProps('passthrough', { type: 'checkbox' })} />
+            <Switch label={t('serverTools')} description={t('serverToolsHint')} {...form.getInputProps('server_tools', { type: 'checkbox' })} />
             <OnBreakSelect unset="upstream" {...form.getInputProps('on_break')} />
           </Editable>
           <FormSections
@@ -101,6 +107,7 @@ function GroupDrawer({ name, onClose }: { name: string | null; onClose: () => vo
                 ),
               },
               { id: 'bodies', title: t('store.title'), fields: ['store_bodies'], content: <StoreBodies form={form} /> },
+              { id: 'mcp', title: t('mcp.title'), fields: ['mcp_tool_acl'], content: <McpAccess form={form} /> },
               { id: 'headers', title: t('headerAcl'), fields: ['header_acl'], content: <HeaderRules form={form} /> },
             ]}
           />

@@ -1,19 +1,23 @@
 /** One name over several models. */
+
 import { ActionIcon, Button, Fieldset, Group, NumberInput, Select, Stack, Switch, TagsInput, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
+import type { ResourceState } from '@model-gateway/console/answers';
 import { IconPlus, IconScale, IconTrash } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import type { Column } from '../../components/data-table.tsx';
 import { Editable } from '../../components/editable.tsx';
-import { EnabledBadge } from '../../components/enabled-badge.tsx';
 import { NameSelect } from '../../components/name-select.tsx';
 import { ResourceDrawer } from '../../components/resource-drawer.tsx';
 import { ResourcePage } from '../../components/resource-page.tsx';
+import { StateBadge } from '../../components/state-badge.tsx';
 import { Nodes } from './nodes.tsx';
 import { Pins } from './pins.tsx';
 
 interface LoadBalancer extends Record<string, unknown> {
   name: string;
+  /** How it stands; absent right after a change. */
+  state?: ResourceState;
   aliases: string[];
   enabled: boolean;
   strategy: 'weighted' | 'priority' | 'least_latency';
@@ -51,7 +55,7 @@ export function LoadBalancersPage() {
       wide: true,
       cell: ({ entries }) => <span className="anywhere">{entries.map(({ model, weight }) => `${model} × ${weight}`).join(', ') || '–'}</span>,
     },
-    { id: 'enabled', title: t('state'), cell: ({ enabled }) => <EnabledBadge enabled={enabled} /> },
+    { id: 'enabled', title: t('state'), cell: ({ enabled, state }) => <StateBadge state={state} enabled={enabled} /> },
   ];
   return (
     <ResourcePage resource="load-balancers" icon={IconScale} t={t} columns={columns} drawer={(name, close) => <BalancerDrawer name={name} onClose={close} />} />

@@ -1,5 +1,6 @@
 /** Thousands of rows of which only those in sight are drawn. */
 import { Box, Text, UnstyledButton } from '@mantine/core';
+import { IconRepeat } from '@tabler/icons-react';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -18,11 +19,19 @@ const columns = ['time', 'status', 'model', 'key', 'upstream', 'tokens', 'cost',
 const numeric: ReadonlySet<string> = new Set(['tokens', 'cost', 'duration']);
 const widths = '108px minmax(150px, 1.5fr) minmax(120px, 1.5fr) minmax(90px, 1fr) minmax(90px, 1fr) 62px 84px 76px';
 
+/** It went well, and an attempt before had failed. */
+export const wasRepeated = ({ error_code, attempts }: LogRow): boolean => error_code === null && attempts.some((attempt) => attempt.error_code !== null);
+
+function SecondAttempt({ row }: { row: LogRow }) {
+  const label = useTranslation('failures').t('second', { number: row.attempts.length });
+  return <IconRepeat size={15} color="var(--mantine-color-orange-text)" role="img" aria-label={label} title={label} style={{ verticalAlign: 'text-bottom' }} />;
+}
+
 const cells: Record<(typeof columns)[number], (row: LogRow) => React.ReactNode> = {
   time: (row) => formatRecent(row.started_at),
   status: (row) => (
     <Text size="sm" c={row.error_code ? (row.error_code === 'client_gone' ? 'dimmed' : 'red') : undefined} truncate>
-      {row.status} {row.error_code ?? ''}
+      {row.status} {row.error_code ?? (wasRepeated(row) && <SecondAttempt row={row} />)}
     </Text>
   ),
   model: (row) => row.model ?? row.requested_model ?? '–',

@@ -1,5 +1,6 @@
 /** One request: how it went, step by step, what its translation lost, what it used and cost, and how to send the like again. */
 import { Anchor, Badge, Button, Drawer, Group, Loader, Progress, Stack, Table, Text, Title } from '@mantine/core';
+import type { LogDetails } from '@model-gateway/console/answers';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -9,6 +10,9 @@ import { useOverlayOpen } from '../../components/dialogs.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { formatBytes, formatDuration, formatMoney, formatNumber, formatTime } from '../../components/format.ts';
 import { LossRows } from '../../components/loss-rows.tsx';
+import { ProtocolName } from '../../components/protocol.tsx';
+import { FailureNotice } from './failure-notice.tsx';
+import { wasRepeated } from './log-table.tsx';
 import { Replay } from './replay.tsx';
 import { RequestBodiesSection } from './request-bodies.tsx';
 import { TurnChainSection } from './turn-chain.tsx';
@@ -18,8 +22,9 @@ export function RequestDrawer({ id, known, onClose }: { id: string | null; known
   const { t } = useTranslation('logs');
   const isCovered = useOverlayOpen();
   const listed = id === null ? undefined : known.find((row) => row.id === id);
-  const asked = useRequest(id ?? '', id !== null && !listed);
-  const row = listed ?? asked.data;
+  // The words of the upstream, and how often it failed so, are in the answer about one request only.
+  const asked = useRequest(id ?? '', id !== null && (!listed || listed.error_code !== null || wasRepeated(listed)));
+  const row = asked.data ?? listed;
   return (
     <Drawer
       opened={id !== null}
@@ -30,14 +35,14 @@ export function RequestDrawer({ id, known, onClose }: { id: string | null; known
       title={t('request')}
       closeButtonProps={{ 'aria-label': t('close') }}
     >
-      {id !== null && row && <Details key={row.id} row={row} />}
+      {id !== null && row && <Details key={row.id} row={row} failed={asked.data?.failure ? asked.data : undefined} />}
       {id !== null && !row && asked.isPending && <Loader />}
       {id !== null && !row && asked.isError && <FaultNotice error={asked.error} onRetry={() => asked.refetch()} />}
     </Drawer>
   );
 }
 
-function Details({ row }: { row: LogRow }) {
+function Details({ row, failed }: { row: LogRow; failed: LogDetails | undefined }) {
   const { t } = useTranslation('logs');
   const [wanted, setWanted] = useState(false);
   const bodies = useBodies(row.id, wanted);
@@ -54,6 +59,7 @@ function Details({ row }: { row: LogRow }) {
           {formatTime(row.started_at)}
         </Text>
       </Group>
+      {failed?.failure && <FailureNotice row={failed} failure={failed.failure} />}
       <Facts
         facts={[
           [
@@ -71,6 +77,14 @@ function Details({ row }: { row: LogRow }) {
               </Anchor>
             ),
           ],
+          [
+            'tasks',
+            mayHaveTasks(row) && (
+              <Anchor key="tasks" component={Link} to="/tasks" search={(row.kind === 'task' ? { id: row.id } : { request: row.id }) as never}>
+                {t('toTasks')}
+              </Anchor>
+            ),
+          ],
           ['clientId', row.client_request_id],
           ['key', row.access_key && `${row.access_key} · ${row.key_group ?? ''}`],
           ['model', row.model === row.requested_model ? row.model : `${row.requested_model ?? '–'} → ${row.model ?? '–'}`],
@@ -83,7 +97,14 @@ function Details({ row }: { row: LogRow }) {
               </span>
             ),
           ],
-          ['protocols', row.client_protocol && `${row.client_protocol} → ${row.upstream_protocol ?? '–'}`],
+          [
+            'protocols',
+            row.client_protocol && (
+              <Group key="protocols" gap={6}>
+                <ProtocolName id={row.client_protocol} /> → {row.upstream_protocol ? <ProtocolName id={row.upstream_protocol} /> : '–'}
+              </Group>
+            ),
+          ],
           [
             'session',
             row.session_id && (
@@ -117,6 +138,9 @@ function Details({ row }: { row: LogRow }) {
     </Stack>
   );
 }
+
+/** Tasks are begun by calls in the terms of an upstream. */
+const mayHaveTasks = ({ kind, path, status }: LogRow): boolean => kind === 'task' || (status < 300 && (path?.includes('/v1/services/') ?? false));
 
 function Facts({ facts }: { facts: readonly (readonly [string, React.ReactNode])[] }) {
   const { t } = useTranslation('logs');

@@ -1,24 +1,29 @@
 /** Names that callers use, and what stands behind each. */
+
 import { Button, Group, Select, SimpleGrid, Switch, TagsInput, Text, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
+import type { ResourceState } from '@model-gateway/console/answers';
 import { IconBox, IconMessages } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { useProtocols } from '../../api/use-protocols.ts';
 import { CodeEditor } from '../../components/code-editor.tsx';
 import type { Column } from '../../components/data-table.tsx';
 import { Editable } from '../../components/editable.tsx';
-import { EnabledBadge } from '../../components/enabled-badge.tsx';
 import { FormSections } from '../../components/form-sections.tsx';
 import { jsonFaults, parseOrNull, printOrEmpty } from '../../components/json-text.ts';
 import { NameSelect } from '../../components/name-select.tsx';
+import { ProtocolSelect } from '../../components/protocol.tsx';
 import { emptyRateLimit, RateLimitFields, type RateLimitForm, rateLimitBody, rateLimitForm } from '../../components/rate-limit-fields.tsx';
 import { ResourceDrawer } from '../../components/resource-drawer.tsx';
 import { ResourcePage } from '../../components/resource-page.tsx';
 import { noRewriting, type RewritingForm, rewritingBody, rewritingForm, type StoredRewriting } from '../../components/rewriting.ts';
 import { rewritingSections } from '../../components/rewriting-sections.tsx';
+import { StateBadge } from '../../components/state-badge.tsx';
 
 interface Model extends StoredRewriting {
   name: string;
+  /** How it stands; absent right after a change. */
+  state?: ResourceState;
   upstream: string;
   upstream_model_id: string;
   aliases: string[];
@@ -112,7 +117,7 @@ export function ModelsPage() {
       ),
     },
     { id: 'aliases', title: t('aliases'), wide: true, cell: ({ aliases, hide_name }) => <Names aliases={aliases} hidden={hide_name} /> },
-    { id: 'enabled', title: t('state'), cell: ({ enabled }) => <EnabledBadge enabled={enabled} /> },
+    { id: 'enabled', title: t('state'), cell: ({ enabled, state }) => <StateBadge state={state} enabled={enabled} /> },
   ];
   return <ResourcePage resource="models" icon={IconBox} t={t} columns={columns} drawer={(name, close) => <ModelDrawer name={name} onClose={close} />} />;
 }
@@ -211,12 +216,12 @@ function Overrides({ form }: { form: UseFormReturnType<ModelForm> }) {
   return (
     <>
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
-        <Select
+        <ProtocolSelect
           label={t('protocol')}
           placeholder={t('inherit')}
           clearable
           searchable
-          data={protocols}
+          protocols={protocols}
           {...form.getInputProps('protocol')}
           value={form.values.protocol || null}
           onChange={(value) => form.setFieldValue('protocol', value ?? '')}

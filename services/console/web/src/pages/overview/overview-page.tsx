@@ -1,6 +1,6 @@
 /** The first page: what passes through the gateway, how fast, at what price, and what wants attention. */
-import { Alert, Anchor, Card, Group, Loader, SimpleGrid, Table, Text } from '@mantine/core';
-import { IconActivity, IconAlertTriangle } from '@tabler/icons-react';
+import { Anchor, Card, Group, Loader, SimpleGrid, Table, Text } from '@mantine/core';
+import { IconActivity } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -12,6 +12,7 @@ import { formatCompact, formatDuration, formatMoney, formatMoneyShort, formatNum
 import { Page } from '../../components/page.tsx';
 import { type Range, RangeSelect, ranges } from '../../components/range-select.tsx';
 import { StatsCharts } from '../../components/stats-charts.tsx';
+import { NeedsAttention } from './attention.tsx';
 import { LatestRequests } from './latest-requests.tsx';
 
 /** Short ranges are watched, long ones are read. */
@@ -26,11 +27,7 @@ export function OverviewPage() {
   return (
     <Page title={t('title')} hint={t('hint')} actions={<RangeSelect value={range} onChange={setRange} />}>
       {summary.isError && <FaultNotice error={summary.error} onRetry={() => summary.refetch()} />}
-      {(summary.data?.dead_letters ?? 0) > 0 && (
-        <Alert color="orange" role="status" icon={<IconAlertTriangle />} title={t('attention')}>
-          {t('deadLetters', { count: summary.data?.dead_letters ?? 0 })}
-        </Alert>
-      )}
+      {summary.data && <NeedsAttention isQuiet={nothing} />}
       {summary.isPending && <Loader mx="auto" aria-label={t('title')} />}
       {nothing && (
         <Card withBorder>

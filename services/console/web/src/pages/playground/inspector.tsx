@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { formatDuration } from '../../components/format.ts';
 import { LossRows } from '../../components/loss-rows.tsx';
+import { useProtocolName } from '../../components/protocol.tsx';
 import { Snippet } from '../../components/snippet.tsx';
 import type { CallRecord } from './run-call.ts';
 
@@ -25,6 +26,7 @@ function printRaw(raw: string): string {
 
 export function Inspector({ record, viaKey }: { record: CallRecord | null; viaKey: boolean }) {
   const { t } = useTranslation('playground');
+  const nameOf = useProtocolName();
   if (!record) return <EmptyState icon={IconArrowsExchange} title={t('nothingSent')} hint={t('nothingSentHint')} />;
   const { translation, translationHeader } = record;
   return (
@@ -43,7 +45,7 @@ export function Inspector({ record, viaKey }: { record: CallRecord | null; viaKe
             <Snippet title={t('clientBody')} text={print(record.clientBody)} copy={printWhole(record.clientBody)} maxHeight={300} />
             {translation?.upstream_body != null && (
               <Snippet
-                title={`${t('upstreamBody')}${translation.upstream_protocol ? ` · ${translation.upstream_protocol}` : ''}`}
+                title={`${t('upstreamBody')}${translation.upstream_protocol ? ` · ${nameOf(translation.upstream_protocol)}` : ''}`}
                 text={print(translation.upstream_body)}
                 copy={printWhole(translation.upstream_body)}
                 maxHeight={300}

@@ -1,7 +1,8 @@
 /** How the playground holds a conversation: the protocol, and the usual knobs. */
-import { Accordion, NumberInput, Select, SimpleGrid, Switch, Textarea } from '@mantine/core';
+import { Accordion, NumberInput, SimpleGrid, Switch, Textarea } from '@mantine/core';
 import { playgroundDialects } from '@model-gateway/protocols/playground';
 import { useTranslation } from 'react-i18next';
+import { ProtocolSelect } from '../../components/protocol.tsx';
 
 export interface PlaygroundSettings {
   dialectId: string;
@@ -34,10 +35,10 @@ interface Props {
 export function DialectSelect({ value, onChange }: { value: string; onChange: (id: string) => void }) {
   const { t } = useTranslation('playground');
   return (
-    <Select
+    <ProtocolSelect
       label={t('protocol')}
       allowDeselect={false}
-      data={playgroundDialects.map(({ id, title }) => ({ value: id, label: title }))}
+      protocols={playgroundDialects.map(({ id }) => id)}
       value={value}
       onChange={(id) => id && onChange(id)}
     />

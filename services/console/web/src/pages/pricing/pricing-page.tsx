@@ -2,6 +2,7 @@
 import { ActionIcon, Button, Fieldset, Group, NumberInput, Select, SimpleGrid, Stack, Switch, Text, Textarea, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { IconCoins, IconPlus, IconTrash } from '@tabler/icons-react';
+import { useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import type { Column } from '../../components/data-table.tsx';
 import { Editable } from '../../components/editable.tsx';
@@ -37,12 +38,15 @@ function Summary({ mode, input, output, unit, currency }: Price) {
 
 function PriceDrawer({ name, onClose }: { name: string | null; onClose: () => void }) {
   const { t } = useTranslation('pricing');
+  // A link may say which model has no price yet.
+  const { model } = useSearch({ strict: false }) as { model?: unknown };
+  const asked = name === null && model !== undefined ? String(model) : '';
   return (
     <ResourceDrawer<Price, PriceForm>
       resource="pricing"
       name={name}
       createTitle={t('create')}
-      empty={emptyPrice}
+      empty={{ ...emptyPrice, model: asked }}
       toForm={toForm}
       toBody={toBody}
       onClose={onClose}

@@ -7,6 +7,7 @@ import { useList, useSave } from '../../api/resources.ts';
 import { useProtocols } from '../../api/use-protocols.ts';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { showFaults } from '../../components/form-faults.ts';
+import { ProtocolSelect } from '../../components/protocol.tsx';
 
 const first = providerPresets[0]!;
 
@@ -78,7 +79,13 @@ export function UpstreamStep({ made, initial, onDone }: Props) {
             style={{ flexBasis: 300 }}
             {...form.getInputProps('base_url')}
           />
-          <Select label={t('upstream.protocol')} allowDeselect={false} data={protocols} style={{ flexBasis: 180 }} {...form.getInputProps('protocol')} />
+          <ProtocolSelect
+            label={t('upstream.protocol')}
+            allowDeselect={false}
+            protocols={protocols}
+            style={{ flexBasis: 220 }}
+            {...form.getInputProps('protocol')}
+          />
         </Group>
         <PasswordInput
           label={t('upstream.key')}

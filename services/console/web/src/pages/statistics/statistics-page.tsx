@@ -1,4 +1,4 @@
-/** Statistics with drill-down: a range, what to tell apart, and a click on a row to look inside it. */
+/** Statistics with drill-down: a range, what to group by, and a click on a row to look inside it. */
 import { Badge, Button, Card, CloseButton, Group, Select, Table, Text, UnstyledButton } from '@mantine/core';
 import { IconChartBar, IconDownload } from '@tabler/icons-react';
 import { useNavigate, useSearch } from '@tanstack/react-router';
@@ -9,6 +9,7 @@ import { EmptyState } from '../../components/empty-state.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { formatCompact, formatDuration, formatMoney, formatNumber, formatPercent } from '../../components/format.ts';
 import { Page } from '../../components/page.tsx';
+import { ProtocolName, useProtocolName } from '../../components/protocol.tsx';
 import { isRange, RangeSelect, ranges } from '../../components/range-select.tsx';
 import { StatsCharts } from '../../components/stats-charts.tsx';
 
@@ -20,11 +21,16 @@ const filterable = dimensions.filter((name) => name !== 'session');
 const noSessionFilters = Object.fromEntries(filterable.filter((name) => name !== 'access_key').map((name) => [name, undefined]));
 const orders = ['requests', 'errors', 'tokens', 'cost', 'duration'] as const;
 
+/** Their values are protocols. */
+const byProtocol: ReadonlySet<string> = new Set(['client_protocol', 'upstream_protocol']);
+
 const isDimension = (value: unknown): value is Dimension => dimensions.includes(value as Dimension);
 const isOrder = (value: unknown): value is (typeof orders)[number] => orders.includes(value as (typeof orders)[number]);
 
 export function StatisticsPage() {
   const { t } = useTranslation('statistics');
+  const nameOf = useProtocolName();
+  const shownAs = (name: string, value: string): string => (byProtocol.has(name) && value ? nameOf(value) : value);
   const search = useSearch({ strict: false }) as Record<string, unknown>;
   const navigate = useNavigate();
   const range = isRange(search['range']) ? search['range'] : '7d';
@@ -61,7 +67,7 @@ export function StatisticsPage() {
               tt="none"
               rightSection={<CloseButton size="xs" aria-label={t('removeFilter', { name: t(`by.${name}`) })} onClick={() => change({ [name]: undefined })} />}
             >
-              {t(`by.${name}`)}: {String(value) || t([`noneOf.${name}`, 'none'])}
+              {t(`by.${name}`)}: {shownAs(name, String(value)) || t([`noneOf.${name}`, 'none'])}
             </Badge>
           ))}
         </Group>
@@ -71,7 +77,7 @@ export function StatisticsPage() {
       <Card withBorder padding={0}>
         <Group p="md" gap="sm">
           <Select
-            label={t('tellApart')}
+            label={t('groupBy')}
             data={dimensions.map((name) => ({ value: name, label: t(`by.${name}`) }))}
             value={by}
             allowDeselect={false}
@@ -128,7 +134,7 @@ function TopTable({ items, by, caption, onOpen }: { items: readonly TopItem[]; b
             <Table.Tr key={`${item.value ?? ''} ${'access_key' in item ? item.access_key : ''}`}>
               <Table.Td style={{ overflowWrap: 'anywhere' }}>
                 <UnstyledButton fz="inherit" c="var(--mantine-color-anchor)" onClick={() => onOpen(item)}>
-                  {item.value ?? t([`noneOf.${by}`, 'none'])}
+                  {item.value === null ? t([`noneOf.${by}`, 'none']) : byProtocol.has(by) ? <ProtocolName id={item.value} /> : item.value}
                 </UnstyledButton>
               </Table.Td>
               <Table.Td className="numeric">{formatNumber(item.requests)}</Table.Td>

@@ -3,6 +3,7 @@ import { Select, Stack } from '@mantine/core';
 import { playgroundDialects } from '@model-gateway/protocols/playground';
 import { useTranslation } from 'react-i18next';
 import { CodeEditor } from '../../components/code-editor.tsx';
+import { useProtocolName } from '../../components/protocol.tsx';
 import { type RecentBody, RecentSample } from './recent-sample.tsx';
 import { readSampleKey, type Sample, type SampleKind, sampleKey, sampleText } from './samples.ts';
 
@@ -19,9 +20,10 @@ interface Props {
 
 export function BodyEditor({ kinds, sample, onSample, onRecent, value, onChange, isFaulty }: Props) {
   const { t } = useTranslation('studio');
-  const data = playgroundDialects.map(({ id, title }) => ({
-    group: title,
-    items: kinds.map((kind) => ({ value: sampleKey({ protocol: id, kind }), label: `${title}: ${t(`samples.${kind}`)}` })),
+  const nameOf = useProtocolName();
+  const data = playgroundDialects.map(({ id }) => ({
+    group: nameOf(id),
+    items: kinds.map((kind) => ({ value: sampleKey({ protocol: id, kind }), label: `${nameOf(id)}: ${t(`samples.${kind}`)}` })),
   }));
   return (
     <Stack gap="sm">

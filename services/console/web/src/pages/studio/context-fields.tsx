@@ -1,9 +1,10 @@
 /** The fields of the context, by the names they have in the script. */
-import { NumberInput, Select, SimpleGrid, Stack, Switch, TextInput } from '@mantine/core';
+import { NumberInput, SimpleGrid, Stack, Switch, TextInput } from '@mantine/core';
 import type { ScriptSlot } from '@model-gateway/contracts';
 import { useTranslation } from 'react-i18next';
 import { useProtocols } from '../../api/use-protocols.ts';
 import { CodeEditor } from '../../components/code-editor.tsx';
+import { ProtocolSelect } from '../../components/protocol.tsx';
 import { type ContextForm, jsonFields, wordFields } from './script-context.ts';
 
 interface Props {
@@ -24,11 +25,11 @@ export function ContextFields({ slot, value, onChange, faulty }: Props) {
           <TextInput key={field} label={field} value={value[field]} onChange={(event) => onChange({ [field]: event.currentTarget.value })} />
         ))}
         {(['sourceProtocol', 'targetProtocol'] as const).map((field) => (
-          <Select
+          <ProtocolSelect
             key={field}
             label={field}
             allowDeselect={false}
-            data={protocols.includes(value[field]) ? protocols : [value[field], ...protocols]}
+            protocols={protocols.includes(value[field]) ? protocols : [value[field], ...protocols]}
             value={value[field]}
             onChange={(chosen) => chosen && onChange({ [field]: chosen })}
           />

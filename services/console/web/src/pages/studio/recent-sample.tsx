@@ -7,6 +7,7 @@ import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useReadBodies, useRecentBodies } from '../../api/bodies.ts';
 import { formatTime } from '../../components/format.ts';
+import { useProtocolName } from '../../components/protocol.tsx';
 import { useIsAdmin } from '../../session/use-me.ts';
 import { print, readObject } from './body-text.ts';
 
@@ -26,6 +27,7 @@ interface Props {
 export function RecentSample({ part, onChoose }: Props) {
   const { t } = useTranslation('studio');
   const isAdmin = useIsAdmin();
+  const nameOf = useProtocolName();
   const readBodies = useReadBodies();
   const recent = useRecentBodies(isAdmin);
   const [chosen, setChosen] = useState<string | null>(null);
@@ -58,7 +60,7 @@ export function RecentSample({ part, onChoose }: Props) {
         {t('recentNone')}
       </Text>
     );
-  const data = usable.map((entry) => ({ value: entry.id, label: labelOf(entry) }));
+  const data = usable.map((entry) => ({ value: entry.id, label: labelOf(entry, nameOf) }));
   if (chosen !== null && !usable.some(({ id }) => id === chosen)) data.unshift({ value: chosen, label: chosen });
   return (
     <Select
@@ -74,5 +76,5 @@ export function RecentSample({ part, onChoose }: Props) {
   );
 }
 
-const labelOf = ({ started_at, model, client_protocol, access_key }: BodyEntry): string =>
-  [formatTime(started_at), model ?? '–', client_protocol, access_key].join(' · ');
+const labelOf = ({ started_at, model, client_protocol, access_key }: BodyEntry, nameOf: (protocol: string) => string): string =>
+  [formatTime(started_at), model ?? '–', nameOf(client_protocol), access_key].join(' · ');

@@ -1,10 +1,11 @@
 /** Creates an upstream, or changes one. */
-import { Select, Stack, Switch, TextInput } from '@mantine/core';
+import { Stack, Switch, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { useProtocols } from '../../api/use-protocols.ts';
 import { Editable } from '../../components/editable.tsx';
 import { FormSections } from '../../components/form-sections.tsx';
 import { jsonFaults } from '../../components/json-text.ts';
+import { ProtocolSelect } from '../../components/protocol.tsx';
 import { RateLimitFields } from '../../components/rate-limit-fields.tsx';
 import { ResourceDrawer } from '../../components/resource-drawer.tsx';
 import { rewritingSections } from '../../components/rewriting-sections.tsx';
@@ -30,12 +31,12 @@ export function UpstreamDrawer({ name, onClose }: { name: string | null; onClose
         <>
           <Editable>
             <TextInput label={t('name')} description={t('nameHint')} required disabled={name !== null} {...form.getInputProps('name')} />
-            <Select
+            <ProtocolSelect
               label={t('protocol')}
               description={t('protocolHint')}
               required
               searchable
-              data={protocols}
+              protocols={protocols}
               {...form.getInputProps('protocol')}
               onChange={(value) => form.setFieldValue('protocol', value ?? '')}
             />

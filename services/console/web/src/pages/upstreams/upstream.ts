@@ -1,4 +1,5 @@
 /** An upstream as the API gives it, and as the form holds it. */
+import type { ResourceState } from '@model-gateway/console/answers';
 import type { OnBreak } from '@model-gateway/contracts';
 import { providerPresets } from '@model-gateway/protocols/playground';
 import { parseOrNull, printOrEmpty } from '../../components/json-text.ts';
@@ -28,6 +29,8 @@ interface Tls {
 /** An upstream, as the API returns it. */
 export interface Upstream extends StoredRewriting {
   name: string;
+  /** How it stands; absent right after a change. */
+  state?: ResourceState;
   protocol: string;
   base_url: string;
   api_keys: UpstreamKey[];

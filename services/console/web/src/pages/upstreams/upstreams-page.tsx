@@ -1,17 +1,18 @@
 /** Connections to providers. */
-import { Badge, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { IconCloud } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import type { Column } from '../../components/data-table.tsx';
-import { EnabledBadge } from '../../components/enabled-badge.tsx';
+import { ProtocolName } from '../../components/protocol.tsx';
 import { ResourcePage } from '../../components/resource-page.tsx';
+import { StateBadge } from '../../components/state-badge.tsx';
 import type { Upstream } from './upstream.ts';
 import { UpstreamDrawer } from './upstream-drawer.tsx';
 
 export function UpstreamsPage() {
   const { t } = useTranslation('upstreams');
   const columns: Column<Upstream>[] = [
-    { id: 'protocol', title: t('protocol'), cell: ({ protocol }) => <Badge variant="default">{protocol}</Badge> },
+    { id: 'protocol', title: t('protocol'), cell: ({ protocol }) => <ProtocolName id={protocol} /> },
     {
       id: 'address',
       title: t('address'),
@@ -23,7 +24,7 @@ export function UpstreamsPage() {
       ),
     },
     { id: 'keys', title: t('keys'), numeric: true, cell: ({ api_keys }) => api_keys.length },
-    { id: 'enabled', title: t('state'), cell: ({ enabled }) => <EnabledBadge enabled={enabled} /> },
+    { id: 'enabled', title: t('state'), cell: ({ enabled, state }) => <StateBadge state={state} enabled={enabled} /> },
   ];
   return (
     <ResourcePage resource="upstreams" icon={IconCloud} t={t} columns={columns} drawer={(name, close) => <UpstreamDrawer name={name} onClose={close} />} />

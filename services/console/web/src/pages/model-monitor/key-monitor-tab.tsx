@@ -9,7 +9,6 @@ import { call } from '../../api/client.ts';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { NameSelect } from '../../components/name-select.tsx';
-import { Page } from '../../components/page.tsx';
 import { useFilter, useListState } from '../../components/use-address-state.ts';
 
 type Monitored = KeyMonitor['items'][number];
@@ -17,7 +16,7 @@ type MonitoredKey = Monitored['keys'][number];
 
 const refreshMs = 3000;
 
-export function ModelMonitorPage() {
+export function KeyMonitorTab() {
   const { t } = useTranslation('model-monitor');
   const [state, setState] = useListState();
   const [upstream, setUpstream] = useFilter('upstream');
@@ -58,7 +57,7 @@ export function ModelMonitorPage() {
     },
   ];
   return (
-    <Page title={t('title')} hint={t('hint')}>
+    <Stack>
       {missing.length > 0 && (
         <Alert color="orange" role="status">
           {t('missing', { names: missing.join(', ') })}
@@ -76,7 +75,7 @@ export function ModelMonitorPage() {
         }
         empty={<EmptyState icon={IconChecklist} title={t('emptyTitle')} hint={t('emptyHint')} />}
       />
-    </Page>
+    </Stack>
   );
 }
 

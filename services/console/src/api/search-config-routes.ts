@@ -1,0 +1,72 @@
+/** The one search configuration: it is read and changed, never created or deleted. */
+import { searchConfigName, searchConfigSchema } from '@model-gateway/contracts';
+import type { CatalogWriter } from '@model-gateway/storage';
+import type { Request, Response } from 'express';
+import type { ConsoleContext } from '../context.ts';
+import { commit } from '../history/commit.ts';
+import { etagMatches, etagOf, formatEtag, type Precondition } from '../resources/etag.ts';
+import type { ResourceOperations } from '../resources/operations.ts';
+import type { Reply } from '../resources/resource.ts';
+import { text } from './answers/common.ts';
+import { base, type Route } from './route.ts';
+
+const answerSchema = searchConfigSchema.omit({ name: true }).extend({ etag: text });
+
+/** What holds until somebody changes it. */
+const unset: Reply = { etag: 0, body: { ...searchConfigSchema.parse({}), etag: '0' } };
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The first change creates the row. */
+async function change(operations: ResourceOperations, writer: CatalogWriter, body: unknown, precondition: Precondition): Promise<Reply> {
+  if (await writer.searchConfig.find(searchConfigName)) return operations.update(writer, searchConfigName, body, precondition);
+  if (!isObject(body)) return operations.create(writer, body);
+  etagMatches(unset.etag, precondition);
+  etagMatches(unset.etag, etagOf(body));
+  return operations.create(writer, { name: searchConfigName, ...body });
+}
+
+export function searchConfigRoutes(operations: ResourceOperations, context: ConsoleContext): Route[] {
+  const { catalog } = context.storage;
+  const path = `${base}/search-config`;
+  const answer = (response: Response, { body, etag }: Reply) => {
+    const { id: _id, name: _name, created_at: _created, updated_at: _updated, ...shown } = body;
+    response.set('ETag', formatEtag(etag)).json(shown);
+  };
+  const update = async (request: Request, response: Response) => {
+    const purpose = { action: 'update', entity_type: 'search_config', entity_id: searchConfigName } as const;
+    const { value } = await commit(context, { request, response }, purpose, (writer) => change(operations, writer, request.body, request.get('if-match')));
+    answer(response, value);
+  };
+  const read: Route = {
+    method: 'get',
+    path,
+    operationId: 'read_search_config',
+    summary: 'Read the bounds of searching and fetching for models, and the provider that is asked',
+    tag: 'search-config',
+    status: 200,
+    answer: answerSchema,
+    async handle(_request, response) {
+      const isSet = (await catalog.searchConfig.find(searchConfigName)) !== null;
+      answer(response, isSet ? await operations.read(catalog, searchConfigName) : unset);
+    },
+  };
+  return [
+    read,
+    ...(['put', 'patch'] as const).map(
+      (method): Route => ({
+        method,
+        path,
+        operationId: `${method}_search_config`,
+        summary: 'Change the search configuration (merge: a field that is not sent stays, null resets it to its default)',
+        tag: 'search-config',
+        body: operations.partial,
+        conditional: true,
+        status: 200,
+        answer: answerSchema,
+        failures: [412],
+        handle: update,
+      }),
+    ),
+  ];
+}

@@ -1,0 +1,106 @@
+/** Credentials by login, put together: who may have them, what renews them, and the answers to other processes. */
+import type { Bus, Disposable } from '@model-gateway/bus';
+import type { SsoConfig } from '@model-gateway/config';
+import { type SsoAccess, type SsoTokenReply, type SsoTokenRequest, sealedAs } from '@model-gateway/contracts';
+import { loginProfiles } from '@model-gateway/protocols/login';
+import type { Keyring } from '@model-gateway/secrets';
+import type { Storage } from '@model-gateway/storage';
+import type { Logger } from '@model-gateway/telemetry';
+import type { Outbound } from '@model-gateway/upstream-client';
+import type { Audit } from '../audit/audit.ts';
+import { gatewayActor, syncUpstreams } from './availability.ts';
+import { createGates, type Gates, isBuilt } from './gates.ts';
+import { refreshTokenGrants } from './grants/refresh-token.ts';
+import { createRefresher, type Refresher, type SsoEvent } from './refresher.ts';
+import { createTokenHttp, type TokenHttp } from './token-http.ts';
+
+export interface SsoDeps {
+  bus: Bus;
+  storage: Storage;
+  keyring: Keyring;
+  outbound: Outbound;
+  audit: Audit;
+  logger: Logger;
+  config: SsoConfig;
+  now: () => number;
+}
+
+/** What the rest of the console uses of it. */
+export interface Sso {
+  readonly gates: Gates;
+  readonly refresher: Refresher;
+  readonly http: TokenHttp;
+  readonly now: () => number;
+  /** Brings upstreams in step with their credentials. */
+  sync(): Promise<void>;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+const scanMs = 5_000;
+/** Upstreams are brought in step at once; this finds what another way of changing them left. */
+const syncEvery = 6;
+
+export function createSso({ bus, storage, keyring, outbound, audit, logger, config, now }: SsoDeps): Sso {
+  const gates = createGates(config);
+  const http = createTokenHttp(outbound);
+  const sync = () => syncUpstreams({ storage, gates, audit, logger });
+  const report = ({ credential, action, result, reason }: SsoEvent): void => {
+    const { name, profile, account } = credential;
+    const diff = { profile, account, result, ...(reason !== undefined && { reason }) };
+    void audit({ actor: gatewayActor, action, entity_type: 'sso_credential', entity_id: name, ip_address: null, diff });
+    if (result !== 'refreshed') sync().catch((error: unknown) => logger.warn({ error }, 'upstreams could not be brought in step with their credentials'));
+  };
+  const refresher = createRefresher({ repository: storage.ssoCredentials, keyring, gates, grants: { ...refreshTokenGrants }, http, logger, now, report });
+  for (const profile of Object.values(loginProfiles))
+    if (config.profiles[profile.id].enabled && !isBuilt(profile))
+      logger.warn({ profile: profile.id }, 'the gate of a login is open that is not built yet: it stays closed');
+  let served: Disposable | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+  let rounds = 0;
+
+  const round = async (): Promise<void> => {
+    try {
+      await refresher.scan();
+      if (rounds++ % syncEvery === 0) {
+        await sync();
+        await storage.ssoCredentials.pruneLogins();
+      }
+    } catch (error) {
+      logger.info({ error }, 'credentials could not be looked at');
+    }
+    if (!stopped) timer = setTimeout(() => void round(), scanMs).unref();
+  };
+  const answer = async ({ credential, rejected }: SsoTokenRequest): Promise<SsoTokenReply> => {
+    const access = await refresher.access(credential, rejected);
+    if ('refused' in access) return access;
+    const { row, token } = access;
+    const { headers, settings } = loginProfiles[row.profile];
+    const quota = Object.hasOwn(settings, 'quota_project') ? row.settings['quota_project'] : undefined;
+    const given: SsoAccess = {
+      token,
+      token_id: row.tokenId ?? '',
+      expires_at: row.expiresAt,
+      headers: { ...headers, ...(quota !== undefined && { 'x-goog-user-project': quota }) },
+    };
+    return { sealed: keyring.seal(JSON.stringify(given), sealedAs.ssoAccess(credential)) };
+  };
+  return {
+    gates,
+    refresher,
+    http,
+    now,
+    sync,
+    start() {
+      if (stopped || served) return;
+      served = bus.serve({ ask: { 'sso.token': answer } });
+      void round();
+    },
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await served?.dispose();
+    },
+  };
+}

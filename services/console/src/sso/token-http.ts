@@ -1,0 +1,106 @@
+/** Calls to vendors' token endpoints: by the guarded dialer, small, never redirected. What they answer is judged here, and none of it is quoted. */
+import { isTokenAddress } from '@model-gateway/protocols/login';
+import { Pieces } from '@model-gateway/stream-framing';
+import type { Outbound } from '@model-gateway/upstream-client';
+
+/** A call that gave no token. The message is for admins, and holds nothing that the vendor wrote but its error's code. */
+export class TokenFault extends Error {
+  /** Asking again cannot help: somebody has to log in, or to change something. */
+  readonly terminal: boolean;
+  /** The vendor's code, or ours. */
+  readonly code: string;
+
+  constructor(code: string, message: string, terminal: boolean) {
+    super(message);
+    this.name = 'TokenFault';
+    this.code = code;
+    this.terminal = terminal;
+  }
+}
+
+export interface TokenCall {
+  method: 'GET' | 'POST';
+  url: string;
+  headers?: Record<string, string>;
+  /** Sent as JSON. */
+  json?: Readonly<Record<string, unknown>>;
+  /** Sent form-encoded. Undefined fields are left out. */
+  form?: Readonly<Record<string, string | undefined>>;
+}
+
+export interface TokenAnswer {
+  status: number;
+  /** Empty where the answer is no JSON object. */
+  body: Readonly<Record<string, unknown>>;
+}
+
+export type TokenHttp = (call: TokenCall) => Promise<TokenAnswer>;
+
+const maxBytes = 256 * 1024;
+/** Well within the lock that a refresher holds. */
+export const tokenCallMs = 15_000;
+
+export function createTokenHttp(outbound: Outbound): TokenHttp {
+  return ({ method, url, headers = {}, json, form }) => {
+    if (!isTokenAddress(url)) return Promise.reject(new TokenFault('insecure_address', 'Tokens are asked for over https, or on this machine.', true));
+    const [type, body] = json ? ['application/json', JSON.stringify(json)] : form ? ['application/x-www-form-urlencoded', encodeForm(form)] : [];
+    return send(outbound, {
+      method,
+      url,
+      headers: { accept: 'application/json', ...(type !== undefined && { 'content-type': type }), ...headers },
+      body: body === undefined ? undefined : Buffer.from(body, 'utf8'),
+      timeouts: { connect_ms: 5_000, first_byte_ms: tokenCallMs, idle_ms: tokenCallMs, total_ms: tokenCallMs },
+    });
+  };
+}
+
+const encodeForm = (form: Readonly<Record<string, string | undefined>>): string =>
+  new URLSearchParams(Object.entries(form).flatMap(([name, value]): [string, string][] => (value === undefined ? [] : [[name, value]]))).toString();
+
+function send(outbound: Outbound, request: Parameters<Outbound['send']>[0]): Promise<TokenAnswer> {
+  return new Promise((resolve, reject) => {
+    const pieces = new Pieces();
+    let size = 0;
+    let status = 0;
+    const call = outbound.send(request, {
+      head: (code) => {
+        status = code;
+      },
+      data: (chunk) => {
+        size += chunk.length;
+        if (size <= maxBytes) pieces.add(chunk);
+        else call.abort('answer too large');
+      },
+      end: () => resolve({ status, body: readObject(pieces.take().toString('utf8')) }),
+      error: () => reject(new TokenFault('unreachable', `The token endpoint at ${new URL(request.url).host} cannot be reached.`, false)),
+    });
+  });
+}
+
+function readObject(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** The vendor's word for what is wrong: `error` of OAuth, or the name of an AWS exception. */
+export function errorCodeOf({ body }: TokenAnswer): string | null {
+  const { error, __type: type, code } = body;
+  const named = typeof error === 'string' ? error : typeof type === 'string' ? type.replace(/^.*#/, '') : typeof code === 'string' ? code : null;
+  return named !== null && /^[\w.-]{1,64}$/.test(named) ? named : null;
+}
+
+/** Words of vendors that say: later. All others say: not with this. */
+const passing: ReadonlySet<string> = new Set(['temporarily_unavailable', 'server_error', 'slow_down', 'SlowDownException', 'InternalServerException']);
+
+/** Throws what an answer that is no success means. */
+export function requireSuccess(answer: TokenAnswer): Readonly<Record<string, unknown>> {
+  const { status, body } = answer;
+  const code = errorCodeOf(answer);
+  if (status >= 200 && status <= 299 && typeof body['error'] !== 'string') return body;
+  const terminal = code !== null ? !passing.has(code) && status < 500 && status !== 429 : [400, 401, 403].includes(status);
+  throw new TokenFault(code ?? `status_${status}`, `The vendor refused (${code ?? status}).`, terminal);
+}

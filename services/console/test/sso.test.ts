@@ -1,0 +1,218 @@
+/** Credentials by login through the API: gates, what is pasted, custody, upstreams that use them, files. */
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { loadConfig } from '@model-gateway/config';
+import { type SsoProfileId, ssoProfileIds } from '@model-gateway/contracts';
+import { openStorage, type Storage } from '@model-gateway/storage';
+import { silent } from '../../../packages/storage/test/engines.ts';
+import { api, type Harness, startConsole } from './harness.ts';
+import { type SsoVendor, startSsoVendor } from './sso-vendor.ts';
+
+const gates = loadConfig({ env: { CONFIG_FILE: '/dev/null' } }).sso;
+const withGates = (open: Partial<Record<SsoProfileId, boolean>>) => ({
+  profiles: Object.fromEntries(ssoProfileIds.map((id) => [id, { enabled: open[id] ?? gates.profiles[id].enabled }])) as typeof gates.profiles,
+});
+const sentence = 'is no login that is enabled here: a closed one is opened by [sso.profiles.<id>] enabled = true and a restart';
+
+let storage: Storage;
+let harness: Harness;
+let vendor: SsoVendor;
+const seen: string[] = [];
+beforeEach(async () => {
+  storage = openStorage({ mode: 'sqlite', file: ':memory:' }, { logger: silent });
+  harness = await startConsole(storage);
+  vendor = await startSsoVendor();
+});
+afterEach(async () => {
+  seen.push(...harness.seen);
+  await harness.close();
+  await storage.close();
+  await vendor.close();
+});
+const call = (method: string, path: string, body?: unknown) => harness.call(method, `${api}/${path}`, body);
+const restart = async (open: Partial<Record<SsoProfileId, boolean>>): Promise<void> => {
+  const { keyring } = harness;
+  await harness.close();
+  harness = await startConsole(storage, { keyring, deps: { sso: withGates(open) } });
+};
+const settings = () => ({ refresh_url: `${vendor.url}/refreshToken`, oidc_url: vendor.url });
+const login = (over: object = {}) =>
+  call('POST', 'sso-credentials/import', { name: 'login', profile: 'cloudhost_ide', settings: settings(), tokens: vendor.refreshToken, ...over });
+const upstream = { name: 'ide', protocol: 'cloudhost_ide_streaming', base_url: 'https://ide.example.com', api_keys: [], sso_credential: 'login' };
+const audited = async () => (await call('GET', 'audit-logs?entity_type=sso_credential')).body.items as { action: string; actor: string; diff: object }[];
+
+describe('gates', () => {
+  test('one kind of login is open unless somebody opens more, and a closed one is refused everywhere by one sentence', async () => {
+    const { body } = await call('GET', 'sso-profiles');
+    expect(body.items.map(({ id, experimental }: { id: string; experimental: boolean }) => [id, experimental])).toEqual([['cloudhost_ide', true]]);
+    for (const profile of [...ssoProfileIds.slice(1), 'nonsense']) {
+      const refused = await login({ profile });
+      expect([refused.status, refused.body.error.details]).toEqual([422, [{ field: 'profile', message: sentence }]]);
+      const file = await call('POST', 'import', { sso_credentials: [{ name: 'filed', profile, tokens: 'a-refresh-token' }] });
+      expect([file.status, file.body.error.details]).toEqual([422, [{ field: 'sso_credentials.0.profile', message: sentence }]]);
+    }
+    expect((await call('GET', 'sso-credentials')).body.total).toBe(0);
+  });
+
+  test('a gate that is opened opens what is built, and nothing else', async () => {
+    await restart(Object.fromEntries(ssoProfileIds.map((id) => [id, true])));
+    const { items } = (await call('GET', 'sso-profiles')).body as { items: { id: string; flows: string[] }[] };
+    expect(items.map(({ id, flows }) => [id, flows])).toEqual([
+      ['cloudhost_ide', ['device', 'paste']],
+      ['beta_user', ['code', 'paste']],
+      ['alpha_user', ['device', 'code', 'paste']],
+      ['editor_copilot', ['device', 'paste']],
+    ]);
+    expect((await login({ profile: 'cloudhost_role' })).body.error.details).toEqual([{ field: 'profile', message: sentence }]);
+    expect(harness.seen.filter((line) => line.includes('not built yet')).length).toBe(5);
+  });
+
+  test('closing a gate takes its upstreams out of routing with the reason, opening it brings them back', async () => {
+    await login();
+    expect((await call('POST', 'upstreams', upstream)).status).toBe(201);
+    await restart({ cloudhost_ide: false });
+    for (let tries = 0; (await call('GET', 'upstreams/ide')).body.unavailable === null && tries < 100; tries++)
+      await new Promise((done) => setTimeout(done, 20));
+    expect((await call('GET', 'upstreams/ide')).body).toMatchObject({ unavailable: 'sso_profile_disabled', sso_credential: 'login', api_keys: [] });
+    const shown = (await call('GET', 'sso-credentials/login')).body;
+    expect([shown.enabled, shown.way_out]).toEqual([false, expect.stringContaining('[sso.profiles.cloudhost_ide] enabled = true')]);
+    expect((await call('POST', 'sso-credentials/login/refresh')).status).toBe(422);
+    // Other fields may be changed all the same.
+    expect((await call('PATCH', 'upstreams/ide', { user_agent: 'x' })).status).toBe(200);
+    await restart({});
+    for (let tries = 0; (await call('GET', 'upstreams/ide')).body.unavailable !== null && tries < 100; tries++)
+      await new Promise((done) => setTimeout(done, 20));
+    expect((await call('GET', 'upstreams/ide')).body.unavailable).toBeNull();
+  });
+});
+
+describe('custody', () => {
+  test('a refresh token is used once, sealed, shown as a mask, and audited', async () => {
+    const first = vendor.refreshToken;
+    const made = await login({ account: 'ada@example.com', upstream: { name: 'ide' } });
+    expect([made.status, made.body.upstream, made.body.upstream_error]).toEqual([201, 'ide', null]);
+    expect(made.body.credential).toMatchObject({ state: 'ok', tokens: '********', account: 'ada@example.com', upstreams: ['ide'], way_out: null });
+    expect(vendor.calls).toEqual(['/refreshToken']);
+    expect(vendor.refreshToken).not.toBe(first);
+    expect((await call('GET', 'upstreams/ide')).body).toMatchObject({ protocol: upstream.protocol, sso_credential: 'login', api_keys: [], unavailable: null });
+    expect((await call('PATCH', 'sso-credentials/login', { description: 'of the team' })).body.description).toBe('of the team');
+    expect((await call('POST', 'sso-credentials/login/refresh')).status).toBe(200);
+    expect((await call('DELETE', 'sso-credentials/login')).body.error).toMatchObject({ code: 'in_use', details: [{ field: 'upstreams', message: 'ide' }] });
+    expect((await call('DELETE', 'upstreams/ide')).status).toBe(204);
+    expect((await call('DELETE', 'sso-credentials/login')).status).toBe(204);
+    expect((await audited()).map(({ action, actor }) => [action, actor])).toEqual([
+      ['delete', 'secret_key'],
+      ['rotate', 'secret_key'],
+      ['update', 'secret_key'],
+      ['import', 'secret_key'],
+    ]);
+  });
+
+  test('the name is taken, the account is another, the vendor refuses: nothing is lost and nothing is half there', async () => {
+    await login({ account: 'ada' });
+    expect((await login()).status).toBe(409);
+    expect((await login({ replace: true, account: 'bob' })).status).toBe(409);
+    const before = vendor.refreshToken;
+    expect((await login({ replace: true, tokens: before })).status).toBe(201);
+    expect((await audited())[0]?.action).toBe('rotate');
+    const refused = await login({ name: 'other', tokens: before });
+    expect([refused.status, refused.body.error.details[0].field]).toEqual([422, 'tokens']);
+    expect((await call('GET', 'sso-credentials/other')).status).toBe(404);
+  });
+
+  test('an upstream has keys or a login, of its own protocol, that exists', async () => {
+    await login();
+    const fieldOf = async (body: object) => {
+      const answer = await call('POST', 'upstreams', { ...upstream, ...body });
+      return [answer.status, answer.body.error?.details[0].field];
+    };
+    expect(await fieldOf({ api_keys: [{ key: 'a-key' }] })).toEqual([422, 'sso_credential']);
+    expect(await fieldOf({ sso_credential: 'nobody' })).toEqual([422, 'sso_credential']);
+    expect(await fieldOf({ protocol: 'alpha' })).toEqual([422, 'protocol']);
+    expect(await fieldOf({})).toEqual([201, undefined]);
+    // Bound to the account: the entry stays when tokens are renewed and the upstream is changed.
+    const keys = async () => (await storage.catalog.upstreams.find('ide'))?.document.api_keys;
+    const bound = await keys();
+    expect(bound).toMatchObject([{ sealed: '', weight: 1 }]);
+    await call('POST', 'sso-credentials/login/refresh');
+    await call('PATCH', 'upstreams/ide', { user_agent: 'x' });
+    expect(await keys()).toEqual(bound);
+    await call('PATCH', 'upstreams/ide', { sso_credential: null, api_keys: [{ key: 'a-key-of-its-own' }] });
+    expect((await call('GET', 'upstreams/ide')).body).toMatchObject({ sso_credential: null, api_keys: [{ key: '********' }] });
+  });
+
+  test('an admin ends a login: its tokens are gone, its upstream is out of routing', async () => {
+    await login({ upstream: { name: 'ide' } });
+    expect((await call('PATCH', 'sso-credentials/login', { state: 'revoked' })).body).toMatchObject({ state: 'revoked', tokens: null });
+    expect((await call('GET', 'upstreams/ide')).body.unavailable).toBe('sso_revoked');
+    expect((await storage.ssoCredentials.find('login'))?.tokens).toBeNull();
+    expect((await login({ replace: true })).status).toBe(201);
+    expect((await call('GET', 'upstreams/ide')).body.unavailable).toBeNull();
+  });
+
+  test('invalid_grant takes the upstream out of routing, is audited, and a new login brings it back', async () => {
+    await login({ upstream: { name: 'ide' } });
+    vendor.answers = [{ status: 400, body: { error: 'invalid_grant' } }];
+    const refused = await call('POST', 'sso-credentials/login/refresh');
+    expect([refused.status, refused.body.error.message]).toEqual([502, 'The vendor refused (invalid_grant).']);
+    for (let tries = 0; (await call('GET', 'upstreams/ide')).body.unavailable === null && tries < 100; tries++)
+      await new Promise((done) => setTimeout(done, 20));
+    expect((await call('GET', 'upstreams/ide')).body.unavailable).toBe('sso_needs_login');
+    expect((await call('GET', 'sso-credentials/login')).body).toMatchObject({ state: 'needs_login', way_out: expect.stringContaining('Log in again') });
+    expect((await audited())[0]).toMatchObject({ actor: 'gateway', action: 'rotate', diff: { result: 'failed' } });
+    expect((await login({ replace: true })).status).toBe(201);
+    expect((await call('GET', 'upstreams/ide')).body.unavailable).toBeNull();
+  });
+
+  test('what is pasted may be a file of another client, or a refresh token; anything else is told what was expected', async () => {
+    const file = JSON.stringify({
+      tokens: { accessToken: 'CANARY-of-file', refreshToken: vendor.refreshToken, expiresAt: '2999-01-01T00:00:00Z', region: 'eu-west-1' },
+    });
+    const made = await login({ tokens: file });
+    expect(made.body.credential).toMatchObject({ settings: { region: 'eu-west-1' }, expires_at: '2999-01-01T00:00:00.000Z' });
+    expect(vendor.calls).toEqual([]);
+    for (const wrong of ['{"nothing": "CANARY-here"}', '{CANARY', 'CANARY with spaces', 'https://vendor.example/callback?code=CANARY']) {
+      const refused = await login({ name: 'wrong', tokens: wrong });
+      expect([refused.status, refused.body.error.details[0].field]).toEqual([422, 'tokens']);
+      expect(refused.text).toContain('expected the JSON');
+    }
+    const insecure = await login({ name: 'wrong', settings: { refresh_url: 'http://vendor.example/token' } });
+    expect(insecure.body.error.details).toEqual([{ field: 'settings.refresh_url', message: 'must be an https address, or http on this machine' }]);
+    expect((await login({ name: 'wrong', settings: { nonsense: 'x' } })).body.error.details[0].field).toBe('settings.nonsense');
+  });
+});
+
+test('a file names credentials, never their tokens, and can be taken in again', async () => {
+  await login({ upstream: { name: 'ide' } });
+  const file = (await call('GET', 'export')).body;
+  expect(file.sso_credentials).toEqual([
+    { name: 'login', profile: 'cloudhost_ide', description: '', settings: settings(), account: null, tokens: '${SSO_CREDENTIAL_LOGIN}' },
+  ]);
+  expect(file.upstreams[0]).toMatchObject({ name: 'ide', sso_credential: 'login', api_keys: [] });
+  const again = await call('POST', 'import', file);
+  expect([again.status, again.body.unchanged.sso_credentials, again.body.unchanged.upstreams]).toEqual([200, ['login'], ['ide']]);
+  // In another gateway it waits for a login.
+  await call('DELETE', 'upstreams/ide');
+  await call('DELETE', 'sso-credentials/login');
+  expect((await call('POST', 'import?dry_run=true', file)).body.created.sso_credentials).toEqual(['login']);
+  expect((await call('GET', 'sso-credentials/login')).status).toBe(404);
+  expect((await call('POST', 'import', file)).status).toBe(200);
+  expect((await call('GET', 'sso-credentials/login')).body).toMatchObject({ state: 'needs_login', tokens: null });
+  expect((await call('GET', 'upstreams/ide')).body.unavailable).toBe('sso_needs_login');
+  const wrong = await call('POST', 'import', {
+    sso_credentials: [{ name: 'half', profile: 'cloudhost_ide' }],
+    upstreams: [{ ...upstream, name: 'x', sso_credential: 'nobody' }],
+  });
+  expect(wrong.status).toBe(422);
+  expect((await call('GET', 'sso-credentials/half')).status).toBe(404);
+});
+
+test('no token stands in an answer, a log line or a row', async () => {
+  await login({ upstream: { name: 'ide' } });
+  await call('POST', 'sso-credentials/login/refresh');
+  await call('GET', 'history?limit=20');
+  await call('GET', 'audit-logs?limit=100');
+  const rows = JSON.stringify([await storage.ssoCredentials.all(), await storage.catalog.load()]);
+  const texts = [...seen, ...harness.seen, rows].join('\n');
+  for (const secret of vendor.secrets) expect(texts.includes(secret) ? secret.slice(0, 16) : '').toBe('');
+  expect(texts).not.toContain('CANARY');
+});

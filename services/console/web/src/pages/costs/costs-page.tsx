@@ -1,0 +1,181 @@
+/** What is spent, by whom and on what: the month so far and its forecast, stacked by day, with the budgets and when they begin anew. */
+import { Anchor, Button, Card, Group, SegmentedControl, Select, SimpleGrid, Stack, Table, Text } from '@mantine/core';
+import type { TopAnswer } from '@model-gateway/console/answers';
+import { IconCoins, IconDownload } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { download } from '../../api/stats.ts';
+import { describeFault } from '../../components/describe-fault.ts';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { FaultNotice } from '../../components/fault-notice.tsx';
+import { Figure } from '../../components/figure.tsx';
+import { formatAxisTime, formatMoney, formatMoneyShort, formatNumber, formatPercent } from '../../components/format.ts';
+import { Page } from '../../components/page.tsx';
+import { StackedBars } from '../../components/stacked-bars.tsx';
+import { useFilter } from '../../components/use-address-state.ts';
+import { Budgets } from './budgets.tsx';
+import { type Days, daysOf, forecast, monthEnd, type Span, spans, startsOf } from './months.ts';
+import { costQuery, currenciesOf, type Grouping, groupings, microsOf, stacksOf, sumOf, useDailyCosts, useTopCosts } from './use-costs.ts';
+
+const isGrouping = (value: string | null): value is Grouping => groupings.includes(value as Grouping);
+const isSpan = (value: string | null): value is Span => spans.includes(value as Span);
+/** An axis of days. */
+const daySeconds = 86_400;
+/** The day as UTC has it, whatever the reader's clock says. */
+const nameOfDay = (start: number): string => formatAxisTime(start + new Date(start).getTimezoneOffset() * 60_000, daySeconds);
+
+export function CostsPage() {
+  const { t } = useTranslation(['costs', 'statistics']);
+  // One time for all questions of a visit: they are asked again, not anew, as seconds pass.
+  const [now] = useState(Date.now);
+  const [chosenBy, setBy] = useFilter('by');
+  const [chosenSpan, setSpan] = useFilter('span');
+  const [chosenCurrency, setCurrency] = useFilter('currency');
+  const by = isGrouping(chosenBy) ? chosenBy : 'key_group';
+  const span = isSpan(chosenSpan) ? chosenSpan : 'month';
+  const days = daysOf(span, now);
+  const month = useDailyCosts(daysOf('month', now));
+  const before = useDailyCosts(daysOf('last-month', now));
+  const whole = useDailyCosts(days);
+  const grouped = useDailyCosts(days, by);
+  const top = useTopCosts(days, by);
+  const currencies = currenciesOf([...(whole.data?.items ?? []), ...(month.data?.items ?? []), ...(before.data?.items ?? [])]);
+  const currency = chosenCurrency !== null && currencies.includes(chosenCurrency) ? chosenCurrency : (currencies[0] ?? 'USD');
+  const failed = [month, before, whole, grouped, top].find(({ error }) => error !== null);
+  const save = () => download('stats/series', { ...costQuery(days, by), limit: 20 }, `costs-${by}-${span}.csv`).catch(describeFault);
+  const unpriced = (whole.data?.items ?? []).reduce((sum, { unpriced_requests }) => sum + unpriced_requests, 0);
+  return (
+    <Page
+      title={t('title')}
+      hint={t('hint')}
+      actions={
+        <>
+          {currencies.length > 1 && (
+            <Select aria-label={t('currency')} w={100} allowDeselect={false} data={currencies} value={currency} onChange={setCurrency} />
+          )}
+          <Button variant="default" leftSection={<IconDownload size={16} aria-hidden />} onClick={() => void save()}>
+            {t('statistics:export')}
+          </Button>
+        </>
+      }
+    >
+      {failed?.error && <FaultNotice error={failed.error} onRetry={() => failed.refetch()} />}
+      <Figures
+        month={sumOf(month.data?.items ?? [], currency)}
+        before={sumOf(before.data?.items ?? [], currency)}
+        now={now}
+        currency={currency}
+        shown={sumOf(whole.data?.items ?? [], currency)}
+      />
+      {unpriced > 0 && (
+        <Card withBorder padding="sm" style={{ borderInlineStart: '4px solid var(--mantine-color-orange-filled)' }}>
+          <Text size="sm">
+            {t('unpriced', { count: unpriced, number: formatNumber(unpriced) })}{' '}
+            <Anchor component={Link} inherit underline="always" to="/pricing">
+              {t('toPricing')}
+            </Anchor>
+          </Text>
+        </Card>
+      )}
+      <Card withBorder component="section" aria-label={t('byDay')}>
+        <Group justify="space-between" mb="md" gap="sm">
+          <Select
+            label={t('statistics:groupBy')}
+            allowDeselect={false}
+            data={groupings.map((name) => ({ value: name, label: t(`statistics:by.${name}`) }))}
+            value={by}
+            onChange={setBy}
+          />
+          <SegmentedControl
+            aria-label={t('statistics:range')}
+            data={spans.map((value) => ({ value, label: t(`spans.${value}`) }))}
+            value={span}
+            onChange={setSpan}
+          />
+        </Group>
+        {grouped.data && whole.data && sumOf(whole.data.items, currency) > 0 ? (
+          <StackedBars
+            caption={t('byDay')}
+            names={startsOf(days).map(nameOfDay)}
+            parts={stacksOf(days, grouped.data, whole.data, currency).map(({ value, rest, micros }) => ({
+              label: rest ? t('rest') : (value ?? t([`statistics:noneOf.${by}`, 'statistics:none'])),
+              values: micros,
+            }))}
+            format={(micros) => formatMoney(Math.round(micros), currency)}
+          />
+        ) : (
+          whole.isSuccess && <EmptyState icon={IconCoins} title={t('nothing')} hint={t('nothingHint')} />
+        )}
+        {top.data && <CostTable answer={top.data} by={by} currency={currency} days={days} />}
+      </Card>
+      <Budgets now={now} />
+    </Page>
+  );
+}
+
+function Figures({ month, before, shown, now, currency }: { month: number; before: number; shown: number; now: number; currency: string }) {
+  const { t } = useTranslation('costs');
+  const expected = forecast(month, { from: daysOf('month', now).from, to: monthEnd(now) }, now);
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm">
+      <Figure label={t('monthToDate')} value={formatMoneyShort(month, currency)} />
+      <Figure label={t('forecast')} value={expected === null ? '–' : formatMoneyShort(Math.round(expected), currency)} hint={t('forecastHint')} />
+      <Figure label={t('lastMonth')} value={formatMoneyShort(before, currency)} />
+      <Figure label={t('inRange')} value={formatMoneyShort(shown, currency)} />
+    </SimpleGrid>
+  );
+}
+
+function CostTable({ answer, by, currency, days }: { answer: TopAnswer; by: Grouping; currency: string; days: Days }) {
+  const { t } = useTranslation(['costs', 'statistics']);
+  const items = answer.items.filter((item) => microsOf(item, currency) > 0 || item.unpriced_requests > 0);
+  const all = sumOf(items, currency);
+  const range = days.to - days.from > 31 * 86_400_000 ? '90d' : '30d';
+  if (items.length === 0) return null;
+  return (
+    <Stack mt="md" gap="xs">
+      <Table.ScrollContainer minWidth={560}>
+        <Table aria-label={t('table')}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>{t(`statistics:by.${by}`)}</Table.Th>
+              {['cost', 'share', 'requests', 'unpricedRequests'].map((name) => (
+                <Table.Th key={name} className="numeric">
+                  {t(`column.${name}`)}
+                </Table.Th>
+              ))}
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {items.map((item) => (
+              <Table.Tr key={item.value ?? ''}>
+                <Table.Td className="anywhere">
+                  <Anchor
+                    component={Link}
+                    inherit
+                    to="/statistics"
+                    search={{ [by]: item.value ?? '', by: by === 'model' ? 'access_key' : 'model', order: 'cost', range } as never}
+                  >
+                    {item.value ?? t([`statistics:noneOf.${by}`, 'statistics:none'])}
+                  </Anchor>
+                </Table.Td>
+                <Table.Td className="numeric">{formatMoney(microsOf(item, currency), currency)}</Table.Td>
+                <Table.Td className="numeric">{all === 0 ? '–' : formatPercent(microsOf(item, currency) / all)}</Table.Td>
+                <Table.Td className="numeric">{formatNumber(item.requests)}</Table.Td>
+                <Table.Td className="numeric">
+                  <Text span inherit c={item.unpriced_requests > 0 ? 'orange' : undefined}>
+                    {formatNumber(item.unpriced_requests)}
+                  </Text>
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+      <Text size="xs" c="dimmed">
+        {t('note')}
+      </Text>
+    </Stack>
+  );
+}
