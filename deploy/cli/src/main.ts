@@ -1,21 +1,24 @@
 #!/usr/bin/env node
-/** The command line: `model-gateway up | serve NAME | apply | export | setup`. */
+/** The command line: `model-gateway up | serve NAME | apply | export | login | setup`. */
 import { ConfigError } from '@model-gateway/config';
 import { apply } from './commands/apply.ts';
 import { exportAll } from './commands/export.ts';
+import { login } from './commands/login.ts';
 import { serve } from './commands/serve.ts';
 import { setup } from './commands/setup.ts';
 import { up } from './commands/up.ts';
 
-const commands: Record<string, (args: readonly string[], env: NodeJS.ProcessEnv) => Promise<void>> = { up, serve, apply, export: exportAll, setup };
+const commands: Record<string, (args: readonly string[], env: NodeJS.ProcessEnv) => Promise<void>> = { up, serve, apply, export: exportAll, login, setup };
 
 const usage = `model-gateway up [--demo] [--port N]        the whole gateway in one process
-model-gateway serve edge|router|translator|script-runner|stats|console
+model-gateway serve edge|router|translator|script-runner|mcp-aggregator|stats|console
                                            one service, on NATS_URL
 model-gateway apply -f FILE [--dry-run] [--watch] [--url URL]
                                            bring a running gateway to a file's configuration
 model-gateway export [-o FILE] [--format yaml|json] [--url URL]
                                            the configuration of a running gateway
+model-gateway login [PROFILE] [--name NAME] [--upstream NAME] [--flow device|code] [--set NAME=VALUE] [--paste] [--replace]
+                                           give an upstream its credential by a login at its vendor
 model-gateway setup CLIENT [--key KEY] [--model NAME] [--base-url URL] [--write] [--no-check]
                                            point a client (claude-code, codex, …) here
 `;

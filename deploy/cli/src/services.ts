@@ -1,6 +1,7 @@
 /** Each service by name, made from the process's parts. */
 import { createConsole } from '@model-gateway/console';
 import { createEdge, type Edge } from '@model-gateway/edge';
+import { createMcpAggregator } from '@model-gateway/mcp-aggregator';
 import { createRouter } from '@model-gateway/router';
 import { createScriptRunner } from '@model-gateway/script-runner';
 import type { Service } from '@model-gateway/service-runtime';
@@ -29,6 +30,7 @@ export const serviceFactories = {
       keyring: parts.keyring(),
       outbound: parts.outbound(),
       config: parts.config.console,
+      sso: parts.config.sso,
       logger: parts.logger,
       metrics: parts.metrics,
       webRoot: findWebRoot(),
@@ -42,6 +44,7 @@ export const serviceFactories = {
     outbound,
     clientUrls,
     publicUrls,
+    priceOf,
     keyring,
     logger,
     redactor,
@@ -56,6 +59,7 @@ export const serviceFactories = {
       outbound: outbound(),
       clientUrls: clientUrls(),
       publicUrls: publicUrls(),
+      priceOf,
       keyring: keyring(),
       logger,
       redactor,
@@ -72,6 +76,8 @@ export const serviceFactories = {
       },
     }),
   'script-runner': ({ bus, config, logger }: Parts): Service => createScriptRunner({ bus, config: config.scriptRunner, logger }),
+  'mcp-aggregator': ({ bus, catalog, config, logger, redactor, metrics, outbound }: Parts): Service =>
+    createMcpAggregator({ bus, catalog: catalog(), config: config.mcp, logger, redactor, metrics, outbound: outbound() }),
   edge: (parts: Parts): Edge => {
     const { bus, catalog, config, logger, metrics, tracer, state, priceOf, pressure } = parts;
     return createEdge({

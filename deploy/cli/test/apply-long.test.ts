@@ -9,7 +9,7 @@ import { apply } from '../src/commands/apply.ts';
 
 test('apply sends short files as YAML and long ones as JSON', async () => {
   const received: { type: string | undefined; body: string }[] = [];
-  const empty = { upstreams: [], models: [], pricing: [], load_balancers: [], key_groups: [], access_keys: [], load_balancer_pins: [] };
+  const empty = { upstreams: [], models: [], pricing: [], load_balancers: [], key_groups: [], access_keys: [], load_balancer_pins: [], sso_credentials: [] };
   const server = createServer((request, response) => {
     let body = '';
     request.setEncoding('utf8').on('data', (text) => {

@@ -18,6 +18,9 @@ const literalFields: ReadonlySet<unknown> = new Set([
   'description',
 ]);
 
+/** What a login gave: the gateway that a file came from has it, and another one asks for a login. */
+const optionalFields: ReadonlySet<unknown> = new Set(['tokens']);
+
 /**
  * `${NAME}` in the YAML or JSON text stands for the environment variable NAME, and `$${NAME}` for the text `${NAME}`; scripts, body rules and descriptions
  * stay as they are. Gives YAML. Throws `ConfigError` for a variable that is not set, and for a text that is no YAML, in words that quote nothing of either.
@@ -37,9 +40,19 @@ export function resolveReferences(text: string, env: NodeJS.ProcessEnv): string 
   if (written.length === 0) return text;
   const asWritten = (value: string): string => value.replace(place, (_whole, index: string) => written[Number(index)] ?? '');
   const asMeant = (value: string): string => value.replace(place, (_whole, index: string) => meaningOf(written[Number(index)] ?? '', env));
+  const asFarAsSet = (value: string): string =>
+    value.replace(place, (_whole, index: string) => {
+      const text = written[Number(index)] ?? '';
+      return text.startsWith('$$') || env[text.slice(2, -1)] !== undefined ? meaningOf(text, env) : text;
+    });
   visit(document, {
     Pair(_key, { key, value }) {
-      if (!literalFields.has(key instanceof Scalar ? key.value : key)) return undefined;
+      const field = key instanceof Scalar ? key.value : key;
+      if (optionalFields.has(field)) {
+        visit(value as Node | null, { Scalar: (_at, node) => change(node, asFarAsSet) });
+        return visit.SKIP;
+      }
+      if (!literalFields.has(field)) return undefined;
       visit(value as Node | null, { Scalar: (_at, node) => change(node, asWritten) });
       return visit.SKIP;
     },

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { clients, findClient, printStep, type SetupFacts, type SetupStep } from '@model-gateway/client-setup';
 import { ConfigError, loadConfig } from '@model-gateway/config';
 import { ownAddress } from '../own-address.ts';
-import { checkCall, listModels } from '../setup/check-call.ts';
+import { checkCall, hasTools, listModels } from '../setup/check-call.ts';
 import { writeClientFile } from '../setup/merge-file.ts';
 import { setOnBreak } from '../setup/set-on-break.ts';
 
@@ -28,7 +28,9 @@ export async function setup(args: readonly string[], env: NodeJS.ProcessEnv): Pr
   const key = values.key ?? env[keyVariable];
   if (!key) throw new ConfigError(`--key is missing; accepted: an access key of the gateway, also as ${keyVariable}`);
   const baseUrl = readBaseUrl(values['base-url'] ?? ownAddress(loadConfig({ env }).edge));
-  const facts = { baseUrl, key, ...(await chooseModel(values.model, baseUrl, key, values['no-check'])) } satisfies SetupFacts;
+  const chosen = await chooseModel(values.model, baseUrl, key, values['no-check']);
+  const tools = !values['no-check'] && client.group === 'agent' && (await hasTools({ baseUrl, key }));
+  const facts = { baseUrl, key, ...chosen, tools } satisfies SetupFacts;
   // Checked before anything is written: a client that works is not pointed at something that does not.
   const checked = values['no-check'] ? null : await checkCall(client.dialect, facts);
   for (const step of client.steps(facts)) process.stdout.write(values.write && step.kind === 'file' ? written(step) : `${printed(step)}\n`);

@@ -35,6 +35,7 @@ export async function up(args: readonly string[], env: NodeJS.ProcessEnv): Promi
       serviceFactories.router(parts),
       serviceFactories['script-runner'](parts),
       serviceFactories.translator(parts),
+      serviceFactories['mcp-aggregator'](parts),
       edge,
     ],
     { logger: parts.logger },

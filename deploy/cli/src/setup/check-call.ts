@@ -29,6 +29,20 @@ export async function listModels({ baseUrl, key }: Pick<SetupFacts, 'baseUrl' | 
   return data.map(({ id, context_window, max_completion_tokens }) => ({ name: id, limits: { context: context_window, output: max_completion_tokens } }));
 }
 
+/** Whether the key may use a tool of an MCP server. A gateway that does not say counts as one without tools. */
+export async function hasTools({ baseUrl, key }: Pick<SetupFacts, 'baseUrl' | 'key'>): Promise<boolean> {
+  try {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+    const body = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}';
+    const response = await fetch(`${baseUrl}/mcp`, { method: 'POST', headers, body, redirect: 'error', signal: AbortSignal.timeout(waitMs) });
+    const { result } = (await response.json()) as { result?: { tools?: { name: string }[] } };
+    // The one that searches is always there.
+    return (result?.tools ?? []).some(({ name }) => name !== 'search_tools');
+  } catch {
+    return false;
+  }
+}
+
 async function ask(url: string, request: RequestInit): Promise<Response> {
   try {
     return await fetch(url, request);
