@@ -25,7 +25,7 @@ const layers: Record<string, number> = {
     ].map((name) => [name, 1]),
   ),
   ...Object.fromEntries(
-    ['bus', 'storage', 'catalog', 'distributed-state', 'upstream-client', 'config', 'telemetry', 'service-runtime'].map((name) => [name, 2]),
+    ['bus', 'storage', 'catalog', 'distributed-state', 'upstream-client', 'config', 'telemetry', 'service-runtime', 'web-search'].map((name) => [name, 2]),
   ),
 };
 /** Within a layer only these may lean on one another. */
@@ -36,6 +36,7 @@ const sameLayer: Record<string, readonly string[]> = {
   catalog: ['storage', 'bus'],
   storage: [],
   'service-runtime': ['telemetry'],
+  'web-search': ['upstream-client'],
 };
 
 interface Source {

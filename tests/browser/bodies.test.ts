@@ -83,7 +83,7 @@ suite('stored bodies', () => {
   test("a request's page shows them as text, once asked, and how to send it again", async () => {
     const id = await ask(hostile, false);
     const drawer = await openRequest(admin, id);
-    await drawer.getByRole('region', { name: 'Way through the gateway' }).waitFor();
+    await drawer.getByRole('region', { name: 'Processing steps' }).waitFor();
     await drawer.getByRole('button', { name: 'Show the bodies' }).click();
     const request = drawer.getByRole('region', { name: 'Request body' });
     await request.waitFor();
@@ -100,7 +100,7 @@ suite('stored bodies', () => {
 
   test('a stream is shown by its events, or as it was sent', async () => {
     const drawer = await openRequest(admin, await ask('hello there', true, 'beta ok'));
-    await drawer.getByRole('region', { name: 'Way through the gateway' }).getByText('translate', { exact: true }).waitFor();
+    await drawer.getByRole('region', { name: 'Processing steps' }).getByText('translate', { exact: true }).waitFor();
     await drawer.getByRole('button', { name: 'Show the bodies' }).click();
     const response = drawer.getByRole('region', { name: 'Response body' }).locator('pre');
     await response.waitFor();

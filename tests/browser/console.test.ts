@@ -342,7 +342,7 @@ suite('console in a browser', () => {
 
     test('shows a reply, with what was sent and what the upstream got', async () => {
       await admin.open('/playground?model=brief');
-      await choose(page, 'Client protocol', 'Messages (Anthropic)');
+      await choose(page, 'Client protocol', 'Anthropic messages beta');
       await box('Message').fill('Hello there');
       await page.keyboard.press('Enter');
       await reply().waitFor();
@@ -355,7 +355,7 @@ suite('console in a browser', () => {
 
     test('shows a reply as it comes, and stops when told', async () => {
       await admin.open('/playground?model=endless');
-      await choose(page, 'Client protocol', 'Messages (Anthropic)');
+      await choose(page, 'Client protocol', 'Anthropic messages beta');
       await box('Message').fill('Go on');
       await page.keyboard.press('Enter');
       await reply().waitFor();
@@ -369,7 +369,7 @@ suite('console in a browser', () => {
       expect(received?.closed).toMatchObject({ reason: 'left' });
     });
 
-    test.each(['Chat completions (OpenAI)', 'Responses (OpenAI)', 'Messages (Anthropic)', 'Generate content (Gemini)'])(
+    test.each(['OpenAI chat completions alpha', 'OpenAI responses alpha_response', 'Anthropic messages beta', 'Gemini gamma'])(
       '%s answers with a key too',
       async (title) => {
         await admin.open('/playground?model=text%3A10');

@@ -1,5 +1,6 @@
 /** Every text of the console exists in every language, with the same places for values. */
 import { describe, expect, test } from '@jest/globals';
+import { errorCodes } from '@model-gateway/contracts/errors';
 import { areasOf, languages, readTexts } from './texts.ts';
 
 /** Languages differ in their plurals: one form stands for all. */
@@ -21,4 +22,23 @@ describe.each(languages.filter((language) => language !== 'en'))('texts in %s', 
     expect(byKey(read(language, area))).toEqual(byKey(read('en', area)));
     expect(read(language, area).filter(([, text]) => text.trim() === '')).toEqual([]);
   });
+});
+
+/** Of the console's own API: no request of the log ends with them. */
+const consoleOnly = [
+  'login_failed',
+  'login_banned',
+  'login_slowed',
+  'sign_in_refused',
+  'forbidden',
+  'conflict',
+  'precondition_failed',
+  'validation_failed',
+  'in_use',
+];
+
+test.each(languages)('each error is explained, and what to do about it, in %s', (language) => {
+  const keys = new Set(readTexts(language, 'failures.json').map(([key]) => key));
+  const codes = Object.keys(errorCodes).filter((code) => !consoleOnly.includes(code));
+  expect(codes.flatMap((code) => [`why.${code}`, `advice.${code}`]).filter((key) => !keys.has(key))).toEqual([]);
 });

@@ -83,12 +83,12 @@ suite('looking on', () => {
     await page.getByRole('button', { name: 'spender', exact: true }).waitFor();
     await page.getByRole('button', { name: 'Remove the filter on Model' }).click();
     await page.getByText('Model: good').waitFor({ state: 'detached' });
-    await choose(page, 'Tell apart', 'Error');
+    await choose(page, 'Group by', 'Error');
     await page.getByRole('button', { name: 'upstream_rejected', exact: true }).waitFor();
     const saved = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Export as CSV' }).click();
     expect(readFileSync(await (await saved).path(), 'utf8')).toContain('upstream_rejected');
-    await choose(page, 'Tell apart', 'Session');
+    await choose(page, 'Group by', 'Session');
     await page.getByRole('button', { name: session }).click();
     await page.getByRole('heading', { name: 'Requests' }).waitFor();
     await page.getByText('4 shown', { exact: true }).waitFor();
@@ -128,7 +128,9 @@ suite('looking on', () => {
     await admin.open('/logs');
     await page.getByText('live', { exact: true }).waitFor();
     const id = await stage.ask('late-pool', { headers: { 'z-request-id': 'mine-7' }, body: { seed: 7 } });
-    await page.getByRole('row').filter({ hasText: 'late' }).click();
+    const row = page.getByRole('row').filter({ hasText: 'late' });
+    await row.getByRole('img', { name: 'Succeeded at attempt 2: an earlier one failed' }).waitFor();
+    await row.click();
     await dialog().getByText(id, { exact: true }).waitFor();
     await dialog().getByText('mine-7', { exact: true }).waitFor();
     const timeline = dialog().getByRole('region', { name: 'Timeline' });
@@ -153,6 +155,15 @@ suite('looking on', () => {
     await page.getByRole('switch', { name: 'Errors only' }).check();
     await page.getByRole('cell', { name: '200' }).first().waitFor({ state: 'detached' });
     await page.getByRole('cell', { name: '400 upstream_rejected' }).first().waitFor();
+    // Whose fault it was, in the upstream's words too, with a way to what would happen today.
+    await page.getByRole('cell', { name: '400 upstream_rejected' }).first().click();
+    const why = dialog().getByRole('region', { name: 'Why it failed' });
+    await why.getByText('main found a fault in the request.').waitFor();
+    await why.getByText('main said:').waitFor();
+    await why.getByText('the only one of the last hour', { exact: false }).waitFor();
+    await why.getByRole('link', { name: "Explain with today's configuration" }).click();
+    await page.getByRole('heading', { name: 'Route explain' }).waitFor();
+    expect(await page.getByRole('combobox', { name: 'Access key' }).inputValue()).toBe('spender');
   });
 
   test('limits and budgets are shown with what is used of them', async () => {
@@ -170,6 +181,81 @@ suite('looking on', () => {
     });
     await stage.ask('good');
     await page.getByRole('region', { name: 'Upstreams' }).getByText('0 / 8').waitFor();
+  });
+
+  test('health shows what fails and what it said, tests all, and leads to the monitor of keys', async () => {
+    const { admin, page } = stage;
+    await stage.gateway.configure({
+      upstreams: [{ name: 'ill', protocol: 'alpha', base_url: stage.upstream.url, api_keys: [] }],
+      models: [{ name: 'ill', upstream: 'ill', upstream_model_id: 'err:500:server_error' }],
+    });
+    for (let count = 0; count < 3; count++) await stage.ask('ill');
+    await admin.open('/health');
+    const rowOf = (name: string) => page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) });
+    await rowOf('ill').getByText('Failing', { exact: true }).waitFor();
+    await rowOf('ill').getByText('Last error: The fake upstream answers 500.', { exact: false }).waitFor();
+    await rowOf('ill').getByText('Failing models: ill').waitFor();
+    // By keyboard: the button, then its answers as they come.
+    await page.getByRole('button', { name: 'Test all' }).focus();
+    await page.keyboard.press('Enter');
+    await rowOf('main')
+      .getByRole('status')
+      .getByText(/answered in/)
+      .waitFor();
+    await rowOf('ill')
+      .getByRole('status')
+      .getByText(/^ill: 50\d/)
+      .waitFor();
+    await rowOf('main').getByText('Healthy', { exact: true }).waitFor();
+    await admin.open('/upstreams');
+    await page.getByRole('row').filter({ hasText: 'ill' }).getByText('Failing', { exact: true }).waitFor();
+    await admin.open('/health');
+    await page.getByRole('tab', { name: 'Key monitor' }).click();
+    await page.getByRole('table', { name: 'Key monitor' }).waitFor();
+    expect(new URL(page.url()).pathname).toBe('/console/model-monitor');
+  });
+
+  test('the overview says what wants attention, and each sentence leads to what mends it', async () => {
+    const { admin, page, gateway } = stage;
+    await gateway.configure({ key_groups: [{ name: 'team', models: ['*'], budget: { limit: 0.000001, period: 'month', currency: 'USD' } }] });
+    await admin.open('/');
+    const attention = page.getByRole('region', { name: 'Needs attention' });
+    await attention.getByText(/^ill has failed \d+ of \d+ calls since/).waitFor();
+    await attention.getByText(/^The group team has spent .* of its budget: .* Its requests are refused\.$/).waitFor();
+    await attention.getByText(/had no price and counts? in no budget: .*late/).waitFor();
+    await attention.getByRole('button', { name: 'Disable ill' }).focus();
+    await page.keyboard.press('Enter');
+    await attention.getByText(/^ill has failed/).waitFor({ state: 'detached' });
+    await attention.getByRole('link', { name: 'Raise the budget of team' }).click();
+    await page.getByRole('dialog', { name: 'team' }).getByRole('button', { name: 'Save' }).waitFor();
+    await page.goBack();
+    await attention.getByRole('link', { name: /^Add a price for / }).click();
+    expect(await dialog().getByRole('textbox', { name: 'Model', exact: true }).inputValue()).not.toBe('');
+    await gateway.configure({ key_groups: [{ name: 'team', models: ['*'], budget: { limit: 2, period: 'month', currency: 'USD' } }] });
+  });
+
+  test('costs are stacked by day, with a forecast, the budgets and when they begin anew', async () => {
+    const { admin, page } = stage;
+    await admin.open('/costs');
+    await page.getByRole('table', { name: 'Costs by group' }).getByRole('link', { name: 'team', exact: true }).waitFor();
+    await choose(page, 'Group by', 'Model');
+    const table = page.getByRole('table', { name: 'Costs by group' });
+    await table.getByRole('link', { name: 'good', exact: true }).waitFor();
+    expect(new URL(page.url()).searchParams.get('by')).toBe('model');
+    const days = page.getByRole('table', { name: 'Costs by day' });
+    expect(await days.getByRole('row').count()).toBe(new Date().getUTCDate());
+    const budgets = page.getByRole('region', { name: 'Budgets' });
+    await budgets.getByText('Group team').waitFor();
+    await budgets.getByText(/^Begins anew on /).waitFor();
+    await page.getByText(/had no price: (?:it is|they are) in no sum and in no budget/).waitFor();
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export as CSV' }).click();
+    const file = readFileSync(await (await saved).path(), 'utf8');
+    expect(file.split('\r\n')[0]).toMatch(/^"start","model",.*"cost_USD"$/);
+    await page.getByText('30 days', { exact: true }).click();
+    await until(async () => (await days.getByRole('row').count()) === 30, 'thirty days to be shown', waitMs);
+    await budgets.getByRole('link', { name: 'Change team' }).click();
+    await page.getByRole('dialog', { name: 'team' }).getByRole('button', { name: 'Save' }).waitFor();
   });
 
   test('the monitor follows by itself what keys are bound to', async () => {

@@ -26,10 +26,11 @@ async function answerTurns(): Promise<void> {
   await page.route(/\/console\/api\/logs(\?|\/)/, async (route) => {
     const path = new URL(route.request().url()).pathname;
     if (path.endsWith('/turns')) return route.fulfill(json(chain));
-    if (!path.endsWith('/logs')) return route.fallback();
-    const answer = await route.fetch();
-    const { items, ...rest } = (await answer.json()) as { items: { id: string }[] };
-    return route.fulfill(json({ ...rest, items: items.map((row) => (row.id === id ? { ...row, turn_id: 'resp_2' } : row)) }));
+    const withTurn = <Row extends { id: string }>(row: Row) => (row.id === id ? { ...row, turn_id: 'resp_2' } : row);
+    const isOne = path.endsWith(`/logs/${id}`);
+    if (!isOne && !path.endsWith('/logs')) return route.fallback();
+    const answer = await (await route.fetch()).json();
+    return route.fulfill(json(isOne ? withTurn(answer) : { ...answer, items: answer.items.map(withTurn) }));
   });
   await page.route(/\/console\/api\/access-keys\/[^/]+\/turns/, (route) => {
     const path = new URL(route.request().url()).pathname.replace('/console/api/', '');

@@ -54,6 +54,11 @@ export class TaskVendor {
     return [...this.tasks.keys()].at(-1) ?? '';
   }
 
+  run(id: string): void {
+    const task = this.tasks.get(id);
+    if (task) task.output = { ...task.output, task_status: 'RUNNING' };
+  }
+
   succeed(id: string, output: Json, usage: Json): void {
     const task = this.tasks.get(id);
     if (task) Object.assign(task, { output: { ...task.output, task_status: 'SUCCEEDED', ...output }, usage });

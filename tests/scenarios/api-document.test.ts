@@ -7,17 +7,22 @@ import { startGateway, type TestGateway, until } from '../support/gateway.ts';
 
 const password = 'a password for the document';
 /**
- * Needs an OpenID provider, a message that nobody can read, or a stored turn; held against the document where there is one (`oidc.test.ts`,
- * `dead-letters.test.ts`, `turns.test.ts` of services/console/test).
+ * Needs an OpenID provider, a vendor of logins, a message that nobody can read, a stored turn, or a task of an upstream; held against the document where there is one (`oidc.test.ts`,
+ * `dead-letters.test.ts`, `turns.test.ts`, `tasks.test.ts`, `sso.test.ts`, `sso-login.test.ts` of services/console/test).
  */
 const elsewhere = [
   'exchange_oidc_code',
   'start_oidc',
   'finish_oidc',
   'delete_dead_letter',
+  'refresh_sso_credential',
+  'begin_sso_login',
+  'read_sso_login',
+  'complete_sso_login',
   'read_access_key_turn',
   'delete_access_key_turn',
   'delete_access_key_turns',
+  'cancel_task',
 ];
 
 let upstream: FakeUpstream;
@@ -91,6 +96,23 @@ test('configuration', async () => {
   });
   await everyVerb('pricing', { name: 'p', model: 'alpha*', input: '1', output: '2' } as { name: string }, { tiers: [{ above_tokens: 5, input: '3' }] });
 
+  await everyVerb('search-providers', { name: 's', kind: 'brave', api_key: 'of-s', price_per_search: '0.005' } as { name: string }, { enabled: false });
+  await call('GET', 'search-config');
+  await call('PUT', 'search-config', { max_uses: 3 });
+  await call('PATCH', 'search-config', { max_uses: 0 }, { wanted: 422 });
+  await call('PATCH', 'search-config', { max_uses: null });
+
+  const operations = [{ operation_id: 'status', method: 'GET', path: '/nowhere' }];
+  const bridge = { name: 'tools', endpoint: upstream.url, connection_type: 'rest_bridge', auth_header: 'Bearer x', extra_config: { operations } };
+  await everyVerb('mcp-servers', bridge, { tags: ['x'], health_check: { interval_secs: 30 }, rate_limit: { requests_per_second: 2 } });
+  await call('POST', 'mcp-servers', bridge, { wanted: 201 });
+  await until(async () => ((await call('GET', 'mcp-servers/tools/tools')) as { tools: unknown }).tools !== null, 'the tools to be known');
+  await call('GET', 'mcp-status');
+  await call('POST', 'mcp-servers/tools/refresh', undefined, { wanted: 204 });
+  await call('POST', 'mcp-servers/tools/approve-tools', {});
+  await call('POST', 'mcp-servers/tools/call', { tool: 'status' });
+  await call('POST', 'mcp-servers/none/call', { tool: 'status' }, { wanted: 404 });
+
   await call('POST', 'access-keys', { name: 'kept', group: 'everyone', budget: { limit: 3, period: 'week' } }, { wanted: 201 });
   await call('GET', 'access-keys/kept/api-key');
   await call('GET', '/access-keys/{kept}/api-key');
@@ -125,7 +147,22 @@ test('configuration', async () => {
   await call('POST', `history/${revision}/rollback`);
   await call('GET', 'audit-logs?limit=100');
   await call('GET', 'dead-letters?limit=5');
+  await call('GET', 'tasks?state=running&limit=5');
+  await call('DELETE', 'tasks/none', undefined, { wanted: 404 });
   await call('DELETE', 'dead-letters/none', undefined, { wanted: 404 });
+
+  await call('GET', 'sso-profiles');
+  const [profile, tokens] = ['cloudhost_ide', JSON.stringify({ accessToken: 'a-token-of-a-login', expiresAt: '2999-01-01T00:00:00Z' })];
+  await call('POST', 'sso-credentials/import', { name: 'signed-in', profile, tokens, upstream: { name: 'by-login', base_url } }, { wanted: 201 });
+  await call('POST', 'sso-credentials/import', { name: 'signed-in', profile, tokens }, { wanted: 409 });
+  await call('GET', 'sso-credentials?page_size=3&sort=-name');
+  await call('GET', 'sso-credentials/signed-in');
+  await call('PUT', 'sso-credentials/signed-in', { description: 'one' });
+  await call('PATCH', 'sso-credentials/signed-in', { settings: { region: 'eu-west-1' } });
+  await call('POST', 'sso-credentials/signed-in/refresh', undefined, { wanted: 502 });
+  await call('DELETE', 'sso-credentials/signed-in', undefined, { wanted: 422 });
+  await call('DELETE', 'upstreams/by-login', undefined, { wanted: 204 });
+  await call('DELETE', 'sso-credentials/signed-in', undefined, { wanted: 204 });
 });
 
 test('people', async () => {
@@ -175,13 +212,16 @@ test('looking on and trying', async () => {
   await call('GET', 'stats/summary?compare=true');
   await call('GET', 'stats/summary?format=csv');
   for (const table of ['summary', 'series', 'top', 'sessions']) await call('GET', `stats/${table}.csv`);
-  await call('GET', 'stats/series?by=model');
+  await call('GET', 'stats/series?by=model&order=cost');
   await call('GET', 'stats/series?granularity=minute');
   for (const by of ['key', 'group', 'model', 'upstream', 'protocol', 'error', 'session']) await call('GET', `stats/top?by=${by}`);
   await call('GET', 'stats/sessions');
   await call('GET', 'stats/attempts?by=key&over_time=true');
   await call('GET', 'stats/attempts.csv?by=model');
   await call('GET', 'budgets');
+  await call('GET', 'attention');
+  await call('GET', 'health');
+  await call('POST', 'upstreams/alpha/test');
   await call('GET', 'model-monitor');
   await call('GET', 'rate-limit-status');
   await call('GET', 'load-balancers/pool/nodes');

@@ -39,7 +39,7 @@ describe('the files', () => {
       // 2 s lame duck, 30 s drain, 5 s to close.
       expect(duration(service.stop_grace_period ?? '10s')).toBeGreaterThanOrEqual(37_000);
     }
-    expect(ours.map(([name]) => name).sort()).toEqual(['console', 'edge', 'router', 'script-runner', 'stats', 'translator']);
+    expect(ours.map(([name]) => name).sort()).toEqual(['console', 'edge', 'mcp-aggregator', 'router', 'script-runner', 'stats', 'translator']);
   });
 
   test('no secret stands in the file: each comes from .env, and a missing one stops the start', () => {
@@ -72,6 +72,7 @@ describe('the files', () => {
       router: [bus('router'), 'REDIS_PASSWORD'],
       translator: ['GATEWAY_MASTER_KEY', bus('translator'), 'REDIS_PASSWORD'],
       'script-runner': [bus('script-runner')],
+      'mcp-aggregator': [bus('mcp-aggregator')],
       stats: ['GATEWAY_MASTER_KEY', bus('stats'), 'POSTGRES_PASSWORD'].sort(),
       console: ['GATEWAY_MASTER_KEY', bus('console'), 'POSTGRES_PASSWORD', 'REDIS_PASSWORD', 'CONSOLE_SECRET_KEY', 'CONSOLE_PASSWORD'].sort(),
     });
@@ -96,7 +97,7 @@ describe('the files', () => {
         .sort(),
     ]);
     expect(Object.fromEntries(members)).toEqual({
-      bus: ['console', 'edge', 'nats', 'router', 'script-runner', 'stats', 'translator'],
+      bus: ['console', 'edge', 'mcp-aggregator', 'nats', 'router', 'script-runner', 'stats', 'translator'],
       limits: ['console', 'edge', 'redis', 'router', 'translator'],
       database: ['console', 'postgres', 'stats'],
     });

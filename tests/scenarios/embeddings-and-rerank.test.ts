@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { GoogleGenAI } from '@google/genai';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { CohereClientV2, CohereError } from 'cohere-ai';
 import OpenAI, { APIError } from 'openai';
 import { haveFixtures, readReply } from '../fake-upstream/fixtures.ts';
 import { type InProcessGateway, startInProcess } from '../support/in-process.ts';
@@ -590,3 +591,61 @@ recorded('recorded replies through the official SDK', () => {
     expect(json.results).toEqual((given['results'] ?? given['data'])!.map(({ index, relevance_score }) => ({ index, relevance_score })));
   });
 });
+
+describe('through the official SDK of Cohere', () => {
+  const cohere = () => {
+    received = [];
+    return new CohereClientV2({ token: gateway.key, environment: gateway.url, maxRetries: 0 });
+  };
+  const documents = ['first', 'second', 'third'];
+
+  test.each([
+    ['ranks', { results: [2, 0].map((index) => ({ index, relevance_score: (index + 1) / 4 })), meta: { billed_units: { search_units: 1 } } }],
+    ['qwen-ranks', { output: { results: [2, 0].map((index) => ({ index, relevance_score: (index + 1) / 4 })) }, usage: { total_tokens: 79 } }],
+    ['bedrock-ranks', { results: [2, 0].map((index) => ({ index, relevance_score: (index + 1) / 4 })) }],
+  ])('rerank by %s', async (model, body) => {
+    reply = { status: 200, body };
+    const { results, meta } = await cohere().rerank({ model, query: 'q', documents, topN: 2 });
+    expect(results).toEqual([
+      { index: 2, relevanceScore: 0.75 },
+      { index: 0, relevanceScore: 0.25 },
+    ]);
+    expect(meta?.apiVersion?.version).toBe('2');
+    expect(JSON.stringify(received[0]?.body)).toMatch(/"top_n":2/);
+  });
+
+  test.each([
+    ['cohere-vectors', { embeddings: { float: [[0.5, -0.25]] }, meta: { billed_units: { input_tokens: 7 } } }],
+    ['vectors', vectorsReply([0.5, -0.25])],
+    ['qwen-vectors', { output: { embeddings: [{ embedding: [0.5, -0.25], text_index: 0 }] }, usage: { total_tokens: 7 } }],
+  ])('embed by %s', async (model, body) => {
+    reply = { status: 200, body };
+    const { embeddings, texts } = await cohere().embed({ model, texts: ['a'], inputType: 'search_query', embeddingTypes: ['float'] });
+    expect([embeddings.float, texts]).toEqual([[[0.5, -0.25]], ['a']]);
+  });
+
+  test('a refusal is an error of the SDK, with its status', async () => {
+    reply = { status: 200, body: {} };
+    const failed = await cohere()
+      .rerank({ model: 'ranks', query: 'q', documents: [] })
+      .catch((error: unknown) => error);
+    expect(failed).toBeInstanceOf(CohereError);
+    expect(failed).toMatchObject({ statusCode: 400 });
+    expect(received).toEqual([]);
+  });
+
+  (haveFixtures() ? test : test.skip)('recorded replies come out as from the vendor itself', async () => {
+    const direct = async (name: 'cohere-v2' | 'cohere-v2-query', family: string) => JSON.parse(readReply(family, name, 1)!.body.toString()) as Json;
+    const ranking = await direct('cohere-v2', 'alpha_rerank');
+    reply = { status: 200, body: ranking };
+    const ranked = await cohere().rerank({ model: 'ranks', query: 'q', documents: Array.from({ length: 10 }, (_, at) => `document ${at}`) });
+    expect(ranked.results).toEqual(ranking.results.map((one: Json) => ({ index: one.index, relevanceScore: one.relevance_score })));
+    const vectors = await direct('cohere-v2-query', 'alpha_embeddings');
+    reply = { status: 200, body: vectors };
+    const embedded = await cohere().embed({ model: 'cohere-vectors', texts: ['Hello, world!'], inputType: 'search_query', embeddingTypes: ['float'] });
+    expect(embedded.embeddings.float).toEqual(vectors.embeddings.float);
+  });
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: recordings have every shape there is
+type Json = any;

@@ -1,6 +1,4 @@
 /** Images: the official SDKs in front, upstreams of every protocol behind, each a real server that answers with recordings or in their shape. */
-import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { pricingSchema, type RequestRow } from '@model-gateway/contracts';
 import { costOfRow, createPriceBook } from '@model-gateway/model-catalog';
@@ -8,57 +6,9 @@ import { createOutbound } from '@model-gateway/upstream-client';
 import { GoogleGenAI } from 'genai-1-30';
 import OpenAI, { APIError, toFile } from 'openai';
 import { haveFixtures, readReply } from '../fake-upstream/fixtures.ts';
+import { type Answer, AnsweringServer, answerJson as json, type Received } from '../support/answering-server.ts';
 import { type InProcessGateway, startInProcess } from '../support/in-process.ts';
 import { type NatsServer, natsAvailable, startNatsServer } from '../support/nats-server.ts';
-
-interface Received {
-  method: string;
-  path: string;
-  headers: IncomingHttpHeaders;
-  body: Buffer;
-}
-
-type Answer = (response: ServerResponse, asked: Received) => void;
-
-/** A server that keeps what it was asked, and answers as it is told. */
-class Upstream {
-  readonly received: Received[] = [];
-  answer: Answer = () => {};
-  readonly #server: Server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const asked = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks) };
-      this.received.push(asked);
-      this.answer(response, asked);
-    });
-  });
-
-  async start(): Promise<void> {
-    await new Promise<void>((resolve) => void this.#server.listen(0, '127.0.0.1', resolve));
-  }
-
-  get address(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  stop(): void {
-    this.#server.closeAllConnections();
-    this.#server.close();
-  }
-
-  /** The last request's body as JSON. */
-  json(): Record<string, unknown> {
-    return JSON.parse(this.received.at(-1)?.body.toString() ?? '') as Record<string, unknown>;
-  }
-}
-
-const json =
-  (body: unknown, status = 200): Answer =>
-  (response) => {
-    response.writeHead(status, { 'content-type': 'application/json' });
-    response.end(Buffer.isBuffer(body) ? body : JSON.stringify(body));
-  };
 
 const png = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(2000, 7)]);
 const b64 = png.toString('base64');
@@ -75,9 +25,9 @@ const price = createPriceBook([
 const timeouts = { connect_ms: 5000, first_byte_ms: 20_000, idle_ms: 20_000, total_ms: 60_000 };
 const publicUrls = createOutbound({ allowPrivate: false, timeouts, userAgent: 'test', logger: { warn() {}, error() {} } });
 
-const upstream = new Upstream();
+const upstream = new AnsweringServer();
 /** A private server that no upstream is entered for. */
-const elsewhere = new Upstream();
+const elsewhere = new AnsweringServer();
 let gateway: InProcessGateway;
 let strict: InProcessGateway;
 let address: string;
@@ -98,6 +48,9 @@ async function start(more: Partial<Parameters<typeof startInProcess>[0]> = {}): 
       { name: 'gemini', upstream: 'gamma', upstream_model_id: 'gemini-2.5-flash-image' },
       { name: 'imagen', upstream: 'gamma', upstream_model_id: 'imagen-4.0-generate-001' },
       { name: 'qwen-image', upstream: 'delta', upstream_model_id: 'qwen-image-edit-plus', kind: 'delta-multimodal' },
+      { name: 'wan', upstream: 'delta', upstream_model_id: 'wan2.2-t2i-flash' },
+      { name: 'wan-edit', upstream: 'delta', upstream_model_id: 'wan2.5-i2i-preview', kind: 'delta-multimodal' },
+      { name: 'wanx-edit', upstream: 'delta', upstream_model_id: 'wanx2.1-imageedit' },
       { name: 'ruled', upstream: 'alpha_images', upstream_model_id: 'gpt-image-2', request_body_rules: [{ mode: 'overwrite', path: 'quality', value: 'low' }] },
       { name: 'claude', upstream: 'beta', upstream_model_id: 'claude' },
     ],
@@ -268,6 +221,24 @@ describe('an upstream of the same family', () => {
 });
 
 describe('a generate-content upstream', () => {
+  test('one that streams what it was not asked to is asked once: the answer is missing, and the request fails', async () => {
+    upstream.answer = (response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      // Asked again and again, it would be so without end.
+      if (upstream.received.length < 5) response.end('data: {"candidates":[]}\n\n');
+      else response.destroy();
+    };
+    const { openai, row } = sdk();
+    const stream = await openai.images.generate({ model: 'gemini', prompt: 'p', stream: true });
+    await expect(
+      (async () => {
+        for await (const event of stream) expect(event).toBeUndefined();
+      })(),
+    ).rejects.toThrow();
+    expect(upstream.received).toHaveLength(1);
+    expect(await row()).toMatchObject({ error_code: 'upstream_broken' });
+  });
+
   test('is asked in its own words; what it has no field for is declared', async () => {
     upstream.answer = json(geminiReply);
     const { openai, row } = sdk();
@@ -433,6 +404,108 @@ describe('the native API', () => {
     expect(upstream.json()).toEqual(byForm);
     expect(lossesOf(await form.row())).toEqual(['mask emulated']);
     expect(lossesOf(await plain.row())).toEqual(['mask emulated']);
+  });
+});
+
+describe('the native API, by models that make images in tasks', () => {
+  const taskPath = '/api/v1/tasks/up-1';
+  const running = { output: { task_id: 'up-1', task_status: 'RUNNING' } };
+  const done = (...results: object[]) => ({ output: { task_id: 'up-1', task_status: 'SUCCEEDED', results }, usage: { image_count: results.length } });
+  const made = { url: 'https://vendor.example/1.png?Signature=x', orig_prompt: 'a cat', actual_prompt: 'A cat, photorealistic' };
+  const paths = () => upstream.received.map(({ method, path }) => `${method} ${path}`);
+  function answerWith(...looks: object[]): void {
+    const left = [...looks];
+    upstream.answer = (response, asked) => {
+      if (asked.path.startsWith('/files/')) return void response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(png);
+      const body = asked.path.startsWith(taskPath) ? (left.length > 1 ? left.shift() : left[0]) : { output: { task_id: 'up-1', task_status: 'PENDING' } };
+      json(body)(response, asked);
+    };
+  }
+
+  test('the task is begun and waited for, with one row of what it made', async () => {
+    answerWith(running, done(made, { ...made, actual_prompt: undefined }));
+    const { openai, row } = sdk();
+    const request = { model: 'wan', prompt: 'a cat', n: 2, size: '1024x1024', negative_prompt: 'dogs', seed: 4 } as const;
+    const answer = await openai.images.generate(request);
+    expect(answer.data).toEqual([{ url: made.url, revised_prompt: made.actual_prompt }, { url: made.url }]);
+    expect(paths()).toEqual(['POST /api/v1/services/aigc/text2image/image-synthesis', `GET ${taskPath}`, `GET ${taskPath}`]);
+    expect(upstream.received[0]?.headers).toMatchObject({ 'x-dashscope-async': 'enable', authorization: 'Bearer sk-of-delta' });
+    expect(JSON.parse(upstream.received[0]!.body.toString())).toEqual({
+      model: 'wan2.2-t2i-flash',
+      input: { prompt: 'a cat', negative_prompt: 'dogs' },
+      parameters: { size: '1024*1024', n: 2, seed: 4 },
+    });
+    expect(await row()).toMatchObject({ status: 200, images: 2, usage_source: 'upstream', kind: 'call', losses: [] });
+  });
+
+  test('bytes for those who want them', async () => {
+    answerWith(done({ url: `${address}/files/1.png` }));
+    const answer = await sdk().openai.images.generate({ model: 'wan', prompt: 'p', response_format: 'b64_json' });
+    expect(answer).toMatchObject({ data: [{ b64_json: b64 }], output_format: 'png' });
+  });
+
+  test('edits: several images, the mask as one more; a model that edits one image by a function of its own', async () => {
+    answerWith(done(made));
+    await sdk().openai.images.edit({ model: 'wan-edit', prompt: 'make it red', image: await files(2), mask: await toFile(png, 'm.png') });
+    expect(paths()[0]).toBe('POST /api/v1/services/aigc/image2image/image-synthesis');
+    const { input } = JSON.parse(upstream.received[0]!.body.toString()) as { input: { prompt: string; images: string[] } };
+    expect(input.images).toEqual(Array.from({ length: 3 }, () => `data:image/png;base64,${b64}`));
+    expect(input.prompt).toMatch(/^make it red\n\nThe last image is a mask/);
+    const { openai, row } = sdk();
+    await openai.images.edit({ model: 'wanx-edit', prompt: 'make it red', image: await toFile(png, 'a.png'), mask: await toFile(png, 'm.png') });
+    expect(JSON.parse(upstream.received[0]!.body.toString())).toEqual({
+      model: 'wanx2.1-imageedit',
+      input: { prompt: 'make it red', function: 'description_edit', base_image_url: `data:image/png;base64,${b64}` },
+    });
+    expect(lossesOf(await row())).toEqual(['mask dropped']);
+    const refused = await sdk()
+      .openai.images.edit({ model: 'wanx-edit', prompt: 'p', image: await files(2) })
+      .catch((error: unknown) => error);
+    expect(refused).toMatchObject({ status: 400, param: 'image' });
+    expect(upstream.received).toEqual([]);
+  });
+
+  test('what failed, or was made in no task that can be waited for, is the error of the SDK; models that do not edit say so', async () => {
+    const refused = { code: 'DataInspectionFailed', message: 'Input data may contain inappropriate content.' };
+    for (const end of [{ output: { task_id: 'up-1', task_status: 'FAILED', ...refused } }, done(refused)]) {
+      answerWith(end);
+      const { openai, row } = sdk();
+      const failed = await openai.images.generate({ model: 'wan', prompt: 'p' }).catch((error: unknown) => error);
+      expect(failed).toMatchObject({ status: 400, message: expect.stringContaining('inappropriate content') });
+      expect((await row()).images ?? 0).toBe(0);
+    }
+    upstream.answer = json({ code: 'InvalidParameter', message: 'The size is unknown.' }, 400);
+    const unknown = await sdk()
+      .openai.images.generate({ model: 'wan', prompt: 'p' })
+      .catch((error: unknown) => error);
+    expect(unknown).toMatchObject({ status: 400, message: expect.stringContaining('The size is unknown.') });
+    const edit = await sdk()
+      .openai.images.edit({ model: 'wan', prompt: 'p', image: await toFile(png, 'a.png') })
+      .catch((error: unknown) => error);
+    expect(edit).toMatchObject({ status: 400, code: 'unsupported_operation' });
+  });
+
+  test('a look that fails is repeated: the work goes on meanwhile', async () => {
+    let looks = 0;
+    upstream.answer = (response, asked) => {
+      if (!asked.path.startsWith(taskPath)) return json({ output: { task_id: 'up-1', task_status: 'PENDING' } })(response, asked);
+      looks += 1;
+      if (looks === 1) return json({ code: 'SystemBusy', message: 'Busy.' }, 503)(response, asked);
+      json(done(made))(response, asked);
+    };
+    expect((await sdk().openai.images.generate({ model: 'wan', prompt: 'p' })).data).toHaveLength(1);
+    expect(looks).toBe(2);
+  });
+
+  (haveFixtures() ? test : test.skip)('the recorded task', async () => {
+    const bodies = [1, 2, 3].map((part) => JSON.parse(readReply('delta', 'image-synthesis-task', part)!.body.toString()) as object);
+    const left = [...bodies];
+    upstream.answer = (response, asked) => json(left.shift())(response, asked);
+    const { openai, row } = sdk();
+    const answer = await openai.images.generate({ model: 'wan', prompt: '一只奔跑的猫', n: 4 });
+    const { output, usage } = bodies[2] as { output: { results: { url: string }[] }; usage: { image_count: number } };
+    expect(answer.data?.map(({ url }) => url)).toEqual(output.results.map(({ url }) => url));
+    expect(await row()).toMatchObject({ images: usage.image_count });
   });
 });
 

@@ -1,9 +1,9 @@
-/** Asynchronous tasks: begun, asked about and billed, in either arrangement, against a vendor that knows its accounts apart. */
+/** Asynchronous tasks: begun, asked about and billed, in either arrangement, against a vendor that knows its accounts apart; and beside them images and native services. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { RequestRow } from '@model-gateway/contracts';
 import { mintAccessKey } from '@model-gateway/secrets';
 import { TaskVendor } from '../fake-upstream/task-vendor.ts';
-import { AnsweringServer } from '../support/answering-server.ts';
+import { type Answer, AnsweringServer, answerJson } from '../support/answering-server.ts';
 import { arrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into replies freely.
@@ -17,9 +17,13 @@ describe.each(arrangements('tasks'))('tasks, %s', (arrangement) => {
   let gateway: TestGateway;
   const otherKey = mintAccessKey();
   const narrowKey = mintAccessKey();
+  const frugalKey = mintAccessKey();
 
   const configuration = (keys: readonly string[]) => ({
-    upstreams: [{ name: 'vendor', protocol: 'delta' as const, base_url: server.address, api_keys: keys.map((key) => ({ key })) }],
+    upstreams: [
+      { name: 'vendor', protocol: 'delta' as const, base_url: server.address, api_keys: keys.map((key) => ({ key })) },
+      { name: 'painter', protocol: 'alpha_images' as const, base_url: `${server.address}/painter`, api_keys: [{ key: 'sk-of-painter' }] },
+    ],
     models: [
       {
         name: 'video',
@@ -31,11 +35,14 @@ describe.each(arrangements('tasks'))('tasks, %s', (arrangement) => {
         extra_config: { async_mode: true },
       },
       { name: 'pictures', upstream: 'vendor', upstream_model_id: 'wanx-v1' },
+      { name: 'portraits', upstream: 'painter', upstream_model_id: 'gpt-image-2' },
+      { name: 'sketches', upstream: 'vendor', upstream_model_id: 'qwen-image', kind: 'delta-multimodal' },
     ],
     key_groups: [{ name: 'narrow', models: ['video'] }],
     access_keys: [
       { name: 'other', group: 'everyone', key: otherKey },
       { name: 'narrow', group: 'narrow', key: narrowKey },
+      { name: 'frugal', group: 'everyone', key: frugalKey, budget: { limit: 1.5, period: 'total' as const, currency: 'USD' } },
     ],
   });
 
@@ -46,6 +53,8 @@ describe.each(arrangements('tasks'))('tasks, %s', (arrangement) => {
     await gateway.configure(configuration(['sk-vendor-one']));
     const priced = await gateway.console('POST', '/pricing', { name: 'films', model: 'video', mode: 'per_second', unit: '100000' });
     expect(priced).toMatchObject({ status: 201 });
+    for (const model of ['portraits', 'sketches'])
+      expect(await gateway.console('POST', '/pricing', { name: model, model, mode: 'per_image', unit: '40000' })).toMatchObject({ status: 201 });
     await gateway.settle();
   });
   afterAll(async () => {
@@ -135,6 +144,40 @@ describe.each(arrangements('tasks'))('tasks, %s', (arrangement) => {
     expect(await rowsOf(id)).toMatchObject([{ images: 4, kind: 'task' }]);
   });
 
+  test('images that are waited for: one row; a task whose caller leaves is billed when it ends', async () => {
+    const ask = (id: string, signal?: AbortSignal) =>
+      fetch(`${gateway.url}/v1/images/generations`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json', 'z-request-id': id },
+        body: JSON.stringify({ model: 'pictures', prompt: id }),
+        ...(signal && { signal }),
+      });
+    const rowOf = async (id: string) => (await gateway.rows()).filter((row) => row.client_request_id === id);
+    const begun = (before: string) => until(async () => vendor.newest !== before && (vendor.tasks.get(vendor.newest)?.polls ?? 0) > 0, 'a look at the task');
+    const image = { results: [{ url: 'https://files.example/1.png' }] };
+
+    let before = vendor.newest;
+    const waiting = ask('an-image');
+    await begun(before);
+    vendor.succeed(vendor.newest, image, { image_count: 1 });
+    expect(await (await waiting).json()).toMatchObject({ data: [{ url: 'https://files.example/1.png' }] });
+    await until(async () => (await rowOf('an-image')).length > 0, 'the row');
+    expect(await rowOf('an-image')).toMatchObject([{ kind: 'call', images: 1, status: 200 }]);
+
+    before = vendor.newest;
+    const leaving = new AbortController();
+    const left = ask('left', leaving.signal).catch((error: unknown) => error);
+    await begun(before);
+    vendor.run(vendor.newest);
+    leaving.abort();
+    await left;
+    vendor.succeed(vendor.newest, image, { image_count: 1 });
+    await until(async () => (await rowOf('left')).length === 2, 'the rows of the call and its task', 60_000);
+    const [call, task] = (await rowOf('left')).sort((one, other) => String(one.kind).localeCompare(String(other.kind)));
+    expect(call).toMatchObject({ kind: 'call', error_code: 'client_gone' });
+    expect(task).toMatchObject({ kind: 'task', of: call?.id, images: 1, error_code: null });
+  });
+
   test('foreign, unknown and another model’s are one 404; without the grant 403', async () => {
     const id = await submit(narrowKey);
     const missing = [
@@ -155,6 +198,133 @@ describe.each(arrangements('tasks'))('tasks, %s', (arrangement) => {
     expect((await call('GET', '/v1/services/aigc/video-generation/video-synthesis')).status).toBe(405);
   });
 
+  test('what a task may cost is reserved until it ends: many at once do not overrun a budget, whatever starts anew meanwhile', async () => {
+    const film = (duration: number) =>
+      call('POST', submitPath, { key: frugalKey, body: { model: 'video', input: { prompt: 'a cat' }, parameters: { duration } } });
+    const before = new Set(vendor.tasks.keys());
+    // A second costs 0.10: a film of ten seconds may begin while anything of 1.50 is left.
+    const answers = await Promise.all(Array.from({ length: 8 }, () => film(10)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(2);
+    for (const refused of answers.filter(({ status }) => status !== 200))
+      expect(refused).toMatchObject({ status: 402, body: { error: { message: expect.stringContaining('tasks under way') } } });
+    const [first, second, ...more] = [...vendor.tasks.keys()].filter((id) => !before.has(id));
+    expect(more).toEqual([]);
+    for (const name of arrangement === 'split' ? ['edge', 'translator', 'stats'] : ['gateway']) {
+      await gateway.processes[name]!.kill('SIGKILL');
+      await gateway.processes[name]!.restart();
+    }
+    await until(async () => [200, 402].includes((await film(10).catch(() => ({ status: 0 }))).status), 'an answer');
+    expect((await film(10)).status).toBe(402);
+    vendor.succeed(first!, {}, { video_duration: 5 });
+    vendor.fail(second!, 'DataInspectionFailed');
+    await until(async () => (await film(1)).status === 200, 'what the ended tasks held is free', 90_000);
+    // 0.50 is spent, and one second reserved.
+    expect((await film(10)).status).toBe(200);
+    expect((await film(1)).status).toBe(402);
+  });
+
+  describe('beside tasks', () => {
+    const png = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(100_000, 7)]);
+    const b64 = png.toString('base64');
+    const serviceAnswer = {
+      output: { choices: [{ message: { content: [{ image: 'https://files.example/1.png' }] } }] },
+      usage: { image_count: 2 },
+      request_id: 'r',
+    };
+    const nativePath = '/v1/services/aigc/multimodal-generation/generation';
+    let before: Answer;
+    beforeAll(() => {
+      before = server.answer;
+      server.answer = (response, asked) => {
+        if (asked.path.startsWith('/painter/')) {
+          if (asked.body.includes('"stream":true')) {
+            response.writeHead(200, { 'content-type': 'text/event-stream' });
+            for (const type of ['partial_image', 'completed'])
+              response.write(
+                `event: image_generation.${type}\ndata: ${JSON.stringify({ type: `image_generation.${type}`, b64_json: b64, created_at: 5 })}\n\n`,
+              );
+            return void response.end();
+          }
+          return answerJson({ created: 5, data: [{ b64_json: b64 }, { b64_json: b64 }, { b64_json: b64 }] })(response, asked);
+        }
+        if (asked.path.includes('/multimodal-generation/generation')) return answerJson(serviceAnswer)(response, asked);
+        return before(response, asked);
+      };
+    });
+    afterAll(() => {
+      server.answer = before;
+    });
+    const lastAsked = (part: string) => server.received.findLast(({ path }) => path.includes(part))!;
+    const rowFor = async (id: string): Promise<RequestRow> => {
+      const find = async () => (await gateway.rows()).find((row) => row.client_request_id === id);
+      await until(async () => (await find()) !== undefined, `the row of ${id}`);
+      return (await find())!;
+    };
+
+    test('images as JSON, as a form and as a stream: whole, counted and priced', async () => {
+      const headers = { 'z-request-id': `json-${arrangement}` };
+      const made = await call('POST', '/v1/images/generations', { body: { model: 'portraits', prompt: 'a cat', n: 3 }, headers });
+      expect(made).toMatchObject({ status: 200, body: { data: [{ b64_json: b64 }, { b64_json: b64 }, { b64_json: b64 }] } });
+      expect(lastAsked('/painter/').headers.authorization).toBe('Bearer sk-of-painter');
+      expect(await rowFor(headers['z-request-id'])).toMatchObject({ status: 200, model: 'portraits', images: 3, cost_micros: 120_000 });
+
+      const form = new FormData();
+      for (const [name, text] of Object.entries({ model: 'portraits', prompt: 'a dog', n: '3' })) form.append(name, text);
+      for (const name of ['a', 'ü']) form.append('image[]', new Blob([png], { type: 'image/png' }), `${name}.png`);
+      const edited = await fetch(`${gateway.url}/v1/images/edits`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${gateway.key}`, 'z-request-id': `form-${arrangement}` },
+        body: form,
+      });
+      expect(edited.status).toBe(200);
+      expect(await edited.json()).toMatchObject({ data: [{ b64_json: b64 }, {}, {}] });
+      const { path, body, headers: sent } = lastAsked('/painter/');
+      expect(path).toBe('/painter/v1/images/edits');
+      const received = await new Response(new Uint8Array(body), { headers: { 'content-type': String(sent['content-type']) } }).formData();
+      expect([received.get('model'), received.getAll('image[]').map((file) => (file as File).name)]).toEqual(['gpt-image-2', ['a.png', 'ü.png']]);
+      expect(Buffer.from(await (received.getAll('image[]')[1] as File).arrayBuffer()).equals(png)).toBe(true);
+      expect(await rowFor(`form-${arrangement}`)).toMatchObject({ images: 3, cost_micros: 120_000 });
+
+      const streamed = await fetch(`${gateway.url}/v1/images/generations`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'portraits', prompt: 'a cat', stream: true }),
+      });
+      const text = await streamed.text();
+      expect(text.match(/^event: .*$/gm)).toEqual(['event: image_generation.partial_image', 'event: image_generation.completed']);
+      expect(text.split(b64)).toHaveLength(3);
+    });
+
+    test('native services: the model alone exchanged, the answer as it is, with a row of what it made', async () => {
+      const body = { model: 'sketches', input: { messages: [{ role: 'user', content: [{ text: 'a cat' }] }] }, parameters: { n: 2 } };
+      const answer = await call('POST', `${nativePath}?x=1`, {
+        body,
+        headers: { 'X-DashScope-OssResourceResolve': 'enable', 'z-request-id': `native-${arrangement}` },
+      });
+      expect(answer).toEqual({ status: 200, body: serviceAnswer });
+      const { path, headers, body: sent } = lastAsked('/multimodal-generation/generation');
+      expect(path).toBe('/api/v1/services/aigc/multimodal-generation/generation?x=1');
+      expect(headers).toMatchObject({ authorization: expect.stringMatching(/^Bearer sk-vendor-/), 'x-dashscope-ossresourceresolve': 'enable' });
+      expect(JSON.parse(sent.toString())).toEqual({ ...body, model: 'qwen-image' });
+      const row = await rowFor(`native-${arrangement}`);
+      expect(row).toMatchObject({ kind: 'call', model: 'sketches', images: 2, cost_micros: 80_000, path: `POST ${nativePath}` });
+      expect((await gateway.console('GET', `/tasks?request=${row.id}`)).body.items).toEqual([]);
+    });
+
+    test('any call of an upstream, byte for byte', async () => {
+      const bytes = '{ "model":"qwen-image" ,\n"input": {} }';
+      const passed = await fetch(`${gateway.url}/v3/sketches/api/v1/services/aigc/multimodal-generation/generation?a%2Fb=1&c`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json', 'z-request-id': `v3-${arrangement}` },
+        body: bytes,
+      });
+      expect([passed.status, await passed.json()]).toEqual([200, serviceAnswer]);
+      const { path, body } = lastAsked('/multimodal-generation/generation');
+      expect([path, body.toString()]).toEqual(['/api/v1/services/aigc/multimodal-generation/generation?a%2Fb=1&c', bytes]);
+      expect(await rowFor(`v3-${arrangement}`)).toMatchObject({ model: 'sketches', status: 200, images: 2 });
+    });
+  });
+
   test('a pending task is cancelled, one that runs is not', async () => {
     const id = await submit();
     expect(await call('POST', `/v1/tasks/${id}/cancel`)).toMatchObject({ status: 200 });
@@ -163,6 +333,19 @@ describe.each(arrangements('tasks'))('tasks, %s', (arrangement) => {
     vendor.succeed(vendor.newest, {}, { video_duration: 1 });
     const refused = await call('POST', `/v1/tasks/${running}/cancel`);
     expect(refused).toMatchObject({ status: 400, body: { error: { message: expect.stringContaining('Failed to cancel') } } });
+  });
+
+  test('an operator finds a task by its request, and cancels it whatever its caller may still use', async () => {
+    const id = await submit(narrowKey, `operated-${arrangement}`);
+    await until(async () => (await gateway.rows()).some((row) => row.client_request_id === `operated-${arrangement}`), 'the row of the call');
+    const row = (await gateway.rows()).find((one) => one.client_request_id === `operated-${arrangement}`)!;
+    const listed = await gateway.console('GET', `/tasks?state=running&access_key=narrow&model=video&request=${row.id}`);
+    expect(listed.body.items).toMatchObject([{ id, requested_model: 'films', upstream: 'vendor', account_gone: false }]);
+    await gateway.configure({ key_groups: [{ name: 'narrow', models: ['pictures'] }] });
+    expect((await gateway.console('DELETE', `/tasks/${id}`)).status).toBe(204);
+    await gateway.configure({ key_groups: [{ name: 'narrow', models: ['video'] }] });
+    await until(async () => (await gateway.console('GET', `/tasks?id=${id}`)).body.items[0].state === 'canceled', 'its end', 60_000);
+    expect((await gateway.console('DELETE', `/tasks/${id}`)).status).toBe(409);
   });
 
   test('each account is asked about its own tasks, whichever other keys come and go; without it 410, and the task is kept', async () => {
@@ -178,6 +361,9 @@ describe.each(arrangements('tasks'))('tasks, %s', (arrangement) => {
     await gateway.configure(configuration(['sk-vendor-two']));
     expect(await call('GET', `/v1/tasks/${id}`)).toMatchObject({ status: 410, body: { error: { code: 'task_gone' } } });
     expect(vendor.tasks.get(upstreamId)?.output['task_status']).toBe('PENDING');
+    const shown = await gateway.console('GET', `/tasks?account_gone=true&id=${id}`);
+    expect(shown.body.items).toMatchObject([{ id, state: 'running', upstream_task: upstreamId, account_gone: true, access_key: 'caller', model: 'video' }]);
+    expect((await gateway.console('DELETE', `/tasks/${id}`)).status).toBe(410);
     await gateway.configure(configuration(['sk-vendor-one', 'sk-vendor-two']));
   });
 

@@ -78,6 +78,10 @@ export const sampleAsks: { [S in keyof AskSubjects]: AskSubjects[S] } = {
   'stats.tasks': { request: { kind: 'find', owner: 'k', id: 'task_1' }, reply: { tasks: [] } },
   'catalog.revision': { request: {}, reply: { revision: 1 } },
   'catalog.scripts': { request: {}, reply: { scripts: 1 } },
+  'catalog.mcp-tools': { request: { server: 's', tools: [{ name: 't', hash: 'h' }] }, reply: { changed: [] } },
+  'mcp.test-tool': { request: { server: 's', tool: 't', arguments: '{}' }, reply: { ok: true, answer: '{}', durationMs: 1 } },
+  'catalog.mcp-secrets': { request: {}, reply: { keys: [{ id: 'k', key: 'AAAA' }], servers: [{ id: 's', endpoint: 'https://tools.test/mcp' }] } },
+  'sso.token': { request: { credential: 'login' }, reply: { refused: 'needs_login' } },
 };
 
 const sampleTurn: TurnFacts = {
@@ -138,6 +142,18 @@ export const sampleOpens: { [S in keyof OpenSubjects]: OpenSubjects[S] } = {
     head: {},
     tail: { close: { code: 1000, reason: '' } },
   },
+  'mcp.exchange': {
+    request: {
+      id: 'j',
+      caller: { accessKey: 'caller', owner: 'k', keyGroup: 'everyone', mask: 'gk-a…z', clientIp: null, userAgent: null, clientRequestId: null },
+      method: 'POST',
+      path: '/mcp',
+      query: '',
+      headers: {},
+    },
+    head: { status: 200, headers: {} },
+    tail: {},
+  },
   'stats.keep-bodies': {
     request: {
       id: 'j',
@@ -184,6 +200,7 @@ export const sampleOpens: { [S in keyof OpenSubjects]: OpenSubjects[S] } = {
 export const sampleEvent: { [S in Exclude<keyof EventSubjects, DurableSubject>]: EventSubjects[S] } = {
   'catalog.changed': { revision: 2, previous: 1, delta: { models: { put: [], gone: ['m'] } } },
   'catalog.changed-redacted': { revision: 2, previous: 1, delta: { models: { put: [], gone: ['m'] } } },
+  'mcp.refresh': { server: 's' },
   'turns.alive': { holder: 'translator@here/1' },
   'turns.cancelled': { id: 'resp_1' },
   'logs.watch': {},

@@ -9,6 +9,7 @@ import {
   holdsMasterKey,
   type KeyGroupInput,
   type LoadBalancerInput,
+  type McpServerInput,
   type ModelInput,
   type RequestRow,
   type UpstreamInput,
@@ -20,7 +21,7 @@ import { tester, writeNatsUsers } from './nats-users.ts';
 import { openTestPostgres, postgresAvailable, type TestPostgres } from './postgres.ts';
 
 export type Arrangement = 'embedded' | 'split';
-export type SplitService = 'stats' | 'console' | 'router' | 'translator' | 'edge' | 'script-runner';
+export type SplitService = 'stats' | 'console' | 'router' | 'translator' | 'edge' | 'script-runner' | 'mcp-aggregator';
 const splitServices: readonly SplitService[] = ['stats', 'console', 'router', 'translator', 'edge'];
 
 export interface GatewayOptions {
@@ -31,6 +32,8 @@ export interface GatewayOptions {
   env?: Record<string, string>;
   /** Split: with the service that runs scripts, which no other suite needs. */
   scripts?: boolean;
+  /** Split: with the service of MCP tools. */
+  mcp?: boolean;
   /** Split: a second process of each of these, named `edge-2` and the like. */
   twice?: readonly SplitService[];
 }
@@ -40,6 +43,7 @@ export interface Configuration {
   models?: ModelInput[];
   load_balancers?: LoadBalancerInput[];
   load_balancer_pins?: BalancerPin[];
+  mcp_servers?: McpServerInput[];
   key_groups?: KeyGroupInput[];
   access_keys?: AccessKeyInput[];
 }
@@ -180,7 +184,9 @@ class Gateway implements TestGateway {
       NATS_URL: this.nats!.managed ? users.urlFor(url, service) : url,
       NATS_PERMISSIONS: this.nats!.managed ? 'require' : 'warn',
     });
-    for (const name of [...splitServices, ...(this.#options.scripts ? (['script-runner'] as const) : [])]) this.#plan(name, ['serve', name], env(name));
+    const { scripts, mcp } = this.#options;
+    for (const name of [...splitServices, ...(scripts ? (['script-runner'] as const) : []), ...(mcp ? (['mcp-aggregator'] as const) : [])])
+      this.#plan(name, ['serve', name], env(name));
     for (const name of this.#options.twice ?? []) this.#plan(`${name}-2`, ['serve', name], env(name));
   }
 

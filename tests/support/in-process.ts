@@ -11,8 +11,11 @@ import {
   type ModelInput,
   modelSchema,
   type RequestRow,
+  type SearchConfig,
+  type SearchProviderRecord,
   type Snapshot,
   sealedAs,
+  searchConfigSchema,
   type UpstreamInput,
   type UpstreamRecord,
   upstreamSchema,
@@ -42,6 +45,8 @@ export interface InProcessOptions {
   clientUrls?: Outbound;
   /** The network of addresses that upstreams name in replies; absent: files are fetched from the upstream itself alone. */
   publicUrls?: Outbound;
+  /** Where the gateway searches for models without a search of their own; the provider's key is `search-secret`. */
+  search?: { provider: Omit<SearchProviderRecord, 'sealed_key'>; config?: Partial<SearchConfig> };
   /** How near each is to its end; absent: not at all. */
   pressure?: { edge?: Pressure; translator?: Pressure };
   /** Bounds of reading on after a caller left. */
@@ -116,6 +121,7 @@ export async function startInProcess(options: InProcessOptions): Promise<InProce
         outbound,
         clientUrls: options.clientUrls ?? null,
         publicUrls: options.publicUrls ?? null,
+        priceOf: options.priceOf ?? (() => null),
         keyring,
         logger,
         redactor,
@@ -192,6 +198,10 @@ function snapshotOf(options: InProcessOptions, keyring: Keyring, key: string): S
     upstreams,
     models,
     load_balancers: (options.loadBalancers ?? []).map((input) => loadBalancerSchema.parse(input)),
+    ...(options.search && {
+      search_providers: [{ ...options.search.provider, sealed_key: keyring.seal('search-secret', sealedAs.searchProviderKey(options.search.provider.id)) }],
+      search_config: [searchConfigSchema.parse({ default_provider: options.search.provider.name, ...options.search.config })],
+    }),
     key_groups: [group],
     access_keys: [accessKey],
   });

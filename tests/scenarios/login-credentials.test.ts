@@ -1,0 +1,138 @@
+/** An upstream whose credential comes by login, through a whole gateway: its token is renewed, refused, renewed again and given up, and stands nowhere. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { arrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
+
+/** The vendor: short tokens for a lasting one, and a chat service that takes them. */
+interface Vendor {
+  url: string;
+  server: Server;
+  exchanges: number;
+  calls: { token: string; headers: Record<string, string | string[] | undefined> }[];
+  tokens: string[];
+  /** Which tokens the service takes. */
+  takes: (token: string) => boolean;
+}
+
+const lasting = 'CANARY-lasting-token-000000';
+
+async function startVendor(): Promise<Vendor> {
+  const vendor: Vendor = { url: '', server: createServer(), exchanges: 0, calls: [], tokens: [], takes: () => true };
+  const send = (response: import('node:http').ServerResponse, status: number, body: unknown) =>
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  vendor.server.on('request', (request, response) => {
+    request.resume();
+    const given = String(request.headers.authorization ?? '');
+    if (request.url === '/exchange') {
+      vendor.exchanges++;
+      if (given !== `token ${lasting}`) return send(response, 401, { message: 'Bad credentials' });
+      vendor.tokens.push(`CANARY-short-token-${vendor.exchanges}-xxxxxxxx`);
+      return send(response, 200, { token: vendor.tokens.at(-1), expires_at: Math.floor(Date.now() / 1000) + 1800 });
+    }
+    const token = given.replace('Bearer ', '');
+    vendor.calls.push({ token, headers: request.headers });
+    if (!vendor.takes(token)) return send(response, 401, { error: { message: `bad token ${token}`, type: 'auth', code: 'token_expired' } });
+    return send(response, 200, {
+      id: 'c1',
+      object: 'chat.completion',
+      created: 1,
+      model: 'm',
+      choices: [{ index: 0, message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }],
+      usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+    });
+  });
+  await new Promise<void>((resolve) => vendor.server.listen(0, '127.0.0.1', resolve));
+  vendor.url = `http://127.0.0.1:${(vendor.server.address() as AddressInfo).port}`;
+  return vendor;
+}
+
+describe.each(arrangements('credentials by login'))('%s', (arrangement) => {
+  let vendor: Vendor;
+  let gateway: TestGateway;
+  const seen: string[] = [];
+  beforeAll(async () => {
+    vendor = await startVendor();
+    gateway = await startGateway({ arrangement, toml: { 'sso.profiles.editor_copilot': { enabled: true } } });
+    const made = await gateway.console('POST', '/sso-credentials/import', {
+      name: 'editor',
+      profile: 'editor_copilot',
+      account: 'ada',
+      tokens: lasting,
+      settings: { client_id: 'c', exchange_url: `${vendor.url}/exchange` },
+      upstream: { name: 'editor', base_url: vendor.url },
+    });
+    expect([made.status, made.body.upstream, made.body.upstream_error]).toEqual([201, 'editor', null]);
+    await gateway.configure({ models: [{ name: 'by-login', upstream: 'editor', upstream_model_id: 'm' }] });
+  });
+  afterAll(async () => {
+    await gateway?.stop();
+    vendor.server.closeAllConnections();
+    vendor.server.close();
+  });
+  const ask = async () => {
+    const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'by-login', messages: [{ role: 'user', content: 'Hi' }] }),
+    });
+    const text = await answer.text();
+    seen.push(text);
+    return { status: answer.status, text, id: answer.headers.get('x-request-id')! };
+  };
+  const upstream = async () => (await gateway.console('GET', '/upstreams/editor')).body;
+
+  test('a call carries the token and what belongs to it', async () => {
+    expect((await ask()).status).toBe(200);
+    expect(vendor.exchanges).toBe(1);
+    expect(vendor.calls.at(-1)).toMatchObject({ token: vendor.tokens[0], headers: { 'copilot-integration-id': 'vscode-chat' } });
+  });
+
+  test('a refused token is renewed once, for all calls that were refused with it', async () => {
+    const [refused] = vendor.tokens;
+    vendor.takes = (token) => token !== refused;
+    const answers = await Promise.all(Array.from({ length: 6 }, ask));
+    expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(200));
+    expect(vendor.exchanges).toBe(2);
+    const row = await gateway.row(answers[0]!.id);
+    expect(row.attempts.at(-1)).toMatchObject({ status: 200 });
+    expect((await upstream()).unavailable).toBeNull();
+  });
+
+  test('a renewed token that is refused ends the login: no storm, the upstream is out of routing, and says why', async () => {
+    vendor.takes = () => false;
+    const refused = await ask();
+    expect(refused.status).toBe(502);
+    await until(async () => (await upstream()).unavailable === 'sso_needs_login', 'the upstream to be out of routing');
+    await gateway.settle();
+    const { exchanges } = vendor;
+    const calls = vendor.calls.length;
+    expect(exchanges).toBe(2);
+    for (let more = 0; more < 5; more++) expect((await ask()).status).toBe(502);
+    expect([vendor.exchanges, vendor.calls.length]).toEqual([exchanges, calls]);
+    const { items } = (await gateway.console('GET', '/sso-credentials')).body;
+    expect(items).toMatchObject([{ name: 'editor', state: 'needs_login', upstreams: ['editor'] }]);
+    const explained = await gateway.console('POST', '/route/explain', { model: 'by-login', access_key: 'everyone' });
+    seen.push(JSON.stringify(explained.body));
+  });
+
+  test('a new login brings it back', async () => {
+    vendor.takes = (token) => token === vendor.tokens.at(-1);
+    const again = await gateway.console('POST', '/sso-credentials/import', {
+      name: 'editor',
+      profile: 'editor_copilot',
+      tokens: lasting,
+      replace: true,
+    });
+    expect([again.status, again.body.credential.state]).toEqual([201, 'ok']);
+    await gateway.settle();
+    await until(async () => (await ask()).status === 200, 'calls to work again');
+  });
+
+  test('no token stands in an answer, a row, a record, an export or a log', async () => {
+    for (const path of ['/sso-credentials', '/export', '/audit-logs?limit=100', '/logs?limit=100', '/history?limit=50', '/model-monitor'])
+      seen.push(JSON.stringify((await gateway.console('GET', path)).body));
+    for (const process of Object.values(gateway.processes)) seen.push(...process.logs());
+    expect(seen.filter((text) => text.includes('CANARY'))).toEqual([]);
+  });
+});
