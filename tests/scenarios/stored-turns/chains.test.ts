@@ -53,7 +53,7 @@ describe.each(arrangements('stored-turns/chains'))('a %s gateway', (arrangement)
   /** All that was stored of a turn, as a caller without a store would keep it for itself. */
   const itemsOf = async (id: string): Promise<Json[]> => {
     const input = await stage.client.responses.inputItems.list(id, { order: 'asc', limit: 100 });
-    return [...input.data, ...(await stage.client.responses.retrieve(id)).output];
+    return [...input.data, ...(await stage.retrieveEnded(id)).output];
   };
 
   describe.each([

@@ -45,7 +45,7 @@ describe.each(arrangements('stored-turns/conversations'))('a %s gateway', (arran
     expect(await refusalOf(stage.client.conversations.retrieve(conversation.id))).toMatchObject({ status: 404 });
     expect(await refusalOf(stage.ask({ model: host, input: 'say-three', conversation: conversation.id }))).toMatchObject({ status: 404 });
     // Its items and turns were not deleted with it.
-    expect(textOf(await stage.client.responses.retrieve(one.response.id))).toBe('said one');
+    expect(textOf(await stage.retrieveEnded(one.response.id))).toBe('said one');
   });
 
   test('a tool round, and a change of model in it', async () => {

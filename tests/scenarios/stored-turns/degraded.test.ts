@@ -34,7 +34,7 @@ describe.each(arrangements('stored-turns/degraded'))('a %s gateway', (arrangemen
         expect(two.headers.get('x-gateway-translation')).toMatch(/lost=/);
         expect(await fieldsLost(two.id)).toContain('previous_response_id');
         // It is a turn like any other from then on.
-        expect((await stage.client.responses.retrieve(two.response.id)).status).toBe('completed');
+        expect((await stage.retrieveEnded(two.response.id)).status).toBe('completed');
       };
       const isGone = async ({ id }: { id: string }): Promise<void> =>
         expect(await refusalOf(stage.client.responses.retrieve(id))).toMatchObject({ status: 404 });

@@ -28,10 +28,10 @@ describe.each(arrangements('stored-turns/limits'))('a %s gateway', (arrangement)
       expect(full).toBeDefined();
       expect((await refusalOf(client.responses.retrieve(full!.response))).status).toBe(404);
       const other = await stage.ask({ model: 'alpha', input: `say-one ${'x'.repeat(30_000)}` });
-      expect((await stage.client.responses.retrieve(other.response.id)).status).toBe('completed');
+      expect((await stage.retrieveEnded(other.response.id)).status).toBe('completed');
       for (const id of stored) await client.responses.delete(id);
       const after = await stage.ask({ model: 'alpha', input: `say-two ${'x'.repeat(30_000)}` }, { client });
-      expect((await client.responses.retrieve(after.response.id)).status).toBe('completed');
+      expect((await stage.retrieveEnded(after.response.id, client)).status).toBe('completed');
     });
   });
 
@@ -62,7 +62,7 @@ describe.each(arrangements('stored-turns/limits'))('a %s gateway', (arrangement)
         expect(request!.json).toMatchObject({ previous_response_id: one.response.id });
         expect(readSpoken('alpha_response', request!.json)).toEqual([['user', 'say-two']]);
         expect(textOf(two.response)).toBe('said two');
-        expect(textOf(await stage.client.responses.retrieve(one.response.id))).toBe('said one');
+        expect(textOf(await stage.retrieveEnded(one.response.id))).toBe('said one');
         expect((await refusalOf(other.responses.retrieve(one.response.id))).status).toBe(404);
         await stage.client.responses.delete(one.response.id);
         expect((await refusalOf(stage.client.responses.retrieve(one.response.id))).status).toBe(404);

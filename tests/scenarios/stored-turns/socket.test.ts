@@ -59,7 +59,7 @@ describe.each(arrangements('stored-turns/socket'))('a %s gateway', (arrangement)
     const three = (await second.say(create(host, 'say-three', { previous_response_id: two.response.id }))).at(-1);
     const items = await stage.client.responses.inputItems.list(three.response.id);
     expect(items.data).toHaveLength(1);
-    expect((await stage.client.responses.retrieve(three.response.id)) as Json).toMatchObject(three.response);
+    expect((await stage.retrieveEnded(three.response.id)) as Json).toMatchObject(three.response);
     stage.takeRequests();
     await stage.ask({ model: host, input: 'say-four', previous_response_id: three.response.id });
     expect(withoutIds(readSpoken(host, stage.takeRequests()[0]!.json)).map(([, text]) => text)).toEqual([

@@ -5,7 +5,7 @@ import { mintAccessKey } from '@model-gateway/secrets';
 import OpenAI from 'openai';
 import type { Response, ResponseCreateParams } from 'openai/resources/responses/responses';
 import { type FakeUpstream, type Play, startFakeUpstream, type UpstreamRequest } from '../../fake-upstream/index.ts';
-import { type GatewayOptions, startGateway, type TestGateway } from '../../support/gateway.ts';
+import { type GatewayOptions, startGateway, type TestGateway, until } from '../../support/gateway.ts';
 
 /** Each a host of its own, with the vendor's model that it looks at requests for. */
 const hosts = {
@@ -66,6 +66,8 @@ export interface Stage {
   clientOf(key: string, url?: string): OpenAI;
   /** Asks, whole or as a stream, and gives what the caller holds in the end. */
   ask(params: Params, options?: AskOptions): Promise<Asked>;
+  /** A turn once its end is stored, which on a busy machine is a moment after its caller has seen it. */
+  retrieveEnded(id: string, by?: OpenAI): Promise<Response>;
   /** What hosts were asked to generate since the last call of this, oldest first. */
   takeRequests(): UpstreamRequest[];
   /** Losses of the request, from its row. */
@@ -113,6 +115,14 @@ export async function openStage(options: GatewayOptions, scripts: readonly strin
       return clientOf(key);
     },
     ask: (params, { stream = false, client: by = client } = {}) => ask(by, params, stream),
+    async retrieveEnded(id, by = client) {
+      let turn = await by.responses.retrieve(id);
+      await until(async () => {
+        if (turn.status === 'in_progress') turn = await by.responses.retrieve(id);
+        return turn.status !== 'in_progress';
+      }, 'the end of a turn to be stored');
+      return turn;
+    },
     takeRequests() {
       const taken = fake.requests.slice(seen).filter(({ method }) => method === 'POST');
       seen = fake.requests.length;
