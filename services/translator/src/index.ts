@@ -39,14 +39,18 @@ import type { TurnDeps } from './turns/deps.ts';
 import { RunningTurns } from './turns/running-turns.ts';
 
 /** What the translator is built from. */
-export interface TranslatorDeps {
-  bus: Bus;
-  catalog: CatalogWatcher;
+/** How other hosts are called, by whose address it is. */
+export interface TranslatorOutbound {
   outbound: Outbound;
   /** For addresses in callers' bodies: refuses private ranges. null or absent: they are not fetched. */
   clientUrls?: Outbound | null;
   /** Fetches what upstreams name in their replies, private ranges refused; absent: files are fetched from the upstream itself alone. */
   publicUrls?: Outbound | null;
+}
+
+export interface TranslatorDeps extends TranslatorOutbound {
+  bus: Bus;
+  catalog: CatalogWatcher;
   keyring: Keyring;
   logger: Logger;
   redactor: Redactor;

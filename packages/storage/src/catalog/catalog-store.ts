@@ -37,20 +37,24 @@ import { createRecorder, type RowChange } from './row-change.ts';
 import { createSwitchLinks, type SwitchLinks, type SwitchLinkWriter, switchTargets } from './switch-links.ts';
 
 /** Read access to every table of the configuration. */
-export interface CatalogReader {
+/** What refers to what, and which names are taken. */
+export interface CatalogLinks {
+  balancerLinks: BalancerLinks;
+  switchLinks: SwitchLinks;
+  modelNames: ModelNames;
+}
+
+export interface CatalogReader extends CatalogLinks {
   upstreams: ResourceRepository<UpstreamDocument>;
   models: ResourceRepository<ModelDocument>;
   loadBalancers: ResourceRepository<LoadBalancerDocument>;
-  balancerLinks: BalancerLinks;
   pricing: ResourceRepository<PricingDocument>;
   searchProviders: ResourceRepository<SearchProviderDocument>;
   /** One row at most. */
   searchConfig: ResourceRepository<SearchConfigDocument>;
   mcpServers: ResourceRepository<McpServerDocument>;
-  switchLinks: SwitchLinks;
   keyGroups: ResourceRepository<KeyGroupDocument>;
   accessKeys: ResourceRepository<AccessKeyDocument>;
-  modelNames: ModelNames;
   /** A credential that came by login: no part of the configuration, but what upstreams refer to. */
   findSsoCredential(name: string): Promise<SsoCredential | undefined>;
 }
@@ -71,22 +75,26 @@ export interface CatalogTransaction {
 }
 
 /** Write access to every table of the configuration, inside one transaction. */
-export interface CatalogWriter extends CatalogTransaction {
+/** Kept in step by the writers of what has links. */
+interface CatalogLinkWriters {
+  balancerLinks: BalancerLinkWriter;
+  switchLinks: SwitchLinkWriter;
+  modelNames: ModelNameWriter;
+}
+
+export interface CatalogWriter extends CatalogTransaction, CatalogLinkWriters {
   /** Keeps links in step. */
   upstreams: ResourceWriter<UpstreamDocument>;
   /** Keeps names and links in step. */
   models: ResourceWriter<ModelDocument>;
   /** Keeps names and links in step. */
   loadBalancers: ResourceWriter<LoadBalancerDocument>;
-  balancerLinks: BalancerLinkWriter;
   pricing: ResourceWriter<PricingDocument>;
   searchProviders: ResourceWriter<SearchProviderDocument>;
   searchConfig: ResourceWriter<SearchConfigDocument>;
   mcpServers: ResourceWriter<McpServerDocument>;
-  switchLinks: SwitchLinkWriter;
   keyGroups: ResourceWriter<KeyGroupDocument>;
   accessKeys: ResourceWriter<AccessKeyDocument>;
-  modelNames: ModelNameWriter;
   findSsoCredential: CatalogReader['findSsoCredential'];
 }
 

@@ -10,7 +10,16 @@ import { type ChainLink, decodeTurn, findTurnsOfItems, hasRunningTurn, loadTurns
 import type { Content, ItemPage, StoredConversation, StoredItem, StoredTurn, TurnChange } from './stored-turn.ts';
 import { applyChanges, ownerOfChange } from './write-turns.ts';
 
-export interface TurnsRepository {
+export interface ConversationReader {
+  conversation(owner: string, id: string): Promise<StoredConversation | undefined>;
+  /** Whether a turn works on the conversation, whose items are added at its end. */
+  isBusy(owner: string, conversation: string): Promise<boolean>;
+  /** undefined: `after` names no item of it. `hasMore`: others follow. */
+  items(owner: string, id: string, page: ItemPage): Promise<{ items: StoredItem[]; hasMore: boolean } | undefined>;
+  item(owner: string, id: string, item: string): Promise<StoredItem | undefined>;
+}
+
+export interface TurnsRepository extends ConversationReader {
   /** All in one transaction, in order; what became of each. */
   write(changes: readonly TurnChange[]): Promise<TurnsWritten[]>;
   /** undefined: it is not there, or was deleted. */
@@ -27,12 +36,6 @@ export interface TurnsRepository {
   open(): Promise<StoredTurn[]>;
   /** The same as `chain`, with all that is known of each turn but its content: for operators. */
   chainOf(owner: string, id: string, maxTurns: number): Promise<StoredTurn[]>;
-  conversation(owner: string, id: string): Promise<StoredConversation | undefined>;
-  /** Whether a turn works on the conversation, whose items are added at its end. */
-  isBusy(owner: string, conversation: string): Promise<boolean>;
-  /** undefined: `after` names no item of it. `hasMore`: others follow. */
-  items(owner: string, id: string, page: ItemPage): Promise<{ items: StoredItem[]; hasMore: boolean } | undefined>;
-  item(owner: string, id: string, item: string): Promise<StoredItem | undefined>;
   /** How many turns and conversations an owner has, and their bytes. */
   usage(owner: string): Promise<{ turns: number; bytes: number }>;
   /** Forgets everything of this owner, in small pieces. Resolves with the number of turns. */

@@ -97,11 +97,11 @@ async function sendRest(attempt: AttemptContext, parts: UnaryParts, first: Attem
 /** Hosted tools were called: they are run, and the upstream is asked again with what they found, until it answers without them. */
 async function sendRounds(attempt: AttemptContext, first: AttemptEnd): Promise<AttemptResult> {
   const { request, record, sink } = attempt;
-  const { hosted, hostedReply, searchPrice } = request.cache;
+  const { hosted, hostedReply } = request.cache;
   let end = first;
   while (end.fault === null && !end.refusal && hosted?.waits && hostedReply) {
     const shown = await hosted.answer(request.cancellation.signal());
-    record.addSearches(hosted.takeSearches(), searchPrice);
+    record.addSearches(hosted.takeSearches(), hosted.searchPrice);
     request.cancellation.throwIfOver();
     hostedReply.deliver(shown, sink, request.job.stream);
     if (hosted.isOver) return { kind: 'done' };

@@ -23,6 +23,5 @@ export function hostedSessionOf(current: PrepareContext, { adapter, context }: U
   });
   if (!offered) return undefined;
   cache.hosted = new HostedSession(codec, offered, { config, provider, deps: prepare.hosted });
-  cache.searchPrice = provider && { micros: provider.price_per_search, currency: provider.currency };
   return cache.hosted;
 }

@@ -18,6 +18,7 @@ import {
 } from '@model-gateway/protocols';
 import { addUsage } from '../meter.ts';
 import { citationsIn } from './citations.ts';
+import type { SearchPrice } from './hosted-reply.ts';
 import { runUse, type UseContext, wordsFor } from './run-use.ts';
 
 /** A call of a hosted tool while it streams, and then while it waits for its result. */
@@ -208,6 +209,12 @@ export class HostedSession {
     const count = this.#searches;
     this.#searches = 0;
     return count;
+  }
+
+  /** What one search costs. null: nobody is asked. */
+  get searchPrice(): SearchPrice | null {
+    const { provider } = this.#context;
+    return provider && { micros: provider.price_per_search, currency: provider.currency };
   }
 
   #asEnding(event: ChatEvent, { callsOthers }: Round): ChatEvent {

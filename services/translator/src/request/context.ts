@@ -3,7 +3,7 @@ import type { Job, ProtocolId } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import { type ClientAdapter, findProtocol } from '@model-gateway/protocols';
 import type { Span } from '@model-gateway/telemetry';
-import type { HostedReply, SearchPrice } from '../hosted-tools/hosted-reply.ts';
+import type { HostedReply } from '../hosted-tools/hosted-reply.ts';
 import type { HostedSession } from '../hosted-tools/session.ts';
 import type { FetchedFile } from '../media/fetch-url.ts';
 import { LastRun } from '../scripts/last-run.ts';
@@ -70,8 +70,6 @@ export class RequestCache {
   hosted: HostedSession | undefined;
   /** Its reply, over all calls of the upstream. */
   hostedReply: HostedReply | undefined;
-  /** What one search costs. null: nobody is asked. */
-  searchPrice: SearchPrice | null = null;
 
   /** Fetched files by address. */
   get files(): Map<string, FetchedFile> {
