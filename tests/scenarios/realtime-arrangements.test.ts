@@ -1,9 +1,9 @@
-/** Realtime sessions through real processes, in both arrangements: what ends them, what they cost, and a gateway that leaves. */
+/** Realtime sessions, and Responses over a WebSocket, through real processes, in both arrangements: what ends them, what they cost, and a gateway that leaves. */
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { mintAccessKey } from '@model-gateway/secrets';
 import { WebSocket } from 'ws';
-import { type FakeRealtime, startFakeRealtime } from '../fake-upstream/index.ts';
+import { type FakeRealtime, type FakeUpstream, startFakeRealtime, startFakeUpstream } from '../fake-upstream/index.ts';
 import { arrangements, startGateway, type TestGateway } from '../support/gateway.ts';
 import { until } from '../support/in-process.ts';
 
@@ -17,19 +17,28 @@ interface Talk {
 }
 
 describe.each(arrangements('realtime-arrangements'))('a %s gateway', (arrangement) => {
-  const keys = { idle: mintAccessKey(), busy: mintAccessKey(), moved: mintAccessKey(), poor: mintAccessKey() };
+  const keys = { idle: mintAccessKey(), busy: mintAccessKey(), moved: mintAccessKey(), poor: mintAccessKey(), spent: mintAccessKey() };
   let fake: FakeRealtime;
+  let calls: FakeUpstream;
   let gateway: TestGateway;
   let stopped = false;
   beforeAll(async () => {
     fake = await startFakeRealtime();
+    calls = await startFakeUpstream();
     gateway = await startGateway({ arrangement });
     await gateway.configure({
-      upstreams: [{ name: 'up', protocol: 'alpha_realtime', base_url: fake.url, api_keys: [{ key: 'sk-fake-upstream' }] }],
-      models: [{ name: 'voice', upstream: 'up', upstream_model_id: 'talk' }],
+      upstreams: [
+        { name: 'up', protocol: 'alpha_realtime', base_url: fake.url, api_keys: [{ key: 'sk-fake-upstream' }] },
+        { name: 'calls', protocol: 'alpha_response', base_url: calls.url, api_keys: [{ key: 'sk-fake-upstream' }] },
+      ],
+      models: [
+        { name: 'voice', upstream: 'up', upstream_model_id: 'talk' },
+        { name: 'text', upstream: 'calls', upstream_model_id: 'ok' },
+      ],
     });
     const price = { name: 'sound', model: 'voice', input: '1000', output: '1000', audio_input: '100000', audio_output: '100000' };
     expect((await gateway.console('POST', '/pricing', price)).status).toBe(201);
+    expect((await gateway.console('POST', '/pricing', { name: 'text', model: 'text', input: '1000000', output: '1000000' })).status).toBe(201);
     const create = (name: keyof typeof keys, more = {}) => gateway.console('POST', '/access-keys', { name, group: 'everyone', key: keys[name], ...more });
     expect((await gateway.console('POST', '/key-groups', { name: 'some', models: ['voice'] })).status).toBe(201);
     const made = [
@@ -37,12 +46,14 @@ describe.each(arrangements('realtime-arrangements'))('a %s gateway', (arrangemen
       await create('busy'),
       await create('moved', { group: 'some' }),
       await create('poor', { budget: { limit: '0.5', currency: 'USD', period: 'total' } }),
+      await create('spent', { budget: { limit: '0.5', currency: 'USD', period: 'total' } }),
     ];
-    expect(made.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
+    expect(made.map(({ status }) => status)).toEqual([201, 201, 201, 201, 201]);
   });
   afterAll(async () => {
     if (!stopped) await gateway?.stop();
     await fake?.close();
+    await calls?.close();
   });
 
   /** The edge may not have heard of the key yet. */
@@ -91,6 +102,25 @@ describe.each(arrangements('realtime-arrangements'))('a %s gateway', (arrangemen
     expect(rows.find(({ kind }) => kind === 'realtime_session')).toMatchObject({ status: 101, session_id: turn?.session_id });
     other.socket.close();
     await other.closed;
+  });
+
+  test('a spent budget closes Responses over a WebSocket with 1008 once the turn has ended', async () => {
+    await until(async () => {
+      const headers = { authorization: `Bearer ${keys.spent}` };
+      return (await fetch(`${gateway.url}/v1/models`, { headers })).ok;
+    }, 'the key to be known');
+    const connect = (key: string) => new WebSocket(`${gateway.url.replace('http', 'ws')}/v1/responses`, { headers: { authorization: `Bearer ${key}` } });
+    const [poor, other] = [connect(keys.spent), connect(gateway.key)];
+    await Promise.all([once(poor, 'open'), once(other, 'open')]);
+    const types: string[] = [];
+    poor.on('message', (data) => types.push(JSON.parse(data.toString()).type));
+    const closed = once(poor, 'close');
+    poor.send(JSON.stringify({ type: 'response.create', model: 'text', input: 'hi', max_output_tokens: 1, store: false }));
+    const [code, reason] = await closed;
+    expect([code, reason.toString(), types.at(-1)]).toEqual([1008, 'The budget of this access key is exhausted.', 'response.completed']);
+    expect(other.readyState).toBe(WebSocket.OPEN);
+    other.close();
+    await once(other, 'close');
   });
 
   if (arrangement === 'split')

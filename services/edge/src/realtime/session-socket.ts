@@ -3,6 +3,7 @@ import { type StreamCall, type StreamHandlers, WholeMessages } from '@model-gate
 import { frameFlag, type RealtimeControl, type RealtimeTail, type SocketClose } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { WebSocket } from 'ws';
+import { BudgetWatch } from '../admission/budget-watch.ts';
 import type { Principal } from '../admission/credentials.ts';
 import type { EdgeContext } from '../context.ts';
 import type { OpenSocket } from '../open-connections.ts';
@@ -21,7 +22,6 @@ const closeDelayMs = 1000;
 const lastFramesMs = 30_000;
 /** A response under way may end, but not go on for longer than this, when the session has to end. */
 const lastResponseMs = 4000;
-const budgetCheckMs = 2000;
 
 /** Codes that may not be sent: an ordinary one says it to the peer. */
 const localCodes: ReadonlySet<number> = new Set([1004, 1006, 1015]);
@@ -52,7 +52,7 @@ export class SessionSocket implements OpenSocket, StreamHandlers<'translator.rea
   #leaving = false;
   #unanswered = 0;
   #activeAt = performance.now();
-  #budgetCheckedAt = performance.now();
+  readonly #budget: BudgetWatch;
   #timers: NodeJS.Timeout[] = [];
   readonly #opened: { resolve(): void; reject(error: unknown): void };
   /** An upstream has taken the session. Rejects with what the caller is refused with. */
@@ -61,6 +61,7 @@ export class SessionSocket implements OpenSocket, StreamHandlers<'translator.rea
   constructor(hold: SessionHold, context: EdgeContext) {
     this.#hold = hold;
     this.#context = context;
+    this.#budget = new BudgetWatch(hold.principal, context);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.opened = promise;
     this.#opened = { resolve, reject };
@@ -171,20 +172,7 @@ export class SessionSocket implements OpenSocket, StreamHandlers<'translator.rea
   checkAccess(): void {
     if (this.#leaving) return;
     if (!this.#hold.mayStay()) return this.#leave({ code: 1008, reason: 'The access key may not be used for this model any more.' }, lastResponseMs);
-    const now = performance.now();
-    if (now - this.#budgetCheckedAt < budgetCheckMs) return;
-    this.#budgetCheckedAt = now;
-    const { key, group } = this.#hold.principal;
-    if (key.budget || group.budget) void this.#checkBudget();
-  }
-
-  async #checkBudget(): Promise<void> {
-    try {
-      if (await this.#context.admission.budgets.isSpent(this.#hold.principal))
-        this.#leave({ code: 1008, reason: 'The budget of this access key is exhausted.' }, lastResponseMs);
-    } catch (error) {
-      this.#context.reporting.logger.error({ error }, 'a budget could not be checked');
-    }
+    this.#budget.check(() => this.#leave({ code: 1008, reason: 'The budget of this access key is exhausted.' }, lastResponseMs));
   }
 
   #up(data: Buffer, isBinary: boolean): void {

@@ -2,6 +2,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { SocketRequest, SocketSession } from '@model-gateway/protocols';
 import type { RawData, WebSocket } from 'ws';
+import { BudgetWatch } from '../admission/budget-watch.ts';
+import type { Principal } from '../admission/credentials.ts';
 import { call } from '../call.ts';
 import type { EdgeContext } from '../context.ts';
 import type { ClientRouteMatch } from '../http/client-routes.ts';
@@ -24,8 +26,8 @@ const maxUnread = 1024 * 1024;
 /** After the close frame a peer has this long to read it. */
 const closeDelayMs = 1000;
 
-/** A turn under way when its caller's key is revoked may end, but not go on for longer than this. */
-const revokedTurnMs = 4000;
+/** A turn under way when its caller's key is revoked, or its budget spent, may end, but not go on for longer than this. */
+const lastTurnMs = 4000;
 
 const closeCodes = { normal: 1000, goingAway: 1001, unsupportedData: 1003, policyViolation: 1008, internalError: 1011, tryAgainLater: 1013 } as const;
 
@@ -34,6 +36,7 @@ export interface SocketCaller {
   upgrade: IncomingMessage;
   headers: TurnHeaders;
   match: ClientRouteMatch;
+  principal: Principal;
   /** Whether the caller would still be let in. */
   mayStay(): boolean;
 }
@@ -47,8 +50,9 @@ export class TurnSocket implements OpenSocket {
   readonly #match: ClientRouteMatch;
   readonly #context: EdgeContext;
   readonly #mayStay: () => boolean;
-  /** When its caller's key was found to be revoked. */
-  #revokedAt: number | null = null;
+  readonly #budget: BudgetWatch;
+  /** When its caller was found to have lost access, and why. */
+  #lost: { at: number; reason: string } | null = null;
   readonly #pings: NodeJS.Timeout;
   readonly #life: NodeJS.Timeout;
   /** Under way, by lane. */
@@ -61,8 +65,9 @@ export class TurnSocket implements OpenSocket {
   /** When its peer was notified that this process shuts down. */
   #leftAt = Number.POSITIVE_INFINITY;
 
-  constructor(socket: WebSocket, { upgrade, headers, match, mayStay }: SocketCaller, session: SocketSession, context: EdgeContext) {
+  constructor(socket: WebSocket, { upgrade, headers, match, principal, mayStay }: SocketCaller, session: SocketSession, context: EdgeContext) {
     this.#mayStay = mayStay;
+    this.#budget = new BudgetWatch(principal, context);
     this.#socket = socket;
     this.#upgrade = upgrade;
     this.#headers = headers;
@@ -127,20 +132,25 @@ export class TurnSocket implements OpenSocket {
     this.#socket.terminate();
   }
 
-  /** Closes the connection once its caller's key is revoked: when the turns under way have ended, or are cut off. */
+  /** Closes the connection once its caller's key is revoked or its budget spent: when the turns under way have ended, or are cut off. */
   checkAccess(): void {
     this.#guard(() => {
-      if (this.#revokedAt === null && this.#mayStay()) return;
-      const now = performance.now();
-      this.#revokedAt ??= now;
-      if (this.#turns.size === 0 || now - this.#revokedAt >= revokedTurnMs) this.#closeRevoked();
+      if (!this.#lost && this.#mayStay()) return this.#budget.check(() => this.#lose('The budget of this access key is exhausted.'));
+      this.#lose('The access key may not be used any more.');
     });
   }
 
-  #closeRevoked(): void {
+  /** The first reason is the one that is said. */
+  #lose(reason: string): void {
+    const now = performance.now();
+    this.#lost ??= { at: now, reason };
+    if (this.#turns.size === 0 || now - this.#lost.at >= lastTurnMs) this.#closeLost(this.#lost.reason);
+  }
+
+  #closeLost(reason: string): void {
     const socket = this.#socket;
     if (socket.readyState !== socket.OPEN) return;
-    socket.close(closeCodes.policyViolation, 'The access key may not be used any more.');
+    socket.close(closeCodes.policyViolation, reason);
     setTimeout(() => socket.terminate(), closeDelayMs).unref();
   }
 
@@ -160,7 +170,7 @@ export class TurnSocket implements OpenSocket {
   }
 
   get #leaves(): boolean {
-    return this.#context.connections.draining || this.#tooOld || this.#revokedAt !== null;
+    return this.#context.connections.draining || this.#tooOld || this.#lost !== null;
   }
 
   #begin(asked: SocketRequest): void {
@@ -213,8 +223,8 @@ export class TurnSocket implements OpenSocket {
     this.#turns.delete(lane);
     if (!this.#leaves) return this.#beginWaiting();
     if (this.#context.connections.draining) this.drain();
-    else if (this.#revokedAt === null) this.#age();
-    else if (this.#turns.size === 0) this.#closeRevoked();
+    else if (!this.#lost) this.#age();
+    else if (this.#turns.size === 0) this.#closeLost(this.#lost.reason);
   }
 
   #closeFailed(): void {

@@ -65,7 +65,7 @@ export function acceptSockets(server: Server, context: EdgeContext): void {
     const match = findSocketRoute(request);
     if (!match) return refuse(socket, request, new GatewayError('not_found'));
     admit(request, context)
-      .then(() => accept(request, socket, head, match))
+      .then(({ principal }) => accept({ request, socket, head, match, principal }))
       .catch((error: unknown) => {
         const refusal = toGatewayError(error);
         if (refusal.code === 'internal') context.reporting.logger.error({ error }, 'defect in a handshake');
@@ -79,7 +79,7 @@ export function acceptSockets(server: Server, context: EdgeContext): void {
     refuse(socket, request, new GatewayError('invalid_request', { message: `This is no WebSocket handshake: ${error.message}.`, headers: versions })),
   );
 
-  function accept(request: IncomingMessage, socket: Duplex, head: Buffer, match: ClientRouteMatch): void {
+  function accept({ request, socket, head, match, principal }: Handshake): void {
     const headers = headersWithKey(request);
     sockets.handleUpgrade(request, socket, head, (accepted) => {
       const session = match.protocol.client.createSocketSession?.({
@@ -89,11 +89,20 @@ export function acceptSockets(server: Server, context: EdgeContext): void {
         memory,
         storesTurns: true,
       });
-      const caller = { upgrade: request, headers, match, mayStay: () => isStillAdmitted(request, headers, context) };
+      const caller = { upgrade: request, headers, match, principal, mayStay: () => isStillAdmitted(request, headers, context) };
       if (session) new TurnSocket(accepted, caller, session, context);
       else accepted.close();
     });
   }
+}
+
+/** A handshake whose caller is let in. */
+interface Handshake {
+  readonly request: IncomingMessage;
+  readonly socket: Duplex;
+  readonly head: Buffer;
+  readonly match: ClientRouteMatch;
+  readonly principal: Principal;
 }
 
 /** The caller's headers, with a key that came as a subprotocol among them. */
