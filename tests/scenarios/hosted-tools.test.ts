@@ -1,6 +1,7 @@
 /** A vendor's hosted web search and web fetch on upstreams that have none: the gateway runs them, and the caller gets its own vendor's blocks. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createOutbound } from '@model-gateway/upstream-client';
+import { validateStream as validateChat } from '../../packages/protocols/test/validate/alpha.ts';
 import { validateStream as validateResponses } from '../../packages/protocols/test/validate/alpha-response.ts';
 import { validateStream as validateMessages } from '../../packages/protocols/test/validate/beta.ts';
 import { type InProcessGateway, startInProcess } from '../support/in-process.ts';
@@ -239,6 +240,78 @@ describe.each([
     ]);
     expect(types.filter((type) => type === 'response.completed')).toHaveLength(1);
     expect(types).toContain('response.output_text.annotation.added');
+  });
+});
+
+describe('chat completions', () => {
+  const chat = (more: object = {}, gateway = on) =>
+    post(gateway, '/v1/chat/completions', {
+      model: isGemini ? 'generate' : 'chat',
+      stream: isStream,
+      messages: [{ role: 'user', content: question }],
+      web_search_options: { search_context_size: 'low' },
+      ...more,
+    });
+  const before = 'I will look it up. ';
+  const from = before.length;
+  const annotation = {
+    type: 'url_citation',
+    url_citation: {
+      url: 'https://tea.example/steep',
+      title: 'Tea',
+      start_index: from + 'Steep it at 80 degrees ('.length,
+      end_index: from + answer.length - 2,
+    },
+  };
+  beforeEach(() => {
+    isGemini = true;
+    said = [{ text: before, calls: [call('green tea temperature')] }, { text: answer }];
+  });
+
+  test('the answer cites the page, at its place in the text of all calls', async () => {
+    const reply = await chat();
+    const { message, finish_reason } = reply.json.choices[0];
+    expect(message).toMatchObject({ content: before + answer, annotations: [annotation] });
+    expect(message.tool_calls).toBeUndefined();
+    expect(finish_reason).toBe('stop');
+    expect(reply.json.usage).toMatchObject({ prompt_tokens: 20, completion_tokens: 10 });
+    expect(searched()).toHaveLength(1);
+    const row = await on.row(reply.id);
+    expect(row).toMatchObject({ cost_micros: 5_000, pipeline: ['translate', 'hosted-tools'] });
+    expect(row.losses).toEqual([expect.objectContaining({ field: 'tools.web_search', action: 'emulated' })]);
+  });
+
+  test('streamed: a valid stream, whose citation follows its words', async () => {
+    isStream = true;
+    const reply = await chat();
+    expect(validateChat(reply.text)).toEqual([]);
+    const deltas = eventsOf(reply.text).flatMap(({ choices }) => choices.map(({ delta }: { delta: object }) => delta));
+    expect(deltas.map(({ content = '' }) => content).join('')).toBe(before + answer);
+    expect(deltas.filter((delta) => 'annotations' in delta)).toEqual([{ annotations: [annotation] }]);
+    expect(deltas.findIndex((delta) => 'annotations' in delta)).toBeGreaterThan(deltas.findLastIndex(({ content }) => content));
+  });
+
+  test('calls of the caller’s own tools end the reply', async () => {
+    said = [{ calls: [call('tea'), { name: 'kettle', arguments: '{"degrees":80}' }] }];
+    const reply = await chat({ tools: [{ type: 'function', function: { name: 'kettle', parameters: { type: 'object', properties: {} } } }] });
+    expect(reply.json.choices[0]).toMatchObject({ finish_reason: 'tool_calls', message: { tool_calls: [{ function: { name: 'kettle' } }] } });
+    expect(reply.json.choices[0].message.tool_calls).toHaveLength(1);
+  });
+
+  test('an upstream of the same protocol gets the field as it is', async () => {
+    isGemini = false;
+    said = [{ text: answer }];
+    await chat();
+    expect(upstreamBodies()).toMatchObject([{ web_search_options: { search_context_size: 'low' } }]);
+    expect(searched()).toEqual([]);
+  });
+
+  test('without the group’s consent the loss is declared, and a field that is no object is refused', async () => {
+    said = [{ text: answer }];
+    const reply = await chat({}, off);
+    expect(reply.json.choices[0].message.content).toBe(answer);
+    expect((await off.row(reply.id)).losses).toContainEqual(expect.objectContaining({ action: 'dropped' }));
+    expect((await chat({ web_search_options: 'yes' })).status).toBe(400);
   });
 });
 

@@ -3,6 +3,7 @@
 import type { Operation, ProtocolId } from '@model-gateway/contracts';
 import type { Protocol, Target } from '../contract/index.ts';
 import { plainToolName } from '../kit/tool-names.ts';
+import { hostedTools } from './client/hosted-tools.ts';
 import { writeModel, writeModels } from './client/models.ts';
 import { onlyVerbatim, readRequest } from './client/read-request.ts';
 import { limitKeys, readReplyLimits } from './client/reply-limits.ts';
@@ -37,6 +38,7 @@ export const alpha: Protocol = {
     // The second row decides whether the body passes as it is.
     editedKeys: ['stream_options', ...normalizedKeys, 'thinking', 'enable_thinking', 'messages', 'input', 'tools', 'response_format'],
     limitKeys,
+    hostedTools,
     readReplyLimits,
     onlyVerbatim,
     bodyWords,

@@ -7,6 +7,7 @@ import { readCacheOptions } from '../shared/cache-breakpoints.ts';
 import { readOutputFormat } from '../shared/output-format.ts';
 import { readReasoning } from '../shared/reasoning.ts';
 import { readToolChoice, readTools } from '../shared/tools.ts';
+import { readSearchOptions } from '../shared/web-search-options.ts';
 import type { Echo } from '../shared/wire.ts';
 import { optionalBoolean, optionalNumber, optionalString } from './read-fields.ts';
 import { readMessages } from './read-messages.ts';
@@ -17,7 +18,7 @@ const understood: ReadonlySet<string> = new Set(
     'model messages input instructions stream stream_options tools functions tool_choice function_call parallel_tool_calls response_format text ' +
     'max_tokens max_completion_tokens max_output_tokens temperature top_p top_k stop seed random_seed presence_penalty frequency_penalty n logprobs ' +
     'top_logprobs logit_bias user safety_identifier metadata verbosity service_tier prompt_cache_key prompt_cache_options reasoning_effort reasoning thinking ' +
-    'enable_thinking thinking_budget store modalities'
+    'enable_thinking thinking_budget store modalities web_search_options'
   ).split(' '),
 );
 
@@ -38,7 +39,7 @@ export function readRequest(body: unknown, context: ReadRequestContext): ReadReq
   const conversation: Conversation = {
     system,
     turns,
-    tools: readTools(source),
+    tools: [...readTools(source), ...readSearchOptions(source)],
     sampling: readSampling(source),
     stream: context.streamForm !== 'whole',
   };

@@ -200,7 +200,7 @@ export class MessageSteps {
     this.#blocks.delete(index);
     if (block?.kind === 'text' && block.cited.length > 0) {
       const { from, cited } = block;
-      return { delta: { annotations: cited.map((page) => writeCitation(page, from, this.#said)) } };
+      return { delta: { annotations: cited.map((page) => writeCitation(within(page, from), from, this.#said)) } };
     }
     if (block?.kind !== 'tool-call' || block.silent || block.custom || !block.empty) return null;
     if (this.#legacy) return { delta: { function_call: { arguments: '{}' } } };
@@ -216,6 +216,9 @@ export class MessageSteps {
     return { finish: word === 'tool_calls' && this.#legacy ? 'function_call' : word, tier: writeServedTier(served, tiersWritten, this.losses) };
   }
 }
+
+/** Vendors count from the beginning of a block; here all blocks are one text. */
+const within = (page: CitedPage, from: number): CitedPage => (page.range ? { ...page, range: [page.range[0] + from, page.range[1] + from] } : page);
 
 /** A page that is cited for nothing in particular is cited for the whole stretch. */
 function writeCitation({ url, title, range }: CitedPage, from: number, to: number): unknown {

@@ -6,6 +6,7 @@ import { asArray, asBoolean, asString, type JsonObject, own } from '../../kit/re
 import { keepStrict } from '../../kit/strict-schema.ts';
 import { readCacheMark } from './cache-mark.ts';
 import type { ChatFamily } from './families.ts';
+import { asksSearch } from './web-search-options.ts';
 
 /** `tools`, or the older `functions`, → canonical tools. The flat spellings of Responses and of the messages protocol are taken too. */
 export function readTools(source: JsonObject): Tool[] {
@@ -101,6 +102,7 @@ export function writeTools(
 
 function writeTool(tool: Tool, family: ChatFamily, losses: Losses, relaxed: Map<string, unknown>): JsonObject | undefined {
   if (tool.type === 'server') {
+    if (asksSearch(tool)) return undefined;
     if (tool.rawProtocol === 'alpha') return tool.raw as JsonObject;
     losses.add('tools.server', 'dropped', 'A tool that the vendor runs itself is only known to its own endpoint.');
     return undefined;

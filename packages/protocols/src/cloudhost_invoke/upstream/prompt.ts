@@ -57,6 +57,7 @@ export function putSystem(prompt: string, text: string, template: Template): str
 }
 
 export function writePrompt(conversation: Conversation, template: Template, losses: Losses): string {
+  if (conversation.tools.some(({ type }) => type === 'server')) losses.add('tools.server', 'dropped', 'this model completes text and calls nothing');
   if (conversation.tools.length > 0) losses.add('tools', 'dropped', 'this model completes text and calls nothing');
   if (conversation.system.some(({ cache }) => cache)) declareCache(losses);
   if (conversation.toolChoice) losses.add('tool_choice', 'dropped', 'this model completes text and calls nothing');
