@@ -41,17 +41,45 @@ export const startSplit: StartTarget = (upstream, scratch) => startServices('spl
 
 export const startSplitStored: StartTarget = (upstream, scratch) => startServices('split-stored', upstream, scratch);
 
+/** A gateway without any configuration, and what its console is asked with. */
+export interface BareGateway {
+  base: string;
+  secret: string;
+  stop(): Promise<void>;
+}
+
+/** `split`: the services that a call at `/mcp` passes, on NATS; otherwise one process. */
+export async function startForTools(split: boolean, scratch: string): Promise<BareGateway> {
+  const { env, base, secret } = await settings(scratch);
+  const entry = bundle(join(scratch, '../bundle'));
+  const nats = split ? await startNats(scratch) : undefined;
+  const running = nats ? await startEach(['console', 'stats', 'edge', 'mcp-aggregator'], { ...env, NATS_URL: nats.url }, entry) : [];
+  if (!nats) running.push(startNode([...options, entry, 'up'], { env }));
+  const stop = async (): Promise<void> => void (await Promise.all([...(nats ? [nats.running] : []), ...running].map((one) => one.stop())));
+  try {
+    await until('the gateway', running, async () => (await fetch(`${base}/readyz`)).ok, 30_000);
+    return { base, secret, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function startEach(names: readonly string[], shared: Record<string, string>, entry: string): Promise<Running[]> {
+  const masterKey = { GATEWAY_MASTER_KEY: randomBytes(32).toString('base64') };
+  const running: Running[] = [];
+  for (const name of names) {
+    const [probes] = await freePorts(1);
+    const own = { ...shared, ...(holdsMasterKey(name) && masterKey), PROMETHEUS_PORT: String(probes) };
+    running.push(startNode([...options, entry, 'serve', name], { env: own }));
+  }
+  return running;
+}
+
 async function startServices(name: TargetName, upstream: string, scratch: string): Promise<Target> {
   const nats = await startNats(scratch);
   const { env, base, secret } = await settings(scratch);
-  const shared = { ...env, NATS_URL: nats.url };
-  const masterKey = { GATEWAY_MASTER_KEY: randomBytes(32).toString('base64') };
-  const running: Running[] = [];
-  for (const service of services) {
-    const [probes] = await freePorts(1);
-    const own = { ...shared, ...(holdsMasterKey(service) && masterKey), PROMETHEUS_PORT: String(probes) };
-    running.push(startNode([...options, bundle(join(scratch, '../bundle')), 'serve', service], { env: own }));
-  }
+  const running = await startEach(services, { ...env, NATS_URL: nats.url }, bundle(join(scratch, '../bundle')));
   return finish(name, base, secret, upstream, running, [nats.running, ...running]);
 }
 
