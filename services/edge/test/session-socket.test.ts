@@ -1,4 +1,4 @@
-/** How long a realtime session's sides may take to read what was sent before a close. */
+/** How long a realtime session's sides may take to read what was sent before a close, and how a caller that is gone without a word is noticed. */
 import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { DenseSet } from '@model-gateway/collections';
@@ -22,7 +22,9 @@ class SilentSocket extends EventEmitter {
     this.calls.push('terminate');
   }
   resume(): void {}
-  ping(): void {}
+  ping(): void {
+    this.calls.push('ping');
+  }
   send(): void {}
 }
 
@@ -76,4 +78,43 @@ test("a caller's close waits for the upstream to read what came before it", () =
   expect(sent).toEqual([{ close: { code: 1000, reason: 'bye' } }, 'end']);
   jest.advanceTimersByTime(30_000);
   expect(sent.at(-1)).toBe('client gone');
+});
+
+test('a caller that answers neither of two pings is gone within 45 seconds, and so is its stream', () => {
+  const { socket, sent } = start();
+  jest.advanceTimersByTime(44_900);
+  expect([socket.calls, sent]).toEqual([['ping', 'ping'], []]);
+  jest.advanceTimersByTime(100);
+  expect(socket.calls).toEqual(['ping', 'ping', 'terminate']);
+  // What the library reports of a connection that was broken off.
+  socket.emit('close', 1006, Buffer.alloc(0));
+  expect(sent).toEqual(['client gone']);
+  jest.advanceTimersByTime(60_000);
+  expect(socket.calls).toHaveLength(3);
+});
+
+test.each(['a pong', 'a frame'])('%s says that the caller is there', (sign) => {
+  const { socket } = start();
+  for (let round = 0; round < 5; round++) {
+    jest.advanceTimersByTime(30_000);
+    if (sign === 'a pong') socket.emit('pong', Buffer.alloc(0));
+    else socket.emit('message', Buffer.from('{}'), false);
+  }
+  expect(socket.calls).toEqual(Array(10).fill('ping'));
+});
+
+test('a caller who is not read from is not taken for gone', () => {
+  const { socket } = start();
+  socket.isPaused = true;
+  jest.advanceTimersByTime(120_000);
+  expect(socket.calls).not.toContain('terminate');
+  socket.isPaused = false;
+  jest.advanceTimersByTime(45_000);
+  expect(socket.calls.at(-1)).toBe('terminate');
+});
+
+test('an upstream that was lost is 1011 to the caller', () => {
+  const { session, socket } = start();
+  session.tail({ close: { code: 1006, reason: '' } });
+  expect(socket.calls).toEqual(['close 1011']);
 });
