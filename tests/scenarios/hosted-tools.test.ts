@@ -4,6 +4,7 @@ import { createOutbound } from '@model-gateway/upstream-client';
 import { validateStream as validateChat } from '../../packages/protocols/test/validate/alpha.ts';
 import { validateStream as validateResponses } from '../../packages/protocols/test/validate/alpha-response.ts';
 import { validateStream as validateMessages } from '../../packages/protocols/test/validate/beta.ts';
+import { validateStream as validateGenerate, validateWhole } from '../../packages/protocols/test/validate/gamma.ts';
 import { type InProcessGateway, startInProcess } from '../support/in-process.ts';
 import { createScriptedOutbound, type Script } from '../support/scripted-outbound.ts';
 import { type Answer, send } from '../support/send.ts';
@@ -312,6 +313,85 @@ describe('chat completions', () => {
     expect(reply.json.choices[0].message.content).toBe(answer);
     expect((await off.row(reply.id)).losses).toContainEqual(expect.objectContaining({ action: 'dropped' }));
     expect((await chat({ web_search_options: 'yes' })).status).toBe(400);
+  });
+});
+
+describe('generate-content', () => {
+  const generate = (more: object = {}, gateway = on) =>
+    post(gateway, `/v1beta/models/${isGemini ? 'generate' : 'chat'}:${isStream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`, {
+      contents: [{ role: 'user', parts: [{ text: question }] }],
+      tools: [{ googleSearch: {} }],
+      ...more,
+    });
+  // Two bytes a letter: the vendor counts bytes.
+  const before = 'Überlegung: ';
+  const cited = '[Tea](https://tea.example/steep)';
+  const groundingChunks = [{ web: { uri: 'https://tea.example/steep', title: 'Tea' } }];
+  const segmentAt = (startIndex: number) => ({ startIndex, endIndex: startIndex + cited.length, text: cited });
+  beforeEach(() => {
+    said = [{ text: before, calls: [call('green tea temperature')] }, { text: answer }];
+  });
+
+  test('the candidate names the search, the page and the words that lean on it', async () => {
+    const reply = await generate();
+    expect(validateWhole(reply.json)).toEqual([]);
+    const [{ content, finishReason, groundingMetadata }] = reply.json.candidates;
+    expect(content.parts).toEqual([{ text: before }, { text: answer }]);
+    expect(finishReason).toBe('STOP');
+    expect(groundingMetadata).toEqual({
+      groundingChunks,
+      groundingSupports: [{ segment: { partIndex: 1, ...segmentAt(answer.indexOf(cited)) }, groundingChunkIndices: [0] }],
+      webSearchQueries: ['green tea temperature'],
+    });
+    expect(reply.json.usageMetadata).toMatchObject({ promptTokenCount: 20, candidatesTokenCount: 10 });
+    expect(searched()).toHaveLength(1);
+    const row = await on.row(reply.id);
+    expect(row).toMatchObject({ cost_micros: 5_000, pipeline: ['translate', 'hosted-tools'] });
+    expect(row.losses).toEqual([expect.objectContaining({ field: 'tools.web_search', action: 'emulated' })]);
+  });
+
+  test('streamed: the last chunk has it, with places in the text of all chunks', async () => {
+    isStream = true;
+    const reply = await generate({ tools: [{ google_search: {} }] });
+    expect(validateGenerate(reply.text, 'sse')).toEqual([]);
+    const candidates = eventsOf(reply.text.replaceAll('\r\n', '\n')).map((chunk) => chunk.candidates[0]);
+    const text = candidates.flatMap(({ content }) => content.parts.map((part: { text: string }) => part.text)).join('');
+    expect(text).toBe(before + answer);
+    expect(candidates.filter((candidate) => 'groundingMetadata' in candidate)).toEqual([candidates.at(-1)]);
+    const { groundingMetadata } = candidates.at(-1);
+    const segment = segmentAt(Buffer.byteLength(before) + answer.indexOf(cited));
+    expect(groundingMetadata).toEqual({
+      groundingChunks,
+      groundingSupports: [{ segment, groundingChunkIndices: [0] }],
+      webSearchQueries: ['green tea temperature'],
+    });
+    expect(Buffer.from(text).subarray(segment.startIndex, segment.endIndex).toString()).toBe(cited);
+  });
+
+  test('excluded domains are not shown, and pages that were read are named', async () => {
+    pages.scriptOf = () => ({ contentType: 'text/html', chunks: [Buffer.from('<title>Steeping</title><p>At 80 degrees.</p>')], ending: 'end' });
+    said = [{ calls: [call('tea'), call('https://tea.example/page', 'web_fetch'), call('https://evil.example/', 'web_fetch')] }, { text: answer }];
+    const reply = await generate({
+      contents: [{ role: 'user', parts: [{ text: 'Read https://tea.example/page' }] }],
+      tools: [{ googleSearch: { excludeDomains: ['tea.example'] } }, { urlContext: {} }],
+    });
+    const [{ groundingMetadata, urlContextMetadata }] = reply.json.candidates;
+    expect(groundingMetadata).toEqual({ webSearchQueries: ['tea'] });
+    expect(urlContextMetadata.urlMetadata).toEqual([
+      { retrievedUrl: 'https://tea.example/page', urlRetrievalStatus: 'URL_RETRIEVAL_STATUS_SUCCESS' },
+      { retrievedUrl: 'https://evil.example/', urlRetrievalStatus: 'URL_RETRIEVAL_STATUS_ERROR' },
+    ]);
+    expect(JSON.stringify(upstreamBodies()[1])).not.toContain('Steep green tea');
+  });
+
+  test('an upstream of the same protocol gets the tool as it is; without the group’s consent the loss is declared', async () => {
+    said = [{ text: answer }, { text: answer }];
+    const reply = await generate({}, off);
+    expect((await off.row(reply.id)).losses).toContainEqual(expect.objectContaining({ action: 'dropped' }));
+    isGemini = true;
+    await generate();
+    expect(upstreamBodies().at(-1).tools).toEqual([{ googleSearch: {} }]);
+    expect(searched()).toEqual([]);
   });
 });
 

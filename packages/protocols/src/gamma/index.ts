@@ -2,6 +2,7 @@
 import type { Protocol } from '../contract/index.ts';
 import { embeddingsClient } from './client/embeddings.ts';
 import { frameEnd, frameRecord } from './client/frame.ts';
+import { hostedTools } from './client/hosted-tools.ts';
 import { imagesClient } from './client/images.ts';
 import { keepAlive } from './client/keep-alive.ts';
 import { writeModel, writeModels } from './client/models.ts';
@@ -33,6 +34,7 @@ export const gamma: Protocol = {
     notServed,
     editedKeys: normalizedKeys,
     limitKeys,
+    hostedTools,
     readReplyLimits,
     bodyWords,
     readRequest,

@@ -8,6 +8,7 @@ import { camelName, field, numberField, objectField, textField } from '../shared
 import { readSchema } from '../shared/schema.ts';
 import { readToolChoice, readTools } from '../shared/tools.ts';
 import { type Echo, enumAnswer } from '../shared/wire.ts';
+import { isHosted } from './hosted-tools.ts';
 import { readContents, readSystem } from './read-contents.ts';
 
 /** `model` and `stream` are in the path; some clients repeat them in the body. */
@@ -61,7 +62,10 @@ export function readRequest(body: unknown, context: ReadRequestContext): ReadReq
     ...(serviceTier !== undefined && { serviceTier: serviceTier === 'standard' ? 'default' : serviceTier }),
     stream: context.streamForm !== 'whole',
   };
-  return { conversation, losses: losses.list, ...(asksForEnum(config) && output && { echo: { answersEnum: true } satisfies Echo }) };
+  const answersEnum = asksForEnum(config) && output !== undefined;
+  const grounds = conversation.tools.some(isHosted);
+  const echo: Echo = { ...(answersEnum && { answersEnum }), ...(grounds && { grounds }) };
+  return { conversation, losses: losses.list, ...((answersEnum || grounds) && { echo }) };
 }
 
 const asksForEnum = (config: unknown): boolean => textField(config, 'responseMimeType')?.toLowerCase() === 'text/x.enum';

@@ -1,7 +1,7 @@
 /** Prints canonical replies as gamma: chunks of a stream in either form, or one whole object. */
 import type { Loss, Usage } from '@model-gateway/contracts';
 import type { BlockStart, ChatEvent, FinishReason } from '../../chat/event.ts';
-import type { Message } from '../../chat/fold.ts';
+import type { Block, Message } from '../../chat/fold.ts';
 import type { ReplyContext, ReplyWriter } from '../../contract/index.ts';
 import { readCitedPages } from '../../kit/cited-pages.ts';
 import { Losses } from '../../kit/losses.ts';
@@ -14,11 +14,14 @@ import { customArgument } from '../shared/tools.ts';
 import { writeUsage } from '../shared/usage.ts';
 import { enumAnswer, skipSignature, type WirePart } from '../shared/wire.ts';
 import { frameEnd, frameRecord } from './frame.ts';
+import { type CitedText, Grounding } from './grounding.ts';
 
 interface OpenBlock {
   start: BlockStart;
-  /** Arguments so far: a call is one part here. */
+  /** Arguments so far: a call is one part here. Of other blocks only where it is needed when the block ends. */
   text: string;
+  /** Position of a text, where it is known which words cite a page. */
+  place?: Omit<CitedText, 'text'>;
   /** Sealed, and not written yet. */
   signature?: string | undefined;
 }
@@ -27,7 +30,7 @@ interface OpenBlock {
 class PartWriter {
   readonly losses = new Losses();
   readonly candidate: JsonObject = {};
-  readonly #pages: unknown[] = [];
+  readonly #grounding = new Grounding();
   readonly #context: ReplyContext;
   /** Reasoning so far that has no signature: clients do not return thoughts, so it is sealed and sent with the next call. */
   #thought = '';
@@ -41,6 +44,11 @@ class PartWriter {
     return block.start.type === 'text' && own(this.#context.echo, 'answersEnum') === true;
   }
 
+  /** Whether the caller asked for a search, so that texts are counted. */
+  get grounds(): boolean {
+    return own(this.#context.echo, 'grounds') === true;
+  }
+
   begin(start: BlockStart): OpenBlock {
     if (start.type === 'text' && start.phase !== undefined) this.losses.add('response.phase', 'dropped', 'What a text is for has no counterpart.');
     return { start, text: '' };
@@ -52,15 +60,17 @@ class PartWriter {
   }
 
   /** Annotations of a block in the upstream's own protocol: pages are named, as after a search. */
-  cite(value: unknown): void {
-    if (!this.#ground(value)) this.losses.add('response.citations', 'dropped', "Citations in another vendor's words have no counterpart.");
+  cite(value: unknown, block?: OpenBlock): void {
+    if (!this.#ground(value, block)) this.losses.add('response.citations', 'dropped', "Citations in another vendor's words have no counterpart.");
   }
 
-  #ground(value: unknown): boolean {
+  #ground(value: unknown, block?: OpenBlock): boolean {
     const { pages } = readCitedPages(value);
     if (pages.length === 0) return false;
-    this.#pages.push(...pages.map(({ url, title }) => ({ web: { uri: url, title } })));
-    this.candidate['groundingMetadata'] = { groundingChunks: this.#pages };
+    const text = block?.place && { ...block.place, text: block.text };
+    const supported = pages.map((page) => this.#grounding.cite(page, text));
+    Object.assign(this.candidate, this.#grounding.fields);
+    if (supported.every((known) => known)) return true;
     this.losses.add('response.citations', 'downgraded', 'Cited pages are named without the text that they support.');
     return true;
   }
@@ -132,6 +142,7 @@ class PartWriter {
     const candidate = asObject(own(start.value, 'candidate'));
     if (start.protocol === 'gamma' && part) return [{ ...part, ...signatureField }];
     if (start.protocol === 'gamma' && candidate) Object.assign(this.candidate, candidate);
+    else if (start.protocol === 'gamma' && this.#grounding.look(own(start.value, 'looked'))) Object.assign(this.candidate, this.#grounding.fields);
     else if (start.protocol === 'gamma' || !this.#ground(start.value))
       this.losses.add('response.blocks', 'dropped', "A block of the upstream's own protocol has no counterpart.");
     return [];
@@ -161,6 +172,8 @@ export class GammaReplyWriter implements ReplyWriter {
   readonly #blocks = new Map<number, OpenBlock>();
   readonly #tail: string;
   #written = 0;
+  /** Bytes of the text so far, where they are counted. */
+  #said = 0;
   #finish: Finish = { reason: 'other' };
   #usage: Usage | undefined;
   #ended = false;
@@ -178,12 +191,16 @@ export class GammaReplyWriter implements ReplyWriter {
   write(event: ChatEvent): string {
     switch (event.type) {
       case 'block-start':
-        this.#blocks.set(event.index, this.#parts.begin(event.block));
+        this.#open(event.index, event.block);
         return '';
       case 'text-delta':
       case 'thinking-delta':
       case 'refusal-delta': {
         const block = this.#blocks.get(event.index);
+        if (block?.place) {
+          block.text += event.text;
+          this.#said += Buffer.byteLength(event.text);
+        }
         if (block && this.#parts.waits(block)) block.text += event.text;
         else if (block && event.text !== '') return this.#chunk([this.#parts.text(block, event.text)]);
         return '';
@@ -205,7 +222,7 @@ export class GammaReplyWriter implements ReplyWriter {
         return parts.length === 0 ? '' : this.#chunk(parts);
       }
       case 'raw-delta':
-        if (this.#blocks.get(event.index)?.start.type !== 'raw') this.#parts.cite(event.value);
+        if (this.#blocks.get(event.index)?.start.type !== 'raw') this.#parts.cite(event.value, this.#blocks.get(event.index));
         return '';
       case 'usage':
         this.#usage = event.usage;
@@ -218,6 +235,12 @@ export class GammaReplyWriter implements ReplyWriter {
       default:
         return '';
     }
+  }
+
+  #open(index: number, start: BlockStart): void {
+    const block = this.#parts.begin(start);
+    if (start.type === 'text' && this.#parts.grounds && !this.#parts.waits(block)) block.place = { from: this.#said, part: 0 };
+    this.#blocks.set(index, block);
   }
 
   #chunk(parts: readonly unknown[]): string {
@@ -246,16 +269,19 @@ export class GammaReplyWriter implements ReplyWriter {
 /** A whole reply: one part a block. */
 export function writeWhole(message: Message, context: ReplyContext): { body: unknown; losses: Loss[] } {
   const writer = new PartWriter(context);
-  const parts = message.blocks.flatMap((block): unknown[] => {
+  const parts: unknown[] = [];
+  const partsOf = (block: Block): unknown[] => {
     const open: OpenBlock = { ...writer.begin(block.start), text: block.text };
+    if (block.start.type === 'text' && writer.grounds && !writer.waits(open)) open.place = { from: 0, part: parts.length };
     if (block.signature !== undefined) open.signature = writer.seal(block.signature);
     const kind = block.start.type;
-    if (kind !== 'raw') for (const delta of block.deltas ?? []) writer.cite(delta);
+    if (kind !== 'raw') for (const delta of block.deltas ?? []) writer.cite(delta, open);
     if ((kind !== 'text' && kind !== 'thinking' && kind !== 'refusal') || writer.waits(open)) return writer.end(open);
     if (block.text === '' && open.signature === undefined) return [];
     if (kind === 'thinking') writer.think(block.text, open.signature !== undefined);
     return [{ text: block.text, ...(kind === 'thinking' && { thought: true }), ...(open.signature !== undefined && { thoughtSignature: open.signature }) }];
-  });
+  };
+  for (const block of message.blocks) parts.push(...partsOf(block));
   const body = {
     candidates: [
       {

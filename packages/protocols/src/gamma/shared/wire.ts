@@ -44,11 +44,16 @@ export interface WireUsage {
 /** Values of the request that the reply repeats, or that decide its form. */
 export interface Echo {
   /** One of several words was asked for: the caller gets the word alone. */
-  answersEnum: boolean;
+  answersEnum?: boolean;
+  /** A tool of the vendor was declared whose use is reported with the candidate. */
+  grounds?: boolean;
 }
 
 /** The property under which another vendor's model gives that word. */
 export const enumAnswer = 'answer';
 
 /** A raw block of this protocol: a part only gamma knows (executable code, generated media), or facts about the whole candidate (grounding). */
-export type RawValue = { part: JsonObject } | { candidate: JsonObject };
+export type RawValue = { part: JsonObject } | { candidate: JsonObject } | { looked: Looked };
+
+/** What the gateway itself looked for on the web, or read. */
+export type Looked = { query: string } | { retrievedUrl: string; urlRetrievalStatus: string };
