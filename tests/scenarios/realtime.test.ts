@@ -57,6 +57,14 @@ const start = (more: Partial<Parameters<typeof startInProcess>[0]> = {}) =>
         api_keys: [{ key: 'sk-good' }],
         rate_limit: { max_concurrency: 1, wait_timeout_secs: 0 },
       },
+      ...['rpm', 'tpm'].map((name) => ({
+        name,
+        protocol: 'alpha_realtime' as const,
+        base_url: fake.url,
+        api_keys: [{ key: 'sk-good' }],
+        // Three responses of 30 tokens fill the minute, whatever was expected of them.
+        rate_limit: { [name]: name === 'rpm' ? 3 : 70, wait_timeout_secs: 0 },
+      })),
       { name: 'delta', protocol: 'delta_realtime', base_url: `${fake.url}/api/v1`, api_keys: [{ key: 'sk-good' }] },
       { name: 'chat', protocol: 'alpha', base_url: fake.url, api_keys: [{ key: 'sk-good' }] },
     ],
@@ -66,6 +74,7 @@ const start = (more: Partial<Parameters<typeof startInProcess>[0]> = {}) =>
       ...closes.map((close) => ({ name: `close-${close.slice(0, 4)}`, upstream: 'up', upstream_model_id: `close:${close}` })),
       { name: 'second-key', upstream: 'two-keys', upstream_model_id: 'talk' },
       { name: 'one-place', upstream: 'one-place', upstream_model_id: 'talk' },
+      ...['rpm', 'tpm'].map((name) => ({ name: `by-${name}`, upstream: name, upstream_model_id: 'talk' })),
       { name: 'omni', upstream: 'delta', upstream_model_id: 'talk' },
       { name: 'conversations', upstream: 'chat', upstream_model_id: 'm' },
     ],
@@ -389,6 +398,19 @@ describe.each(natsAvailable('realtime') ? (['memory', 'nats'] as const) : (['mem
       }
     }, 'the place');
     second.socket.close();
+  });
+
+  test.each(['by-rpm', 'by-tpm'])('each response counts for the limits of an upstream, the session itself does not: %s', async (model) => {
+    const [first, second] = [await open(gateway, model), await open(gateway, model)];
+    second.socket.close();
+    for (let responses = 1; responses <= 3; responses++) {
+      first.send({ type: 'response.create', response: { instructions: 'say' } });
+      await until(() => first.events().filter(({ type }) => type === 'response.done').length === responses, 'a response');
+    }
+    expect((await refusal(gateway, model)).status).toBe(429);
+    // What runs goes on.
+    expect(first.socket.readyState).toBe(WebSocket.OPEN);
+    first.socket.close();
   });
 
   test('a frame over the cap is 1009, bad UTF-8 1007', async () => {

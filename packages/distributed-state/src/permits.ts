@@ -35,7 +35,7 @@ export class Permits {
     });
   }
 
-  /** Releases this many; `tokens` more were used than reserved. `unmade`: of these, calls that were never made. */
+  /** Releases this many; `tokens` more were used than reserved. `unmade`: of these, calls that were never made; below zero: calls that nobody asked for. */
   give(limits: GateLimits, count: number, tokens: number, unmade = 0): void {
     this.held -= count;
     this.#unsent += tokens;

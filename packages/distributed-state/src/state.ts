@@ -26,7 +26,7 @@ export interface StateStatus {
 /** Admission to an upstream, a model or the whole gateway (`gate.ts` of packages/limits). */
 export interface GateState {
   take(scope: string, limits: GateLimits, ask: TakeAsk): MaybePromise<Taken>;
-  /** Permits were released; `tokens` more were used than reserved, and `unmade` of the calls were never made. */
+  /** Permits were released; `tokens` more were used than reserved, and `unmade` of the calls were never made (below zero: so many were made that did not ask). */
   give(scope: string, limits: GateLimits, give: { held: number; tokens: number; unmade?: number }): void;
   /** Read only; null: the scope is unknown. */
   lookAtGate(scope: string, limits: GateLimits): MaybePromise<GateLook | null>;

@@ -107,6 +107,19 @@ describe.each(engines)('%s', (engine) => {
     expect(await take(5)).toBe(2);
   });
 
+  test('rpm: calls that did not ask are counted, and leave a debt of one minute at most', async () => {
+    const name = scope();
+    const limits = gate({ rpm: 3 });
+    const take = (costs: number[]) => one.take(name, limits, { held: 0, costs, waits: false });
+    one.give(name, limits, { held: 0, tokens: 0, unmade: -2 });
+    expect((await take([1, 1])).granted).toBe(1);
+    one.give(name, limits, { held: 0, tokens: 0, unmade: -9 });
+    const { granted, retryMs } = await take([1]);
+    expect(granted).toBe(0);
+    expect(retryMs).toBeGreaterThan(70_000);
+    expect(retryMs).toBeLessThanOrEqual(80_000);
+  });
+
   test('the interval between calls', async () => {
     const name = scope();
     const limits = gate({ intervalMs: 80 });

@@ -119,7 +119,7 @@ export interface GateGive {
   held: number;
   /** So many more were used than reserved (fewer, when negative). */
   tokens: number;
-  /** So many of the calls that were let through were never made. */
+  /** So many of the calls that were let through were never made; below zero: so many were made that did not ask. */
   unmade?: number;
   leaseMs: number;
 }

@@ -90,6 +90,30 @@ describe('limiter', () => {
     expect([take().limited, take().limited]).toEqual([false, true]);
   });
 
+  test('a place that is kept: what begins in it counts without having asked, and what was only expected is settled', () => {
+    const limiter = new Limiter(new MemoryState({ now: () => 0 }));
+    const rate = limit({ rpm: 3, tpm: 10_000, max_concurrency: 2 });
+    const take = () => ask(limiter, 'a', { rate, mayWait: false, max: 10 }) as Lease;
+    const session = take();
+    const place = session.keepPlace();
+    session.release(used);
+    session.giveBack();
+    const [first, second] = [place.begin(), place.begin()];
+    const other = take();
+    expect([other.limited, take().limited]).toEqual([false, true]);
+    other.giveBack();
+    // 2,000 were expected: all of the minute's tokens are gone once both have ended.
+    first(6_000);
+    first(6_000);
+    second(6_000);
+    expect(take().limited).toBe(true);
+    expect(limiter.gates()).toMatchObject([{ held: 1 }]);
+    place.release();
+    place.release();
+    expect(limiter.gates()).toMatchObject([{ held: 0 }]);
+    limiter.close();
+  });
+
   test('one key floods, another gets every second turn', async () => {
     const limiter = new Limiter(new MemoryState());
     const rate = limit({ max_concurrency: 1 });

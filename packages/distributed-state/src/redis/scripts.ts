@@ -89,10 +89,10 @@ save()
 return { granted, granted < count and retry or 0, used }
 `;
 
-/** ARGV 6…: holder, held, tokens, lease, calls that were never made. */
+/** ARGV 6…: holder, held, tokens, lease, calls that were never made (below zero: that did not ask). */
 const give = `${gate}
 if tpm then s.tpm.l = math.min(tpm * 60000, math.max(-tpm * 60000, s.tpm.l - tonumber(ARGV[8]) * 60000)) end
-if rpm then s.rpm.l = math.min(rpm * 60000, s.rpm.l + tonumber(ARGV[10]) * 60000) end
+if rpm then s.rpm.l = math.min(rpm * 60000, math.max(-rpm * 60000, s.rpm.l + tonumber(ARGV[10]) * 60000)) end
 note(ARGV[6], tonumber(ARGV[7]), tonumber(ARGV[9]))
 save()
 return 1

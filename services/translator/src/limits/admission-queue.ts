@@ -3,7 +3,7 @@ import type { RateLimit } from '@model-gateway/contracts';
 import { Permits, type SharedState } from '@model-gateway/distributed-state';
 import { type GateLimits, type Taken, toGateLimits } from '@model-gateway/limits';
 import { FairQueue, type InLine } from './fair-queue.ts';
-import type { Admission, GateAsk, Lease } from './lease.ts';
+import type { Admission, GateAsk, Lease, Place } from './lease.ts';
 
 interface Waiter extends InLine {
   /** Tokens of its request alone, and those with what its reply may be. */
@@ -163,6 +163,41 @@ export class AdmissionQueue {
       giveBack: () => {
         if (!released) end(0, 1);
       },
+      keepPlace: () => {
+        if (released) return freePlace;
+        released = true;
+        this.#permits.give(limits, 0, limits.tpm === null ? 0 : -Math.min(cost, limits.tpm), 1);
+        this.#open();
+        return this.#place(limits);
+      },
+    };
+  }
+
+  /** It may be held for hours: what is configured when a call begins or ends applies. `first`: for where nothing is limited any more. */
+  #place(first: GateLimits): Place {
+    let released = false;
+    const give = (count: number, tokens: number, unmade = 0): void => this.#permits.give(this.#limits ?? first, count, tokens, unmade);
+    return {
+      begin: () => {
+        // No more than a debt can hold: what it turns out not to have taken is given back.
+        const expected = Math.min(this.#limits?.tpm ?? 0, this.#expectReply(undefined));
+        let ended = false;
+        give(0, expected, -1);
+        return (tokens) => {
+          if (ended) return;
+          ended = true;
+          if (this.#limits?.tpm == null) return;
+          if (tokens > 0) this.#learnReply(tokens);
+          give(0, tokens - expected);
+          this.#open();
+        };
+      },
+      release: () => {
+        if (released) return;
+        released = true;
+        give(1, 0);
+        this.#open();
+      },
     };
   }
 
@@ -180,5 +215,7 @@ export class AdmissionQueue {
   }
 }
 
+const freePlace: Place = Object.freeze({ begin: () => () => undefined, release: () => undefined });
+
 /** Nothing is limited: one for all. */
-export const free: Lease = Object.freeze({ limited: false, release: () => undefined, giveBack: () => undefined });
+export const free: Lease = Object.freeze({ limited: false, release: () => undefined, giveBack: () => undefined, keepPlace: () => freePlace });

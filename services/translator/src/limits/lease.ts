@@ -7,6 +7,16 @@ export interface Lease {
   release(used: () => number): void;
   /** The call was never made: it counts as none. After `release` it does nothing. */
   giveBack(): void;
+  /** For what is no call itself: its place stays taken, and what it took of the rates is given back. `release` and `giveBack` do nothing afterwards. */
+  keepPlace(): Place;
+}
+
+/** One of the concurrent calls of a limit, in which others begin and end without being asked for: they are counted, and may leave a debt. */
+export interface Place {
+  /** One more is under way: counts a request, and as many tokens as are expected of it. To be called with those that it took, once they are known. */
+  begin(): (tokens: number) => void;
+  /** Once more than needed does nothing. */
+  release(): void;
 }
 
 /** The refusal of an admission queue. */

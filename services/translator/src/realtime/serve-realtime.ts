@@ -68,14 +68,15 @@ class Session implements OpenReply {
     } catch (error) {
       return this.#fail(error);
     }
-    this.#record.established();
+    const place = begun.lease.keepPlace();
+    this.#record.established(place);
     const end = await new Promise<RelayEnd>((resolve) => {
       this.#relay = new Relay(begun, this.#stream, this.#record, resolve);
       this.#cancellation.onCancel(() => this.#stop());
       this.#relay.start(this.#early.take());
     });
-    begun.lease.release(() => this.#record.tokens);
     this.#record.end(101, end.errorCode);
+    place.release();
     this.#stream.tail({ close: end.close });
   }
 

@@ -2,12 +2,15 @@
 import { type AttemptRecord, newRequestRow, noUsage, type RealtimeJob, type RequestRow, type Usage } from '@model-gateway/contracts';
 import type { RealtimeAsk, RealtimeNotice } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
+import type { Place } from '../limits/lease.ts';
 
 /** A response under way. */
 interface Turn {
   readonly startedAt: number;
   readonly began: number;
   firstContentMs: number | null;
+  /** What it took of the limits' tokens is known; absent: it never began. */
+  readonly settle?: ((tokens: number) => void) | undefined;
 }
 
 /** A `response.create` that nothing has answered yet. */
@@ -37,8 +40,7 @@ export class SessionRecord {
   #ended = false;
   upBytes = 0;
   downBytes = 0;
-  /** Tokens of all its responses. */
-  tokens = 0;
+  #place: Place | null = null;
 
   constructor(context: SessionRecordContext) {
     this.#context = context;
@@ -54,7 +56,9 @@ export class SessionRecord {
     this.#route = route;
   }
 
-  established(): void {
+  /** `place`: each response counts there from its beginning. */
+  established(place: Place): void {
+    this.#place = place;
     this.#establishedMs = this.#elapsed();
   }
 
@@ -104,11 +108,16 @@ export class SessionRecord {
 
   #start(id: string, asked: Asked | undefined): void {
     if (this.#turns.size >= maxOpen || this.#turns.has(id)) return;
-    this.#turns.set(id, { startedAt: asked?.startedAt ?? Date.now(), began: asked?.began ?? performance.now(), firstContentMs: null });
+    this.#turns.set(id, {
+      startedAt: asked?.startedAt ?? Date.now(),
+      began: asked?.began ?? performance.now(),
+      firstContentMs: null,
+      settle: this.#place?.begin(),
+    });
   }
 
   #end({ id, status, code, usage }: Extract<RealtimeNotice, { kind: 'response-ended' }>): void {
-    const turn = this.#turns.get(id) ?? { startedAt: Date.now(), began: performance.now(), firstContentMs: null };
+    const turn = this.#turns.get(id) ?? { startedAt: Date.now(), began: performance.now(), firstContentMs: null, settle: this.#place?.begin() };
     this.#turns.delete(id);
     this.#publishTurn(turn, usage, status === 'failed' ? (code ?? 'upstream_failed') : null);
   }
@@ -122,10 +131,11 @@ export class SessionRecord {
     this.#publishTurn({ startedAt: asked.startedAt, began: asked.began, firstContentMs: null }, null, code ?? 'upstream_rejected');
   }
 
-  #publishTurn({ startedAt, began, firstContentMs }: Turn, usage: Usage | null, errorCode: string | null): void {
+  #publishTurn({ startedAt, began, firstContentMs, settle }: Turn, usage: Usage | null, errorCode: string | null): void {
     const tokens: Usage = usage ?? noUsage;
     const { audioInput = 0, audioOutput = 0 } = tokens;
-    this.tokens += tokens.input + tokens.cacheRead + tokens.output + audioInput + audioOutput;
+    // Where they are unknown, what was expected stays counted.
+    if (usage) settle?.(tokens.input + tokens.cacheRead + tokens.output + audioInput + audioOutput);
     this.#context.publish(
       newRequestRow({
         ...this.#common(),
