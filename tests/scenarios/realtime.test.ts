@@ -302,7 +302,11 @@ describe.each(natsAvailable('realtime') ? (['memory', 'nats'] as const) : (['mem
     const session = await until(() => gateway.rows.filter(mine).find(({ kind }) => kind === 'realtime_session'), 'the row of the session');
     expect(session.duration_ms).toBeGreaterThanOrEqual(0);
     expect(session.response_bytes).toBe(talk.frames.reduce((sum, { data }) => sum + data.length, 0));
-    const turns = gateway.rows.filter(mine).filter(({ kind }) => kind === 'realtime_turn');
+    // Over NATS rows come in any order; their ids are those of the order in which they were written.
+    const turns = await until(() => {
+      const found = gateway.rows.filter(mine).filter(({ kind }) => kind === 'realtime_turn');
+      return found.length >= 6 && found.sort((a, b) => (a.id < b.id ? -1 : 1));
+    }, 'the rows of its turns');
     const counted = { input_tokens: 8, cache_read_tokens: 4, audio_input_tokens: 8, output_tokens: 3, audio_output_tokens: 7, usage_source: 'upstream' };
     expect(turns).toMatchObject([
       { error_code: null, ...counted },
