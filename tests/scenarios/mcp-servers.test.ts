@@ -91,6 +91,20 @@ describe('MCP servers', () => {
     expect(await names()).not.toContain('flaky.fail');
   });
 
+  test('a tool that is not granted is unknown, and recorded, also while its server is not well', async () => {
+    const key = mintAccessKey();
+    await gateway.configure({
+      key_groups: [{ name: 'partly', mcp_tool_acl: { allowed_tools: ['flaky.get_weather'] } }],
+      access_keys: [{ name: 'partly', group: 'partly', key }],
+    });
+    await until(async () => (await call('flaky.get_weather', {}, { key })).error?.data?.code === 'server_unavailable', 'the key to be known');
+    expect(await call('flaky.fail', {}, { key })).toMatchObject({ error: { code: -32602, message: 'Unknown tool: flaky.fail' } });
+    await until(async () => {
+      const { body } = await gateway.console('GET', '/audit-logs?action=acl.violation');
+      return body.items.some((item: Json) => item.entity_id === 'flaky.fail');
+    }, 'the violation to be recorded');
+  });
+
   test('one that does not answer holds up nobody', async () => {
     const [well, hung] = [await started('modern'), await started('modern')];
     hung.frozen = true;

@@ -49,9 +49,11 @@ async function findTool(name: string, asked: Asked, context: EndpointContext): P
   if (!candidate) throw unknownTool(name);
   const { server } = candidate;
   const { tags } = server.record;
-  if (!server.isWell && isServerVisible(caller.acl, { server: server.name, tags })) throw unavailable(server);
+  const isVisible = isServerVisible(caller.acl, { server: server.name, tags });
+  if (!server.isWell && isVisible && mayCall(candidate, caller.acl)) throw unavailable(server);
   const loaded = (one: McpServer): void => context.records.loaded(asked.exchange, one.name, one.tools?.length ?? 0);
-  if (server.tools === undefined) {
+  // Nobody without a grant makes the gateway ask a server.
+  if (server.tools === undefined && server.isWell && isVisible) {
     await server.load().catch(() => undefined);
     if (server.tools !== undefined && server.record.defer_loading) loaded(server);
   }
@@ -72,6 +74,12 @@ async function findTool(name: string, asked: Asked, context: EndpointContext): P
   if (again) return again;
   if (scope && (await isOfSession(scope, name, asked))) return { server: scope, tool: name, known: undefined };
   throw unknownTool(name);
+}
+
+/** By the tool's own name, where it is known: with another separator its dots were listed as underscores. */
+function mayCall({ server, tool }: { server: McpServer; tool: string }, acl: Asked['caller']['acl']): boolean {
+  const known = server.tools?.filter(({ name }) => name === tool || name.replaceAll('.', '_') === tool).map(({ name }) => name) ?? [];
+  return [tool, ...known].some((name) => isToolAllowed(acl, { server: server.name, tags: server.record.tags, tool: name }));
 }
 
 /** Names of servers have no dot; with `__` the longest name that fits is meant. */
