@@ -13,6 +13,8 @@ import { type FakeRealtime, haveFixtures, readFrames, startFakeRealtime } from '
 import { type InProcessGateway, startInProcess, until } from '../support/in-process.ts';
 import { type NatsServer, natsAvailable, startNatsServer } from '../support/nats-server.ts';
 
+/** What a busy machine adds to the promised three seconds. */
+const busyMs = 5000;
 const recorded = [
   'audio-in-server-vad',
   'azure-tool-round',
@@ -227,18 +229,22 @@ describe.each(natsAvailable('realtime') ? (['memory', 'nats'] as const) : (['mem
   test.each([
     ['1000', 1000],
     ['1001', 1001],
+    ['1008', 1008],
+    ['1011', 1011],
     ['4321', 4321],
     ['none', 1005],
     ['broken', 1011],
   ])('a close of the caller reaches the upstream: %s', async (how, expected) => {
+    // As long as a close frame takes, of characters of two bytes.
+    const reason = `${'é'.repeat(61)}x`;
     const talk = await open(gateway, 'echo');
     await until(() => talk.frames.length === 1, 'the session');
     if (how === 'none') talk.socket.close();
     else if (how === 'broken') talk.socket.terminate();
-    else talk.socket.close(Number(how), 'enough');
+    else talk.socket.close(Number(how), reason);
     const closed = await until(() => fake.sessions[0]?.closed, 'the close');
     expect(closed.code).toBe(expected);
-    if (/^\d/.test(how)) expect(closed.reason).toBe('enough');
+    if (/^\d/.test(how)) expect(closed.reason).toBe(reason);
   });
 
   test('a session at a delta_realtime upstream: its own address, no beta header, its spelling of usage', async () => {
@@ -517,6 +523,25 @@ describe('ends', () => {
     expect(gateway.rows.filter(({ kind }) => kind === 'realtime_session')).toHaveLength(2);
   });
 });
+
+if (natsAvailable('realtime'))
+  test('a bus that is lost ends its sessions with 1011 and an error that the client can read', async () => {
+    const nats = await startNatsServer();
+    if (!nats.managed) return;
+    const gateway = await start({ natsUrl: nats.url });
+    const talk = await open(gateway, 'talk');
+    await until(() => talk.frames.length === 1, 'the session');
+    const killed = performance.now();
+    await nats.kill();
+    expect((await talk.closed).code).toBe(1011);
+    expect(performance.now() - killed).toBeLessThan(3000 + busyMs);
+    expect(talk.events().at(-1)).toMatchObject({ type: 'error' });
+    await until(() => fake.sessions[0]?.closed, 'the upstream to be closed');
+    // The gateway publishes what is left when it stops.
+    await nats.start();
+    await gateway.stop();
+    await nats.dispose();
+  });
 
 describe('clients', () => {
   test('OpenAIRealtimeWS of openai, behind a TLS proxy: a turn, a cancelled one, and an error that it understands', async () => {
