@@ -159,6 +159,7 @@ export const chatCompletions: readonly Ask[] = [
   },
   { name: 'reasoning before calls', body: loop((name) => [{ ...calling(call('call_a', name)), reasoning_content: mark('thought') }, result('call_a')]) },
   { name: 'a refusal in the history', body: { messages: [user(), { role: 'assistant', content: null, refusal: mark('refusal') }, user()] } },
+  { name: 'the vendor’s own search', body: { messages: [user()], web_search_options: { search_context_size: 'low' } } },
   {
     name: 'empty lists and nulls',
     body: {
