@@ -1,6 +1,6 @@
 /** Which suites each kind of test run takes: the quick ones that need no server (`--fast`), the long ones (`test:long`), and the order in which they start. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 
 const folders = ['packages', 'services', 'deploy', 'tests'];
 /** Helpers that start something. */
@@ -48,13 +48,7 @@ export const longGroups = [
     minutes: 60,
     /** They install programs from the registry. */
     env: { AGENTS: '1' },
-    suites: [
-      'tests/agents/agents.test.ts',
-      'tests/agents/breaks.test.ts',
-      'tests/agents/long-task.test.ts',
-      'tests/agents/sdk-long-task.test.ts',
-      'tests/agents/stored-turns.test.ts',
-    ],
+    suites: suitesBelow(join(import.meta.dirname, '..', 'tests/agents')).map((path) => `tests/agents/${basename(path)}`),
   },
 ];
 
