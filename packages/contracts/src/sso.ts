@@ -45,6 +45,8 @@ export interface SsoAccess {
   expires_at: number | null;
   /** Go along with every call: feature flags and account headers that belong to the credential. */
   headers: Record<string, string>;
+  /** It goes as a bearer, whatever header the protocol's keys go under. */
+  bearer?: true;
 }
 
 /** The one key entry of an upstream whose credential comes by login: it stands for the account, whatever the token is now. */

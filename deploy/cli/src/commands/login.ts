@@ -65,7 +65,7 @@ export async function login(args: readonly string[], env: NodeJS.ProcessEnv): Pr
   if (profile.note !== '') process.stdout.write(`${profile.note}\n`);
   if (flow === 'device') report(await byDevice(client, given));
   else if (flow === 'code') report(await byBrowser(client, given));
-  else report(await byImport(client, given));
+  else report(await byImport(client, given, flow === 'machine' ? undefined : readPasted()));
 }
 
 const listProfiles = (profiles: readonly Profile[]): string =>
@@ -98,13 +98,18 @@ function messageOf(text: string): string {
 }
 
 /** Never an argument: other users of the machine can see those. */
-async function byImport(client: ApiClient, given: object): Promise<Partial<Login>> {
+function readPasted(): string {
   if (process.stdin.isTTY) process.stdout.write('Paste what the vendor or its client wrote, then press Ctrl-D:\n');
+  return readFileSync(0, 'utf8');
+}
+
+/** A machine identity has nothing to paste. */
+async function byImport(client: ApiClient, given: object, tokens: string | undefined): Promise<Partial<Login>> {
   const { credential, ...made } = await ask<{ credential: { name: string }; upstream: string | null; upstream_error: string | null }>(
     client,
     'POST',
     '/sso-credentials/import',
-    { ...given, tokens: readFileSync(0, 'utf8') },
+    { ...given, ...(tokens !== undefined && { tokens }) },
   );
   return { status: 'done', credential: credential.name, ...made };
 }

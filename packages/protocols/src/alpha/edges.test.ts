@@ -36,6 +36,7 @@ describe('upstream addresses', () => {
     ['https://h/compatible-mode/v1', 'https://h/compatible-mode/v1/chat/completions'],
     ['https://h/api/paas/v4', 'https://h/api/paas/v4/chat/completions'],
     ['https://h/v1beta/openai', 'https://h/v1beta/openai/chat/completions'],
+    ['https://h/v1/projects/p/locations/l/endpoints/openapi', 'https://h/v1/projects/p/locations/l/endpoints/openapi/chat/completions'],
     ['https://h/proxy', 'https://h/proxy/v1/chat/completions'],
   ])('%s', (base, expected) => expect(url(base)).toBe(expected));
   test('a whole endpoint is used as it is, and its neighbour lists models', () => {

@@ -1,5 +1,8 @@
-/** A path segment that names an API version: `v1`, `v1beta`, `v3`, `v4`; also `v1beta/openai`, where one vendor keeps its compatible endpoint. */
-const endsWithVersion = /\/v\d+[a-z0-9]*(?:\/openai)?$/i;
+/**
+ * A path segment that names an API version: `v1`, `v1beta`, `v3`, `v4`; also `v1beta/openai`, where one vendor keeps its compatible endpoint, and
+ * `v1/projects/…`, below which another one keeps those of a project.
+ */
+const endsWithVersion = /\/v\d+[a-z0-9]*(?:\/openai|\/projects\/[^?#]+)?$/i;
 
 /**
  * Address of an upstream call: the version segment is added only when `baseUrl` does not end with one already. `version` has no slashes; `path`

@@ -41,4 +41,6 @@ export interface LoginProfile {
   settings: Readonly<Record<string, LoginSetting>>;
   /** Sent with every call that the token authorises, laid over what the protocol sends; a header that is a list keeps the other entries. */
   headers: Readonly<Record<string, string>>;
+  /** The token goes as a bearer, also where keys of the protocol go under a name of their own. */
+  bearer?: true;
 }

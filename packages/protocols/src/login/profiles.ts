@@ -42,7 +42,7 @@ const cloudhostRole: LoginProfile = {
     region,
     source: { fallback: 'web_identity', description: 'Where the identity comes from: web_identity, container or instance.' },
     role_arn: { optional: true, description: 'The role to assume; required for web_identity.' },
-    token_file: { ...tokenFile, optional: true },
+    token_file: { ...tokenFile, fallback: '/var/run/secrets/eks.amazonaws.com/serviceaccount/token' },
     session_name: { fallback: 'model-gateway', description: 'Name of the session in the account’s own logs.' },
     sts_url: address('https://sts.{region}.amazonaws.com', 'Where the role is assumed.'),
     base_url: address('https://bedrock-runtime.{region}.amazonaws.com', 'Address of the upstream.'),
@@ -70,6 +70,7 @@ const betaWorkload: LoginProfile = {
     workspace_id: { optional: true, description: 'Id of the workspace.' },
   },
   headers: { 'anthropic-beta': `${betaFlags},oidc-federation-2026-04-01` },
+  bearer: true,
 };
 
 const betaUser: LoginProfile = {
@@ -89,6 +90,7 @@ const betaUser: LoginProfile = {
     base_url: address('https://api.anthropic.com', 'Address of the upstream.'),
   },
   headers: { 'anthropic-beta': betaFlags },
+  bearer: true,
 };
 
 const alphaWorkload: LoginProfile = {
@@ -103,11 +105,14 @@ const alphaWorkload: LoginProfile = {
     token_url: address('https://auth.openai.com/oauth/token', 'Where the identity token is exchanged.'),
     token_file: tokenFile,
     subject_token_type: { fallback: 'urn:ietf:params:oauth:token-type:jwt', description: 'Kind of the identity token.' },
+    identity_provider_id: { description: 'Id of the identity provider that the organisation trusts.' },
+    service_account_id: { description: 'Id of the service account.' },
     client_id: { optional: true, description: 'Id of the client, where the organisation has one.' },
     audience: { optional: true, description: 'Whom the token is meant for.' },
     base_url: address('https://api.openai.com/v1', 'Address of the upstream.'),
   },
   headers: {},
+  bearer: true,
 };
 
 const alphaUser: LoginProfile = {
@@ -139,7 +144,7 @@ const gammaCloud: LoginProfile = {
   experimental: false,
   flows: ['machine'],
   grant: 'google',
-  protocols: ['gamma', 'alpha', 'beta'],
+  protocols: ['gamma', 'alpha'],
   settings: {
     key_json: {
       optional: true,
@@ -148,9 +153,14 @@ const gammaCloud: LoginProfile = {
     },
     scopes: { fallback: 'https://www.googleapis.com/auth/cloud-platform', description: 'What the token is for.' },
     quota_project: { optional: true, description: 'Project that is billed.' },
-    base_url: { description: 'Address of the upstream, with project and location.', address: true },
+    base_url: {
+      description:
+        'Address of the upstream, with project and location: https://LOCATION-aiplatform.googleapis.com/v1/projects/PROJECT/locations/LOCATION/publishers/google, or …/endpoints/openapi for the OpenAI-compatible one.',
+      address: true,
+    },
   },
   headers: {},
+  bearer: true,
 };
 
 const entra: LoginProfile = {
@@ -166,12 +176,13 @@ const entra: LoginProfile = {
     tenant_id: { optional: true, description: 'Id of the tenant; not needed for a managed identity.' },
     client_id: { optional: true, description: 'Id of the application, or of a managed identity that was assigned by hand.' },
     client_secret: { optional: true, secret: true, description: 'Secret of the application.' },
-    token_file: { ...tokenFile, optional: true },
+    token_file: { ...tokenFile, fallback: '/var/run/secrets/azure/tokens/azure-identity-token' },
     token_url: address('https://login.microsoftonline.com/{tenant_id}/oauth2/v2.0/token', 'Where tokens are issued.'),
     scopes: { fallback: 'https://cognitiveservices.azure.com/.default', description: 'What the token is for.' },
     base_url: { description: 'Address of the upstream.', address: true },
   },
   headers: {},
+  bearer: true,
 };
 
 const editorCopilot: LoginProfile = {

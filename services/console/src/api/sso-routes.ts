@@ -11,7 +11,6 @@ import { etagMatches, formatEtag } from '../resources/etag.ts';
 import type { ResourceOperations } from '../resources/operations.ts';
 import { createUpstream, newUpstream } from '../sso/create-upstream.ts';
 import { findCredential, importPasted, readSettings, showCredential, usersOf } from '../sso/credentials.ts';
-import { flowsOf } from '../sso/gates.ts';
 import { TokenFault } from '../sso/token-http.ts';
 import { readInput } from '../validation/read-input.ts';
 import { pageOf } from './answers/common.ts';
@@ -42,7 +41,7 @@ const changeBody = z.strictObject({ description, settings, state: z.literal('rev
 
 const showProfile = (profile: LoginProfile) => ({
   ...showFields(profile),
-  flows: flowsOf(profile),
+  flows: [...profile.flows],
 });
 
 const showFields = ({ id, name, note, experimental, protocols, settings: fields }: LoginProfile) => ({

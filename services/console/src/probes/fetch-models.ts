@@ -8,6 +8,7 @@ import { Pieces } from '@model-gateway/stream-framing';
 import { createEgressReader, type Outbound, readCustomHeaders, signRequest } from '@model-gateway/upstream-client';
 import type { ConsoleContext } from '../context.ts';
 import { Problem } from '../problem.ts';
+import { callFacts } from '../sso/call-facts.ts';
 
 /** Models that an upstream lists. */
 export interface FetchedModels {
@@ -34,13 +35,13 @@ export async function fetchModels({ id, document }: StoredResource<UpstreamDocum
     extraConfig: document.extra_config,
   };
   const { method, url, headers } = adapter.listModels(target);
-  const value = await credentialOf(id, document, context);
-  if (value !== undefined) {
+  const credential = await credentialOf(id, document, context);
+  if (credential !== undefined) {
+    const { value, headers: own, bearer } = credential;
     const signing = adapter.signing?.(value, target);
-    Object.assign(
-      headers,
-      signing ? await signRequest(signing, { method, url, headers, body: undefined }, new Date()) : adapter.credential(value, target, headers),
-    );
+    Object.assign(headers, own);
+    if (signing) Object.assign(headers, await signRequest(signing, { method, url, headers, body: undefined }, new Date()));
+    else Object.assign(headers, bearer ? { authorization: `Bearer ${value}` } : adapter.credential(value, target, headers));
   }
   const open = (sealed: string, boundTo: string) => context.keyring.open(sealed, boundTo);
   renderHeaders(compileHeaders(readCustomHeaders({ ...document, id }, open), document.user_agent), () => noFacts, headers);
@@ -62,14 +63,20 @@ export async function fetchModels({ id, document }: StoredResource<UpstreamDocum
   return { models, parsed_count: models.length, raw_count: countEntries(list), source: origin + pathname };
 }
 
-async function credentialOf(id: string, document: UpstreamDocument, { keyring, sso }: ConsoleContext): Promise<string | undefined> {
+interface Credential {
+  value: string;
+  headers?: Record<string, string>;
+  bearer?: true;
+}
+
+async function credentialOf(id: string, document: UpstreamDocument, { keyring, sso }: ConsoleContext): Promise<Credential | undefined> {
   if (document.sso_credential) {
     const access = await sso.refresher.access(document.sso_credential);
     if ('refused' in access) throw new Problem('upstream_credential', `The upstream's credential gives no token (${access.refused}).`);
-    return access.token;
+    return { value: access.token, ...callFacts(access.row) };
   }
   const key = document.api_keys.find(({ weight }) => weight > 0) ?? document.api_keys[0];
-  return key && keyring.open(key.sealed, sealedAs.upstreamKey(id, key.id));
+  return key && { value: keyring.open(key.sealed, sealedAs.upstreamKey(id, key.id)) };
 }
 
 /** Lists are an array, or an object with one. */

@@ -119,7 +119,7 @@ export async function takeIn(given: NewCredential, pasted: PastedTokens, context
     throw new Problem('conflict', 'This login is of another account than the credential of this name: give it a name of its own.');
   await store(given, pasted, { profile, existing, account }, context);
   const needsFirst = pasted.access_token === null || (pasted.expires_at !== null && pasted.expires_at <= sso.now());
-  if (needsFirst) await firstRefresh(given.name, existing === undefined, context);
+  if (needsFirst) await firstRefresh({ name: given.name, isNew: existing === undefined, profile }, context);
   await sso.sync();
   return findCredential(given.name, context);
 }
@@ -164,15 +164,24 @@ async function store(
   if (!done) throw new Problem('conflict', 'The credential was changed at the same time: try again.');
 }
 
-async function firstRefresh(name: string, isNew: boolean, { storage, sso, logger }: ConsoleContext): Promise<void> {
+interface First {
+  name: string;
+  isNew: boolean;
+  profile: LoginProfile;
+}
+
+async function firstRefresh({ name, isNew, profile }: First, { storage, sso, logger }: ConsoleContext): Promise<void> {
   try {
     await sso.refresher.renew(name);
   } catch (error) {
     if (!(error instanceof TokenFault)) throw error;
     logger.info({ credential: name, code: error.code }, 'the first refresh of a credential failed');
-    if (!error.terminal) return;
+    const machine = isMachine(profile);
+    // No login is lost where a machine identity is refused for what may pass: a wrong file or address is said at once.
+    if (!error.terminal && !(machine && isNew)) return;
     const row = await storage.ssoCredentials.find(name);
     if (isNew && row) await storage.ssoCredentials.remove(row.id);
+    if (machine) throw invalidField('settings', error.message);
     throw invalidField('tokens', `${error.message} Expected a login that is still good: log in anew, then paste what that gave.`);
   }
 }

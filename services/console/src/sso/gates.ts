@@ -1,9 +1,8 @@
 /** Which kinds of logins are open. A closed one is refused wherever it is named, in one sentence that does not depend on whether it exists. */
 import type { SsoConfig } from '@model-gateway/config';
 import type { SsoProfileId } from '@model-gateway/contracts';
-import { type LoginFlow, type LoginProfile, loginProfiles } from '@model-gateway/protocols/login';
+import { type LoginProfile, loginProfiles } from '@model-gateway/protocols/login';
 import { invalidField } from '../problem.ts';
-import { refreshTokenGrants } from './grants/refresh-token.ts';
 
 /** The kinds that are open. */
 export interface Gates {
@@ -15,14 +14,8 @@ export interface Gates {
   require(id: string, field?: string): LoginProfile;
 }
 
-/** Ways in that are built. */
-const builtFlows: ReadonlySet<LoginFlow> = new Set<LoginFlow>(['device', 'code', 'paste']);
-/** What the gateway can renew: opening the gate of another kind opens nothing. */
-export const isBuilt = ({ grant }: LoginProfile): boolean => refreshTokenGrants[grant] !== undefined;
-export const flowsOf = ({ flows }: LoginProfile): LoginFlow[] => flows.filter((flow) => builtFlows.has(flow));
-
 export function createGates({ profiles }: SsoConfig): Gates {
-  const isOpen = (id: SsoProfileId): boolean => profiles[id].enabled && isBuilt(loginProfiles[id]);
+  const isOpen = (id: SsoProfileId): boolean => profiles[id].enabled;
   const find = (id: string): LoginProfile | undefined => {
     const known = Object.hasOwn(loginProfiles, id) ? loginProfiles[id as SsoProfileId] : undefined;
     return known && isOpen(known.id) ? known : undefined;

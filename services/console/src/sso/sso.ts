@@ -2,17 +2,18 @@
 import type { Bus, Disposable } from '@model-gateway/bus';
 import type { SsoConfig } from '@model-gateway/config';
 import { type SsoAccess, type SsoTokenReply, type SsoTokenRequest, sealedAs } from '@model-gateway/contracts';
-import { loginProfiles } from '@model-gateway/protocols/login';
 import type { Keyring } from '@model-gateway/secrets';
 import type { Storage } from '@model-gateway/storage';
 import type { Logger } from '@model-gateway/telemetry';
 import type { Outbound } from '@model-gateway/upstream-client';
 import type { Audit } from '../audit/audit.ts';
 import { gatewayActor, syncUpstreams } from './availability.ts';
-import { createGates, type Gates, isBuilt } from './gates.ts';
+import { callFacts } from './call-facts.ts';
+import { createGates, type Gates } from './gates.ts';
+import { createMachineGrants } from './grants/machine/index.ts';
 import { refreshTokenGrants } from './grants/refresh-token.ts';
 import { createRefresher, type Refresher, type SsoEvent } from './refresher.ts';
-import { createTokenHttp, type TokenHttp } from './token-http.ts';
+import { createSendToken, createTokenHttp, type TokenHttp } from './token-http.ts';
 
 export interface SsoDeps {
   bus: Bus;
@@ -44,6 +45,7 @@ const syncEvery = 6;
 export function createSso({ bus, storage, keyring, outbound, audit, logger, config, now }: SsoDeps): Sso {
   const gates = createGates(config);
   const http = createTokenHttp(outbound);
+  const grants = { ...refreshTokenGrants, ...createMachineGrants(createSendToken(outbound)) };
   const sync = () => syncUpstreams({ storage, gates, audit, logger });
   const report = ({ credential, action, result, reason }: SsoEvent): void => {
     const { name, profile, account } = credential;
@@ -51,10 +53,7 @@ export function createSso({ bus, storage, keyring, outbound, audit, logger, conf
     void audit({ actor: gatewayActor, action, entity_type: 'sso_credential', entity_id: name, ip_address: null, diff });
     if (result !== 'refreshed') sync().catch((error: unknown) => logger.warn({ error }, 'upstreams could not be brought in step with their credentials'));
   };
-  const refresher = createRefresher({ repository: storage.ssoCredentials, keyring, gates, grants: { ...refreshTokenGrants }, http, logger, now, report });
-  for (const profile of Object.values(loginProfiles))
-    if (config.profiles[profile.id].enabled && !isBuilt(profile))
-      logger.warn({ profile: profile.id }, 'the gate of a login is open that is not built yet: it stays closed');
+  const refresher = createRefresher({ repository: storage.ssoCredentials, keyring, gates, grants, http, logger, now, report });
   let served: Disposable | undefined;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
@@ -76,14 +75,7 @@ export function createSso({ bus, storage, keyring, outbound, audit, logger, conf
     const access = await refresher.access(credential, rejected);
     if ('refused' in access) return access;
     const { row, token } = access;
-    const { headers, settings } = loginProfiles[row.profile];
-    const quota = Object.hasOwn(settings, 'quota_project') ? row.settings['quota_project'] : undefined;
-    const given: SsoAccess = {
-      token,
-      token_id: row.tokenId ?? '',
-      expires_at: row.expiresAt,
-      headers: { ...headers, ...(quota !== undefined && { 'x-goog-user-project': quota }) },
-    };
+    const given: SsoAccess = { token, token_id: row.tokenId ?? '', expires_at: row.expiresAt, ...callFacts(row) };
     return { sealed: keyring.seal(JSON.stringify(given), sealedAs.ssoAccess(credential)) };
   };
   return {

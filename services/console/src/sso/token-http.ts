@@ -19,7 +19,7 @@ export class TokenFault extends Error {
 }
 
 export interface TokenCall {
-  method: 'GET' | 'POST';
+  method: string;
   url: string;
   headers?: Record<string, string>;
   /** Sent as JSON. */
@@ -40,38 +40,61 @@ const maxBytes = 256 * 1024;
 /** Well within the lock that a refresher holds. */
 export const tokenCallMs = 15_000;
 
-export function createTokenHttp(outbound: Outbound): TokenHttp {
-  return ({ method, url, headers = {}, json, form }) => {
+/** An answer as it came. */
+export interface RawAnswer {
+  status: number;
+  /** Names are lower case. */
+  headers: Record<string, string>;
+  bytes: Buffer;
+}
+
+/** One call of a token endpoint. Throws TokenFault where the address is none for tokens, or nobody answers. */
+export type SendToken = (call: Pick<TokenCall, 'method' | 'url' | 'headers'> & { body?: Buffer | undefined }) => Promise<RawAnswer>;
+
+/** By the guarded dialer, and never redirected. */
+export function createSendToken(outbound: Outbound): SendToken {
+  return ({ method, url, headers = {}, body }) => {
     if (!isTokenAddress(url)) return Promise.reject(new TokenFault('insecure_address', 'Tokens are asked for over https, or on this machine.', true));
-    const [type, body] = json ? ['application/json', JSON.stringify(json)] : form ? ['application/x-www-form-urlencoded', encodeForm(form)] : [];
-    return send(outbound, {
-      method,
-      url,
-      headers: { accept: 'application/json', ...(type !== undefined && { 'content-type': type }), ...headers },
-      body: body === undefined ? undefined : Buffer.from(body, 'utf8'),
-      timeouts: { connect_ms: 5_000, first_byte_ms: tokenCallMs, idle_ms: tokenCallMs, total_ms: tokenCallMs },
-    });
+    const timeouts = { connect_ms: 5_000, first_byte_ms: tokenCallMs, idle_ms: tokenCallMs, total_ms: tokenCallMs };
+    return send(outbound, { method, url, headers: { accept: 'application/json', ...headers }, body, timeouts });
   };
 }
+
+export const createTokenHttp = (outbound: Outbound): TokenHttp => overSend(createSendToken(outbound));
+
+const overSend =
+  (sendToken: SendToken): TokenHttp =>
+  async ({ method, url, headers = {}, json, form }) => {
+    const [type, body] = json ? ['application/json', JSON.stringify(json)] : form ? ['application/x-www-form-urlencoded', encodeForm(form)] : [];
+    const answer = await sendToken({
+      method,
+      url,
+      headers: { ...(type !== undefined && { 'content-type': type }), ...headers },
+      body: body === undefined ? undefined : Buffer.from(body, 'utf8'),
+    });
+    return { status: answer.status, body: readObject(answer.bytes.toString('utf8')) };
+  };
 
 const encodeForm = (form: Readonly<Record<string, string | undefined>>): string =>
   new URLSearchParams(Object.entries(form).flatMap(([name, value]): [string, string][] => (value === undefined ? [] : [[name, value]]))).toString();
 
-function send(outbound: Outbound, request: Parameters<Outbound['send']>[0]): Promise<TokenAnswer> {
+function send(outbound: Outbound, request: Parameters<Outbound['send']>[0]): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const pieces = new Pieces();
     let size = 0;
     let status = 0;
+    let headers: Record<string, string> = {};
     const call = outbound.send(request, {
-      head: (code) => {
+      head: (code, received) => {
         status = code;
+        headers = received;
       },
       data: (chunk) => {
         size += chunk.length;
         if (size <= maxBytes) pieces.add(chunk);
         else call.abort('answer too large');
       },
-      end: () => resolve({ status, body: readObject(pieces.take().toString('utf8')) }),
+      end: () => resolve({ status, headers, bytes: pieces.take() }),
       error: () => reject(new TokenFault('unreachable', `The token endpoint at ${new URL(request.url).host} cannot be reached.`, false)),
     });
   });

@@ -16,7 +16,20 @@ export function awaitCredential({ upstream }: Route, { tokens }: SecretDeps): Pr
 export function credentialHeaders(route: Route, adapter: UpstreamAdapter, headers: Readonly<Headers>, secrets: SecretDeps): Headers {
   if (!route.key) return {};
   const key = secrets.openKey(route.upstream, route.key);
-  return withLoginHeaders(route, adapter.credential(key, route.target, headers), headers, secrets);
+  return withLoginHeaders(route, carrierOf(route, { adapter, key, headers, secrets }), headers, secrets);
+}
+
+interface Carried {
+  adapter: UpstreamAdapter;
+  key: string;
+  headers: Readonly<Headers>;
+  secrets: SecretDeps;
+}
+
+/** The header that the key goes in: that of the protocol, unless the vendor gave out a bearer. */
+export function carrierOf({ upstream, target }: Route, { adapter, key, headers, secrets }: Carried): Headers {
+  const isBearer = upstream.sso_credential !== undefined && secrets.tokens.known(upstream.sso_credential ?? '')?.bearer;
+  return isBearer ? { authorization: `Bearer ${key}` } : adapter.credential(key, target, headers);
 }
 
 /** Lists of flags to which a credential adds its own. */

@@ -5,7 +5,7 @@ import { signRequest } from '@model-gateway/upstream-client';
 import type { UpstreamRequest } from '../prepare/upstream-request.ts';
 import type { CurrentRequest } from '../request/current.ts';
 import { templateFacts } from '../request/template-facts.ts';
-import { awaitCredential, withLoginHeaders } from './credential.ts';
+import { awaitCredential, carrierOf, withLoginHeaders } from './credential.ts';
 import type { SecretDeps } from './deps.ts';
 import { headersOf } from './upstream-headers.ts';
 
@@ -30,6 +30,6 @@ function headersOfCall(current: CurrentRequest, upstreamRequest: UpstreamRequest
   const key = secrets.openKey(route.upstream, route.key);
   const signing = adapter.signing?.(key, route.target);
   const loginHeaders = (credential: Headers): Headers => withLoginHeaders(route, credential, headers, secrets);
-  if (!signing) return finish(loginHeaders(adapter.credential(key, route.target, headers)));
+  if (!signing) return finish(loginHeaders(carrierOf(route, { adapter, key, headers, secrets })));
   return signRequest(signing, { method: endpoint.method, url: endpoint.url, headers, body }, new Date()).then(finish);
 }
