@@ -1,5 +1,5 @@
 /** What a stored turn costs in SQL does not depend on how long its conversation is. */
-import { StatementSync } from 'node:sqlite';
+import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import type { TurnFacts } from '@model-gateway/contracts';
 import { openStorage, type Storage, type TurnChange } from '../src/index.ts';
@@ -52,4 +52,25 @@ test('turn 1,000 of a chain is written and read with as many statements as the s
   expect(second.read).toBe(2);
   // Of a whole turn, its transaction included.
   expect(second.write).toBeLessThanOrEqual(10);
+});
+
+test('no statement about one turn, or about turns in progress, reads through the whole table', async () => {
+  const prepare = jest.spyOn(DatabaseSync.prototype, 'prepare');
+  for (let at = 0; at < 3; at++) await storage.turns.write(changes(at));
+  await load(storage, 2);
+  await storage.turns.open();
+  await storage.turns.isBusy('ada', 'c');
+  await storage.turns.turnsOfItems('ada', ['in 1']);
+  await storage.turns.prune();
+  const texts = prepare.mock.calls.map(([text]) => text).filter((text) => /\b(?:from|update|into) "?turn/.test(text));
+  const database = prepare.mock.contexts[0] as DatabaseSync;
+  prepare.mockRestore();
+  expect(texts.length).toBeGreaterThan(8);
+  const plans = texts.map((text) => {
+    const steps = database.prepare(`explain query plan ${text}`).all(...Array(text.split('?').length - 1).fill(null));
+    return { text, steps: steps.map(({ detail }) => String(detail)) };
+  });
+  // The index of turns in progress holds nothing else.
+  const scans = plans.filter(({ steps }) => steps.some((step) => /^SCAN turn/.test(step) && !step.endsWith('INDEX turns_open')));
+  expect(scans).toEqual([]);
 });

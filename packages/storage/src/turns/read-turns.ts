@@ -73,16 +73,13 @@ const factColumns = [
   ...(['at_model', 'at_upstream', 'at_account', 'created_at', 'touched_at', 'deleted', 'bytes'] as const),
 ] as const;
 
+/** Written out, not bound: an index over these rows alone is only used where the statement itself says that no other row can match. */
+const notEnded = sql<boolean>`status in ('queued', 'in_progress')`;
+
 const withoutContent = { input: null, response: null };
 
 export async function readOpen(db: Kysely<Database>): Promise<StoredTurn[]> {
-  const rows = await db
-    .selectFrom('turns')
-    .select(factColumns)
-    .where('status', 'in', ['queued', 'in_progress'])
-    .where('at_upstream', 'is', null)
-    .limit(maxOpen)
-    .execute();
+  const rows = await db.selectFrom('turns').select(factColumns).where(notEnded).where('at_upstream', 'is', null).limit(maxOpen).execute();
   return rows.map((row) => decodeTurn({ ...row, ...withoutContent }));
 }
 
@@ -127,12 +124,7 @@ export async function hasRunningTurn(
   { owner, conversation, except }: { owner: string; conversation: string; except?: string },
 ): Promise<boolean> {
   if (!isStorableId(conversation)) return false;
-  let query = db
-    .selectFrom('turns')
-    .select('id')
-    .where('owner', '=', owner)
-    .where('conversation', '=', conversation)
-    .where('status', 'in', ['queued', 'in_progress']);
+  let query = db.selectFrom('turns').select('id').where('owner', '=', owner).where('conversation', '=', conversation).where(notEnded);
   if (except !== undefined) query = query.where('id', '<>', except);
   return (await query.limit(1).executeTakeFirst()) !== undefined;
 }
