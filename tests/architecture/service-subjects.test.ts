@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { type ServiceName, type ServiceSubjects, serviceSubjects } from '@model-gateway/contracts';
+import { compositions, type ServiceName, type ServiceSubjects, serviceSubjects } from '@model-gateway/contracts';
 
 const root = join(import.meta.dirname, '../..');
 const textOf = (folder: string): string =>
@@ -34,7 +34,29 @@ const found = (verb: keyof ServiceSubjects, text: string): string[] => {
   return verb === 'serves' ? all.filter((subject) => subjects.has(subject)) : all;
 };
 
-describe.each(Object.keys(serviceSubjects) as ServiceName[])('%s', (service) => {
+const single = (Object.keys(serviceSubjects) as ServiceName[]).filter((name) => !Object.hasOwn(compositions, name));
+
+test.each(Object.entries(compositions))('%s: uses what its parts use of others, and answers all that they answer', (name, parts) => {
+  const own: ServiceSubjects = serviceSubjects[name as keyof typeof compositions];
+  const all = (verb: keyof ServiceSubjects): string[] => [...new Set(parts.flatMap((part): readonly string[] => serviceSubjects[part][verb]))];
+  // One of them may read sealed values, so that all share what it reads.
+  const shared = ['catalog.load-redacted', 'catalog.changed-redacted'];
+  expect([...own.serves].sort()).toEqual(all('serves').sort());
+  expect([...own.publishes].sort()).toEqual(all('publishes').sort());
+  expect([...own.listens].sort()).toEqual(
+    all('listens')
+      .filter((subject) => !shared.includes(subject))
+      .sort(),
+  );
+  const within = all('serves').filter((subject) => subject !== 'edge.stream');
+  expect([...own.calls].sort()).toEqual(
+    all('calls')
+      .filter((subject) => !shared.includes(subject) && !within.includes(subject))
+      .sort(),
+  );
+});
+
+describe.each(single)('%s', (service) => {
   const own = textOf(`services/${service}/src`);
   const below = service === 'console' ? [through.source, through.gather] : [through.watcher, through.gather];
 

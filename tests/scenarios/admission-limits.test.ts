@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { mintAccessKey } from '@model-gateway/secrets';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
-import { arrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
+import { allArrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
 
 /** A model of this name has a reference price; what answers is the fake. */
 const priced = 'gpt-4o';
 
-describe.each(arrangements('admission limits'))('%s', (arrangement) => {
+describe.each(allArrangements('admission limits'))('%s', (arrangement) => {
   let upstream: FakeUpstream;
   let gateway: TestGateway;
   const keys = { plain: mintAccessKey(), own: mintAccessKey(), grouped: mintAccessKey(), poor: mintAccessKey(), shared: mintAccessKey() };

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
 import { Callers, clientNames, onEach, scriptedModels, sleep, until } from '../support/callers.ts';
-import { type Arrangement, arrangements, startGateway, type TestGateway } from '../support/gateway.ts';
+import { arrangements, startGateway, type TestGateway } from '../support/gateway.ts';
 
 /** `LEDGER_CHANGES=1000` makes it long. */
 const wanted = Number(process.env['LEDGER_CHANGES'] ?? 200);
@@ -86,8 +86,8 @@ async function checkLedger(gateway: TestGateway, { acknowledged }: Changes): Pro
 }
 
 /** What is killed, in this order, and how it comes back. Whether callers may notice. */
-const kills: Record<Arrangement, { name: string; unharmed: boolean; run(gateway: TestGateway, away: number): Promise<void> }[]> = {
-  embedded: [1, 2, 3, 4].map(() => ({
+const kills: Record<'together' | 'apart', { name: string; unharmed: boolean; run(gateway: TestGateway, away: number): Promise<void> }[]> = {
+  together: [1, 2, 3, 4].map(() => ({
     name: 'gateway',
     unharmed: false,
     async run(gateway) {
@@ -95,7 +95,7 @@ const kills: Record<Arrangement, { name: string; unharmed: boolean; run(gateway:
       await gateway.processes['gateway']!.restart();
     },
   })),
-  split: [
+  apart: [
     ...['console', 'stats', 'console', 'stats'].map((name) => ({
       name,
       unharmed: true,
@@ -160,8 +160,8 @@ describe.each(arrangements('audit-ledger'))('%s', (arrangement) => {
         await sleep(20);
       }
     });
-    const share = wanted / (kills[arrangement].length + 1);
-    for (const [index, { name, unharmed, run }] of kills[arrangement].entries()) {
+    const share = wanted / (kills[gateway.nats ? 'apart' : 'together'].length + 1);
+    for (const [index, { name, unharmed, run }] of kills[gateway.nats ? 'apart' : 'together'].entries()) {
       await changes.reach(Math.ceil(share * (index + 1)));
       await sleep(dice() * 100);
       const from = callers.ledger.length;

@@ -1,9 +1,9 @@
 /** Load balancers through the whole gateway, configured by its console, in both arrangements: shares, lists, pins, health, explanations, tests of models. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
-import { arrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
+import { allArrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
 
-describe.each(arrangements('balancing'))('%s', (arrangement) => {
+describe.each(allArrangements('balancing'))('%s', (arrangement) => {
   let gateway: TestGateway;
   let fake: FakeUpstream;
   beforeAll(async () => {

@@ -39,7 +39,7 @@ describe('the files', () => {
       // 2 s lame duck, 30 s drain, 5 s to close.
       expect(duration(service.stop_grace_period ?? '10s')).toBeGreaterThanOrEqual(37_000);
     }
-    expect(ours.map(([name]) => name).sort()).toEqual(['console', 'edge', 'mcp-aggregator', 'router', 'script-runner', 'stats', 'translator']);
+    expect(ours.map(([name]) => name).sort()).toEqual(['console', 'data-plane', 'edge', 'mcp-aggregator', 'router', 'script-runner', 'stats', 'translator']);
   });
 
   test('no secret stands in the file: each comes from .env, and a missing one stops the start', () => {
@@ -71,6 +71,7 @@ describe('the files', () => {
       edge: [bus('edge'), 'REDIS_PASSWORD'],
       router: [bus('router'), 'REDIS_PASSWORD'],
       translator: ['GATEWAY_MASTER_KEY', bus('translator'), 'REDIS_PASSWORD'],
+      'data-plane': ['GATEWAY_MASTER_KEY', bus('data-plane'), 'REDIS_PASSWORD'],
       'script-runner': [bus('script-runner')],
       'mcp-aggregator': [bus('mcp-aggregator')],
       stats: ['GATEWAY_MASTER_KEY', bus('stats'), 'POSTGRES_PASSWORD'].sort(),
@@ -97,8 +98,8 @@ describe('the files', () => {
         .sort(),
     ]);
     expect(Object.fromEntries(members)).toEqual({
-      bus: ['console', 'edge', 'mcp-aggregator', 'nats', 'router', 'script-runner', 'stats', 'translator'],
-      limits: ['console', 'edge', 'redis', 'router', 'translator'],
+      bus: ['console', 'data-plane', 'edge', 'mcp-aggregator', 'nats', 'router', 'script-runner', 'stats', 'translator'],
+      limits: ['console', 'data-plane', 'edge', 'redis', 'router', 'translator'],
       database: ['console', 'postgres', 'stats'],
     });
     // Who is named in an address can be reached.

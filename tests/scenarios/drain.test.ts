@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
 import { Callers, clientNames, onEach, scriptedModels, textOf, until, words } from '../support/callers.ts';
-import { arrangements, splitAvailable, startGateway, type TestGateway } from '../support/gateway.ts';
+import { type Arrangement, allArrangements, splitAvailable, startGateway, type TestGateway } from '../support/gateway.ts';
 import { expectProperEnd } from '../support/proper-end.ts';
 
 const short = 'text:40+slow:50';
@@ -20,20 +20,20 @@ beforeAll(async () => {
 });
 afterAll(() => upstream.close());
 
-async function start(arrangement: 'embedded' | 'split', server: Record<string, number>): Promise<void> {
+async function start(arrangement: Arrangement, server: Record<string, number>): Promise<void> {
   gateway = await startGateway({ arrangement, toml: { server } });
   await gateway.configure(scriptedModels(upstream.url, [short, long, endless, 'ok']));
   callers = new Callers(gateway);
   await callers.untilServed('alpha ok', 60_000);
 }
-const front = () => gateway.processes[gateway.arrangement === 'split' ? 'edge' : 'gateway']!;
+const front = () => (gateway.processes['edge'] ?? gateway.processes['data-plane'] ?? gateway.processes['gateway'])!;
 /** The exit code that the process itself announced in its last line. */
 const announced = (name: string): unknown => {
   const line = gateway.processes[name]!.logs().findLast((one) => one.includes('"process exits"'));
   return line === undefined ? null : (JSON.parse(line) as { code: number }).code;
 };
 
-describe.each(arrangements('drain'))('%s: the public process', (arrangement) => {
+describe.each(allArrangements('drain'))('%s: the public process', (arrangement) => {
   beforeAll(() => start(arrangement, { lame_duck_seconds: lameDuckMs / 1000, drain_seconds: drainMs / 1000 }));
   afterAll(async () => {
     callers.close();

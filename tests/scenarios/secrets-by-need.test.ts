@@ -42,8 +42,8 @@ const others = services.filter((service) => !holdsMasterKey(service));
 const redactedReaders = others.filter((service) => service !== 'script-runner');
 const available = natsAvailable('secrets by need over NATS') && findNatsServer() !== null;
 
-test('translator, stats and console hold the master key, and nobody else', () => {
-  expect(services.filter(holdsMasterKey).sort()).toEqual(['console', 'stats', 'translator']);
+test('translator, alone or in a data plane, stats and console hold the master key, and nobody else', () => {
+  expect(services.filter(holdsMasterKey).sort()).toEqual(['console', 'data-plane', 'stats', 'translator']);
 });
 
 (available ? describe : describe.skip)('on a server with the generated users', () => {

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { printMoney } from '@model-gateway/contracts';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
 import { scriptedModels } from '../support/callers.ts';
-import { arrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
+import { allArrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
 
 const session = '0f8fad5b-d9cb-469f-a165-70867728950e';
 
-describe.each(arrangements('statistics'))('statistics, %s', (arrangement) => {
+describe.each(allArrangements('statistics'))('statistics, %s', (arrangement) => {
   let upstream: FakeUpstream;
   let gateway: TestGateway;
 

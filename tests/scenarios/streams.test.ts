@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type FakeUpstream, startFakeUpstream, type UpstreamRequest } from '../fake-upstream/index.ts';
 import { Callers, clientNames, type Exchange, onEach, scriptedModels, sleep, textOf, until, words } from '../support/callers.ts';
-import { arrangements, startGateway, type TestGateway } from '../support/gateway.ts';
+import { allArrangements, startGateway, type TestGateway } from '../support/gateway.ts';
 import { slowConsumers, watchGrowth } from '../support/gauges.ts';
 import { underLoadFor } from '../support/pauses.ts';
 import { expectProperEnd } from '../support/proper-end.ts';
@@ -16,7 +16,7 @@ const keepAliveSeconds = 1;
 /** After which a process has taken what it takes under load. */
 const warmBytes = 100 * MiB;
 
-describe.each(arrangements('streams'))('%s', (arrangement) => {
+describe.each(allArrangements('streams'))('%s', (arrangement) => {
   let upstream: FakeUpstream;
   let gateway: TestGateway;
   let callers: Callers;
@@ -50,7 +50,7 @@ describe.each(arrangements('streams'))('%s', (arrangement) => {
       expectProperEnd(one, false);
       expect(textOf(one)).toBe(words(200));
     }
-    expect(await slowConsumers(gateway)).toBe(arrangement === 'split' ? 0 : null);
+    expect(await slowConsumers(gateway)).toBe(gateway.nats ? 0 : null);
   });
 
   test('50 readers at 1 KiB/s of endless upstreams: memory is bounded, the upstreams wait, others are served fast', async () => {
@@ -100,7 +100,7 @@ describe.each(arrangements('streams'))('%s', (arrangement) => {
     // What 50 windows of credit come to, and the text of the turns among them that are stored, which is held until their end; allocators and a nursery are
     // still settling. Without back-pressure it would be gigabytes.
     for (const [name, grown] of Object.entries(growth())) expect({ name, grown: grown <= 400 ? 'bounded' : grown }).toEqual({ name, grown: 'bounded' });
-    expect(await slowConsumers(gateway)).toBe(arrangement === 'split' ? 0 : null);
+    expect(await slowConsumers(gateway)).toBe(gateway.nats ? 0 : null);
     took.sort((a, b) => a - b);
     // Behind those readers it would be for ever; how fast it is otherwise is a matter for the bench.
     expect(took[Math.floor(took.length / 2)]!).toBeLessThan(2500);
@@ -147,7 +147,7 @@ describe.each(arrangements('streams'))('%s', (arrangement) => {
     expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(32);
     // Each body is held about twice in a process, and garbage of the same size may wait for its collection: four times 320 MiB, not more.
     for (const [name, grown] of Object.entries(growth())) expect({ name, grown: grown <= 1280 ? 'bounded' : grown }).toEqual({ name, grown: 'bounded' });
-    expect(await slowConsumers(gateway)).toBe(arrangement === 'split' ? 0 : null);
+    expect(await slowConsumers(gateway)).toBe(gateway.nats ? 0 : null);
     expect((await callers.ask('alpha', 'alpha ok', { stream: false }).done).status).toBe(200);
   });
 

@@ -1,9 +1,9 @@
 /** The test gateway itself: both arrangements start, answer, keep rows, restart a process, and stop clean. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
-import { arrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
+import { allArrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
 
-describe.each(arrangements('gateway smoke'))('a %s gateway', (arrangement) => {
+describe.each(allArrangements('gateway smoke'))('a %s gateway', (arrangement) => {
   let upstream: FakeUpstream;
   let gateway: TestGateway;
 
@@ -38,7 +38,7 @@ describe.each(arrangements('gateway smoke'))('a %s gateway', (arrangement) => {
   });
 
   test('goes on after a process was killed and started again', async () => {
-    const one = gateway.processes[arrangement === 'split' ? 'translator' : 'gateway']!;
+    const one = (gateway.processes['translator'] ?? gateway.processes['data-plane'] ?? gateway.processes['gateway'])!;
     const before = one.pid;
     await one.kill();
     await one.restart();

@@ -22,6 +22,8 @@ export interface ComposeService {
   networks?: string[];
   volumes?: string[];
   restart?: string;
+  /** Started only where one of these is asked for. */
+  profiles?: string[];
   stop_grace_period?: string;
   depends_on?: Record<string, { condition: string }>;
   healthcheck?: { test: string[]; interval: string; timeout: string; retries: number; start_period?: string };

@@ -20,9 +20,18 @@ import { type NatsServer, natsWay, startNatsServer } from './nats-server.ts';
 import { tester, writeNatsUsers } from './nats-users.ts';
 import { openTestPostgres, postgresAvailable, type TestPostgres } from './postgres.ts';
 
-export type Arrangement = 'embedded' | 'split';
-export type SplitService = 'stats' | 'console' | 'router' | 'translator' | 'edge' | 'script-runner' | 'mcp-aggregator';
-const splitServices: readonly SplitService[] = ['stats', 'console', 'router', 'translator', 'edge'];
+/**
+ * `split`: every service a process of its own. `data-plane`: edge, router and translator in one process. `workers`: one gateway whose requests are served
+ * by two processes behind one port.
+ */
+export type Arrangement = 'embedded' | 'split' | 'data-plane' | 'workers';
+export type SplitService = 'stats' | 'console' | 'router' | 'translator' | 'edge' | 'data-plane' | 'script-runner' | 'mcp-aggregator';
+const processesOf = {
+  split: ['stats', 'console', 'router', 'translator', 'edge'],
+  'data-plane': ['stats', 'console', 'data-plane'],
+} as const satisfies Partial<Record<Arrangement, readonly SplitService[]>>;
+/** How many processes serve requests in the arrangement `workers`. */
+export const workerCount = 2;
 
 export interface GatewayOptions {
   arrangement: Arrangement;
@@ -100,8 +109,18 @@ export function splitAvailable(suite: string): boolean {
   return false;
 }
 
-/** The arrangements that can run here, for `describe.each`. */
-export const arrangements = (suite: string): Arrangement[] => (splitAvailable(suite) ? ['embedded', 'split'] : ['embedded']);
+const known: readonly Arrangement[] = ['embedded', 'workers', 'data-plane', 'split'];
+const needServers: readonly Arrangement[] = ['data-plane', 'split'];
+
+/** The arrangements that can run here, for `describe.each`; `ARRANGEMENTS=workers,data-plane` runs a suite in others. */
+export function arrangements(suite: string, wanted: readonly Arrangement[] = ['embedded', 'split']): Arrangement[] {
+  const asked = process.env['ARRANGEMENTS']?.split(',');
+  const chosen = asked === undefined ? wanted : known.filter((one) => asked.includes(one));
+  return chosen.some((one) => needServers.includes(one)) && !splitAvailable(suite) ? chosen.filter((one) => !needServers.includes(one)) : [...chosen];
+}
+
+/** Every way to run a gateway, for suites that look at what differs among them. */
+export const allArrangements = (suite: string): Arrangement[] => arrangements(suite, ['embedded', 'data-plane', 'split']);
 
 /** Starts it, ready and with one access key. Rejects after cleaning up what had started. */
 export async function startGateway(options: GatewayOptions): Promise<TestGateway> {
@@ -136,11 +155,11 @@ class Gateway implements TestGateway {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.processes['edge'] ?? this.processes['gateway'])?.ports[0]}`;
+    return `http://127.0.0.1:${(this.processes['edge'] ?? this.processes['data-plane'] ?? this.processes['gateway'])?.ports[0]}`;
   }
 
   get edgeUrls(): readonly string[] {
-    const second = this.processes['edge-2'];
+    const second = this.processes['edge-2'] ?? this.processes['data-plane-2'];
     return [this.url, ...(second ? [`http://127.0.0.1:${second.ports[0]}`] : [])];
   }
 
@@ -160,14 +179,15 @@ class Gateway implements TestGateway {
     };
     const secret = { GATEWAY_MASTER_KEY: randomBytes(32).toString('base64') };
     if (this.arrangement === 'embedded') this.#plan('gateway', ['up'], { ...shared, ...secret });
-    else await this.#planSplit(shared, secret);
+    else if (this.arrangement === 'workers') this.#plan('gateway', ['up', '--workers', `${workerCount}`], { ...shared, ...secret });
+    else await this.#planSplit(processesOf[this.arrangement], shared, secret);
     const starts = await Promise.allSettled(Object.values(this.processes).map((one) => one.start()));
     for (const start of starts) if (start.status === 'rejected') throw start.reason;
     await until(async () => (await fetch(`${this.url}/readyz`)).ok, 'the edge to be ready');
     await this.configure({ key_groups: [{ name: 'everyone', models: ['*'] }], access_keys: [{ name: 'caller', group: 'everyone', key: this.key }] });
   }
 
-  async #planSplit(shared: Record<string, string>, secret: Record<string, string>): Promise<void> {
+  async #planSplit(services: readonly SplitService[], shared: Record<string, string>, secret: Record<string, string>): Promise<void> {
     const users = writeNatsUsers(this.#home);
     const [nats, postgres] = await Promise.allSettled([startNatsServer(users.server), openTestPostgres()]);
     if (nats.status === 'fulfilled') this.nats = nats.value;
@@ -185,7 +205,7 @@ class Gateway implements TestGateway {
       NATS_PERMISSIONS: this.nats!.managed ? 'require' : 'warn',
     });
     const { scripts, mcp } = this.#options;
-    for (const name of [...splitServices, ...(scripts ? (['script-runner'] as const) : []), ...(mcp ? (['mcp-aggregator'] as const) : [])])
+    for (const name of [...services, ...(scripts ? (['script-runner'] as const) : []), ...(mcp ? (['mcp-aggregator'] as const) : [])])
       this.#plan(name, ['serve', name], env(name));
     for (const name of this.#options.twice ?? []) this.#plan(`${name}-2`, ['serve', name], env(name));
   }
@@ -265,8 +285,8 @@ class Gateway implements TestGateway {
 
   /** In the order in which traffic flows, so that nobody waits for one that is gone. */
   async cleanUp(): Promise<void> {
-    const { edge, ...others } = this.processes;
-    await edge?.kill('SIGTERM');
+    const { edge, 'data-plane': dataPlane, ...others } = this.processes;
+    await Promise.all([edge?.kill('SIGTERM'), dataPlane?.kill('SIGTERM')]);
     await Promise.all(Object.values(others).map((one) => one.kill('SIGTERM')));
     await this.nats?.dispose();
     await this.postgres?.stop();

@@ -11,8 +11,8 @@ import { up } from './commands/up.ts';
 const commands: Record<string, (args: readonly string[], env: NodeJS.ProcessEnv) => Promise<void>> = { up, serve, apply, export: exportAll, login, setup };
 
 const usage = `model-gateway up [--demo] [--port N]        the whole gateway in one process
-model-gateway serve edge|router|translator|script-runner|mcp-aggregator|stats|console
-                                           one service, on NATS_URL
+model-gateway serve edge|router|translator|script-runner|mcp-aggregator|stats|console|data-plane
+                                           one service, on NATS_URL; data-plane is edge, router and translator in one process
 model-gateway apply -f FILE [--dry-run] [--watch] [--url URL]
                                            bring a running gateway to a file's configuration
 model-gateway export [-o FILE] [--format yaml|json] [--url URL]

@@ -1,10 +1,10 @@
 /** The parts that services are composed from: made once per process, closed in one place. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { type Bus, connectNatsBus, createGatherer, createMemoryBus, withJournal } from '@model-gateway/bus';
+import { type Bus, connectNatsBus, createGatherer, createMemoryBus, joinBuses, withJournal } from '@model-gateway/bus';
 import { type CatalogWatcher, createCatalogWatcher } from '@model-gateway/catalog';
 import type { Config } from '@model-gateway/config';
-import { holdsMasterKey, isServiceName } from '@model-gateway/contracts';
+import { compositions, holdsMasterKey, isServiceName } from '@model-gateway/contracts';
 import { type Attempts, MemoryAttempts, MemoryState, RedisAttempts, RedisState, type SharedState } from '@model-gateway/distributed-state';
 import type { PriceOf } from '@model-gateway/model-catalog';
 import type { Keyring } from '@model-gateway/secrets';
@@ -83,7 +83,11 @@ export async function createParts(config: Config, name: string, announce: (text:
   const { bus, release } = keepJournal(plainBus, join(config.process.dataDir, 'outbox'), name, logger);
   const holder = `${name}-${randomBytes(6).toString('hex')}`;
   const gatherer = once(() => createGatherer(bus));
-  const state = once(() => createState(config.process, holder, () => gatherer.get().living(name === 'edge' ? 'edge-limits' : 'translator-limits'), logger));
+  // Each process that shares limits answers one of these, or both.
+  const sharing = (): number => Math.max(...(['edge-limits', 'translator-limits'] as const).map((topic) => gatherer.get().living(topic)));
+  const living = (): number =>
+    name === 'edge' ? gatherer.get().living('edge-limits') : name === 'translator' ? gatherer.get().living('translator-limits') : sharing();
+  const state = once(() => createState(config.process, holder, living, logger));
   const { memoryLimitBytes: memoryBytes, overloadLagMs: lagMs } = config.process;
   const pressure = once(() => watchPressure({ memoryBytes, lagMs, logger, metrics }));
   const attempts = once(() => createAttempts(config.process, logger));
@@ -156,7 +160,10 @@ async function connectBus({ process: { natsUrls, natsPermissions }, edge: { body
   const permissions = isServiceName(name) && { permissions: { service: name, required } };
   // What an edge takes in at once may arrive here at once.
   const maxBodiesBytes = Math.max(bodyBudgetBytes, minBodiesBytes);
-  return connectNatsBus({ url: natsUrls.join(','), name, logger, maxBodiesBytes, ...permissions });
+  const connection = { url: natsUrls.join(','), name, logger, maxBodiesBytes, ...permissions };
+  if (!Object.hasOwn(compositions, name)) return connectNatsBus(connection);
+  // Its own events reach its parts by the inner bus.
+  return joinBuses(createMemoryBus({ logger }), await connectNatsBus({ ...connection, natsOptions: { noEcho: true } }));
 }
 
 /** Without a writable folder the process runs without an outbox: durable messages that are not delivered yet are lost when it ends. */

@@ -4,13 +4,13 @@ import { createEdge, type Edge } from '@model-gateway/edge';
 import { createMcpAggregator } from '@model-gateway/mcp-aggregator';
 import { createRouter } from '@model-gateway/router';
 import { createScriptRunner } from '@model-gateway/script-runner';
-import type { Service } from '@model-gateway/service-runtime';
+import { compose, type Service } from '@model-gateway/service-runtime';
 import { createStats } from '@model-gateway/stats';
 import { createTranslator } from '@model-gateway/translator';
 import type { Parts } from './parts.ts';
 import { findWebRoot } from './web-root.ts';
 
-export const serviceFactories = {
+const single = {
   stats: ({ bus, storage, logger, redactor, metrics, priceOf, catalog, keyring, config }: Parts): Service =>
     createStats({
       bus,
@@ -94,6 +94,21 @@ export const serviceFactories = {
     });
   },
 } as const;
+
+/** Edge, router and translator; the router first, and the edge last, so that who is called starts before its callers and stops after them. */
+export function createDataPlane(parts: Parts): Service & Pick<Edge, 'port'> {
+  const edge = single.edge(parts);
+  const together = compose([single.router(parts), single.translator(parts), edge], { logger: parts.logger });
+  return {
+    ...together,
+    name: 'data-plane',
+    get port() {
+      return edge.port;
+    },
+  };
+}
+
+export const serviceFactories = { ...single, 'data-plane': createDataPlane } as const;
 
 export type ServiceName = keyof typeof serviceFactories;
 export const serviceNames = Object.keys(serviceFactories) as ServiceName[];

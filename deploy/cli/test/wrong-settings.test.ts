@@ -149,5 +149,5 @@ test('an unknown command shows the usage and exits 2; help exits 0', async () =>
   expect(wrong.err).toContain('model-gateway up');
   const help = await run(['--help']);
   expect([help.code, help.err]).toEqual([0, '']);
-  expect(help.out).toContain('model-gateway serve edge|router|translator|script-runner|mcp-aggregator|stats|console');
+  expect(help.out).toContain('model-gateway serve edge|router|translator|script-runner|mcp-aggregator|stats|console|data-plane');
 });

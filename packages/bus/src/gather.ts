@@ -71,12 +71,17 @@ interface Question {
 
 /** Starts listening for heartbeats and answers; a process is known once it has sent a heartbeat. */
 export function createGatherer(bus: Bus, now: () => number = () => performance.now()): Gatherer {
-  const seen = new Map<string, { at: number; topics: readonly GatherTopic[] }>();
+  /** When a process last spoke of a topic: one process may answer each of several in a service of its own. */
+  const seen = new Map<string, Map<GatherTopic, number>>();
   const questions = new Map<string, Question>();
   const hearings = [
     bus.listen('gather.here', ({ process, topics }) => {
       if (topics.length === 0) seen.delete(process);
-      else if (seen.has(process) || seen.size < maxProcesses) seen.set(process, { at: now(), topics });
+      else if (seen.has(process) || seen.size < maxProcesses) {
+        const times = seen.get(process) ?? new Map<GatherTopic, number>();
+        for (const topic of topics) times.set(topic, now());
+        seen.set(process, times);
+      }
     }),
     bus.listen('gather.answer', ({ id, process, answer }) => {
       const question = questions.get(id);
@@ -87,8 +92,11 @@ export function createGatherer(bus: Bus, now: () => number = () => performance.n
     }),
   ];
   const livingOf = (topic: GatherTopic): string[] => {
-    for (const [process, { at }] of seen) if (now() - at > silenceMs) seen.delete(process);
-    return [...seen].filter(([, { topics }]) => topics.includes(topic)).map(([process]) => process);
+    for (const [process, times] of seen) {
+      for (const [one, at] of times) if (now() - at > silenceMs) times.delete(one);
+      if (times.size === 0) seen.delete(process);
+    }
+    return [...seen].filter(([, times]) => times.has(topic)).map(([process]) => process);
   };
   return {
     async gather<T extends GatherTopic>(topic: T, request: GatherTopics[T]['request'], waitMs = 500): Promise<Gathered<T>> {

@@ -1,6 +1,7 @@
 /** Questions, streams and events between services: one interface, in process or over NATS. */
 export * from './bus.ts';
 export { createGatherer, type Gathered, type Gatherer, type GatherHandlers, serveGather } from './gather.ts';
+export { joinBuses } from './join.ts';
 export { withJournal } from './journal/with-journal.ts';
 export type { BusLogger } from './kit/logger.ts';
 export { WholeMessages } from './kit/whole-messages.ts';

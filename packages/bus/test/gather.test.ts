@@ -38,3 +38,15 @@ test('answers of all processes, names of the silent, and no wait for who said go
   expect(performance.now() - began).toBeLessThan(5_000);
   await Promise.all([one.dispose(), gatherer.dispose()]);
 });
+
+test('two services of one process are each known by their own topic, and one that spoke of the other hides nothing', async () => {
+  const bus = createMemoryBus({ strict: true });
+  const gatherer = createGatherer(bus);
+  const edge = serveGather(bus, 'data-plane', { 'edge-limits': () => part(1) });
+  await until(() => gatherer.living('edge-limits') === 1, 'the edge is known');
+  bus.publish('gather.here', { process: 'data-plane', topics: ['translator-limits'] });
+  await until(() => gatherer.living('translator-limits') === 1, 'the translator is known');
+  expect(gatherer.living('edge-limits')).toBe(1);
+  expect((await gatherer.gather('edge-limits', {}, 5000)).missing).toEqual([]);
+  await Promise.all([edge.dispose(), gatherer.dispose()]);
+});

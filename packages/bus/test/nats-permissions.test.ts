@@ -113,7 +113,7 @@ const available = natsAvailable('permissions over NATS') && findNatsServer() !==
       ask: Object.fromEntries(serves.map((subject) => [subject, () => ({})])) as never,
       open: {},
     });
-    for (const subject of listens) bus.listen(subject, () => undefined);
+    for (const subject of listens) bus.listen(subject as 'router.outcome', () => undefined);
     for (const subject of commits) bus.listenDurably(subject, async () => undefined);
     await until(() => bus.connected, 'it connects');
     await until(() => !lines.some(({ level }) => level === 'error'), 'no complaint', 500);

@@ -1,5 +1,13 @@
 /** What each service may do on the server, derived from its subjects: nothing beyond what it calls, serves, publishes and subscribes to. */
-import { type DurableSubject, dispensableSubjects, durableSubjects, type ServiceName, type ServiceSubjects, serviceSubjects } from '@model-gateway/contracts';
+import {
+  type DurableSubject,
+  dispensableServices,
+  dispensableSubjects,
+  durableSubjects,
+  type ServiceName,
+  type ServiceSubjects,
+  serviceSubjects,
+} from '@model-gateway/contracts';
 import { consumerOf, eventStream } from './event-stream.ts';
 import { directPattern, inboxPrefix, subjectOf } from './subjects.ts';
 
@@ -37,10 +45,11 @@ export function probesOf(service: ServiceName): { subject: string; durable: bool
 }
 
 const needed = (subject: string): boolean => !(dispensableSubjects as readonly string[]).includes(subject);
+const dispensableInboxes: readonly string[] = dispensableServices.map((name) => framesOf(name));
 
-/** Inboxes that the service writes to for the sake of subjects alone that it does without. */
+/** Inboxes that the service writes to for the sake of subjects alone that it does without, or of services. */
 export function dispensableFrames(service: ServiceName): string[] {
-  const others = framesTo(service, needed);
+  const others = framesTo(service, needed).filter((pattern) => !dispensableInboxes.includes(pattern));
   return framesTo(service).filter((pattern) => !others.includes(pattern));
 }
 
@@ -49,7 +58,11 @@ function framesTo(service: ServiceName, counts: (subject: string) => boolean = (
   const meet = (caller: ServiceSubjects, server: ServiceSubjects): boolean =>
     caller.calls.some((subject) => counts(subject) && server.serves.includes(subject));
   const own = subjectsOfService(service);
-  return owners.filter((other) => meet(own, subjectsOfService(other)) || meet(subjectsOfService(other), own)).map((other) => `${inboxPrefix(other)}.*.f`);
+  return owners.filter((other) => meet(own, subjectsOfService(other)) || meet(subjectsOfService(other), own)).map(framesOf);
+}
+
+function framesOf(service: ServiceName): string {
+  return `${inboxPrefix(service)}.*.f`;
 }
 
 /** Of JetStream's interface the few verbs about our one stream; only the service that commits events may change it or read from it. */

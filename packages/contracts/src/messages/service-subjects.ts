@@ -29,7 +29,8 @@ const redactedSnapshotCalls = ['catalog.revision', 'catalog.load-redacted'] as c
 const gatherEvents = ['gather.here', 'gather.answer'] as const;
 const gatherReplies = ['gather.here', 'gather.answer'] as const;
 
-export const serviceSubjects = {
+/** Services that run alone. */
+const single = {
   edge: {
     calls: [
       'router.plan',
@@ -111,6 +112,34 @@ export const serviceSubjects = {
   },
 } as const satisfies Record<string, ServiceSubjects>;
 
+/** Services that are several others in one process, which reach one another without the bus. */
+export const compositions = { 'data-plane': ['edge', 'router', 'translator'] } as const satisfies Record<string, readonly (keyof typeof single)[]>;
+
+/** Of these also a process of the same composition is called, by its name. */
+const calledByName: readonly CallSubject[] = ['edge.stream'];
+/** What the key holder among the parts reads for all of them. */
+const copies: readonly string[] = ['catalog.load-redacted', 'catalog.changed-redacted'];
+
+/** What the parts use together, without what stays in the process. */
+function composed(parts: readonly (keyof typeof single)[]): ServiceSubjects {
+  const all = <K extends keyof ServiceSubjects>(verb: K): ServiceSubjects[K][number][] => [
+    ...new Set(parts.flatMap((part): ServiceSubjects[K][number][] => [...(single[part] as ServiceSubjects)[verb]])),
+  ];
+  const serves = all('serves');
+  return {
+    calls: all('calls').filter((subject) => !copies.includes(subject) && (!serves.includes(subject) || calledByName.includes(subject))),
+    serves,
+    publishes: all('publishes'),
+    listens: all('listens').filter((subject) => !copies.includes(subject)),
+    commits: all('commits'),
+  };
+}
+
+export const serviceSubjects = { ...single, 'data-plane': composed(compositions['data-plane']) } satisfies Record<string, ServiceSubjects>;
+
+/** Services that may be unknown to a server whose configuration is that of the version before them: the others do without them. */
+export const dispensableServices = ['data-plane'] as const satisfies readonly (keyof typeof serviceSubjects)[];
+
 /** Subjects that their services do without, so that they also start where the server's configuration is that of the version before the subject. */
 export const dispensableSubjects = [
   ...([
@@ -132,7 +161,7 @@ export const dispensableSubjects = [
 export type ServiceName = keyof typeof serviceSubjects;
 
 /** Services that get the master key, and with it the configuration's sealed values. */
-export const keyHolders = ['translator', 'stats', 'console'] as const satisfies readonly ServiceName[];
+export const keyHolders = ['translator', 'data-plane', 'stats', 'console'] as const satisfies readonly ServiceName[];
 
 export const holdsMasterKey = (service: string): boolean => (keyHolders as readonly string[]).includes(service);
 
