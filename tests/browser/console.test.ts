@@ -271,7 +271,7 @@ suite('console in a browser', () => {
     await rowButton('copied').click();
     await page.getByRole('button', { name: 'Rotate' }).click();
     await page.getByRole('dialog', { name: 'Replace the value of copied?' }).getByRole('button', { name: 'Rotate' }).click();
-    const shown = await page.getByRole('region', { name: 'Key' }).locator('pre').textContent();
+    const shown = await page.getByRole('region', { name: 'Key', exact: true }).locator('pre').textContent();
     expect(shown).toMatch(/^gk-/);
     expect(shown).not.toBe(before);
     expect((await gateway.console('GET', '/access-keys/copied/api-key')).body.api_key).toBe(shown);

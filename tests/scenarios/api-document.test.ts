@@ -117,6 +117,10 @@ test('configuration', async () => {
   await call('GET', 'access-keys/kept/api-key');
   await call('GET', '/access-keys/{kept}/api-key');
   await call('POST', 'access-keys/kept/rotate');
+  await call('POST', 'access-keys/kept/rotate', { overlap_hours: 2 });
+  await call('POST', 'access-keys/kept/end-overlap');
+  await call('GET', 'access-keys/kept/use');
+  await call('POST', 'access-keys/kept/accept-addresses');
   await call('POST', 'load-balancers', { name: 'pool', aliases: ['pond'], entries: [{ model: 'alpha ok' }, { model: 'beta ok' }] }, { wanted: 201 });
   await call('POST', 'load-balancers/pool/pins', { access_key: 'kept', entry: 'alpha ok' }, { wanted: 201 });
   await call('POST', 'load-balancers/pool/pins', { access_key: 'kept', entry: 'alpha ok' }, { wanted: 409 });

@@ -1,6 +1,6 @@
 /** Applies the delta of one commit to a snapshot. Twenty thousand unchanged keys are shared by reference instead of being parsed again. */
 import type { CatalogDelta, SectionDelta, Snapshot } from '@model-gateway/contracts';
-import { deepFreeze, indexNames } from './snapshot.ts';
+import { deepFreeze, indexNames, indexPreviousKeys } from './snapshot.ts';
 
 export function applyDelta(previous: Snapshot, revision: number, delta: CatalogDelta): Snapshot {
   const upstreams = apply(previous.upstreams, delta.upstreams, nameOf, sorted);
@@ -15,7 +15,9 @@ export function applyDelta(previous: Snapshot, revision: number, delta: CatalogD
   const pins = applyPins(previous.pins, delta.load_balancer_pins);
   const sameNames = models === previous.models && loadBalancers === previous.loadBalancers;
   const names = sameNames ? previous.names : indexNames(models, loadBalancers);
-  return Object.freeze({ revision, upstreams, models, loadBalancers, pins, names, keyGroups, pricing, mcpServers, searchProviders, searchConfig, accessKeys });
+  const previousKeys = indexPreviousKeys(accessKeys, previous);
+  const named = { upstreams, models, loadBalancers, pins, names, keyGroups, pricing, mcpServers, searchProviders, searchConfig };
+  return Object.freeze({ revision, ...named, accessKeys, previousKeys });
 }
 
 const applyConfig = (previous: Snapshot['searchConfig'], delta: CatalogDelta['search_config']): Snapshot['searchConfig'] => {

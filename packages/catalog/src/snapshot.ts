@@ -29,7 +29,16 @@ export function buildSnapshot(rows: CatalogRows, previous?: Snapshot | null): Sn
     searchProviders,
     searchConfig,
     accessKeys,
+    previousKeys: indexPreviousKeys(accessKeys, previous),
   });
+}
+
+/** Few keys have an old value that still works: a walk over all is done only when a key changed. */
+export function indexPreviousKeys(keys: Snapshot['accessKeys'], before: Snapshot | null | undefined): NonNullable<Snapshot['previousKeys']> {
+  if (before?.previousKeys && before.accessKeys === keys) return before.previousKeys;
+  const found = new Map<string, AccessKeyRecord>();
+  for (const key of keys.values()) if (key.previous) found.set(key.previous.hash, key);
+  return found;
 }
 
 const shareConfig = (row: SearchConfig | undefined, previous: SearchConfig | null | undefined): SearchConfig | null => {
@@ -63,6 +72,8 @@ const sameKey = (a: AccessKeyRecord, b: AccessKeyRecord): boolean =>
   a.group === b.group &&
   a.enabled === b.enabled &&
   a.expires_at === b.expires_at &&
+  a.previous?.hash === b.previous?.hash &&
+  a.previous?.until === b.previous?.until &&
   sameLimits(a, b);
 
 /** Most keys have none. */

@@ -1,4 +1,6 @@
 /** Types and constant tables that all services share. No behaviour. */
+
+export * from './address-key.ts';
 export * from './audit.ts';
 export * from './audit-log-message.ts';
 export * from './dead-letter.ts';
@@ -11,6 +13,7 @@ export * from './entities/mcp-server.ts';
 export * from './entities/model.ts';
 export * from './entities/name.ts';
 export * from './entities/on-break.ts';
+export * from './entities/owner.ts';
 export * from './entities/pricing.ts';
 export * from './entities/scripts.ts';
 export * from './entities/search.ts';

@@ -36,6 +36,8 @@ export interface Snapshot {
   searchConfig: SearchConfig | null;
   /** By lower-case hex SHA-256 of the key. */
   accessKeys: ReadonlyMap<string, AccessKeyRecord>;
+  /** Keys whose last rotation left the old value working for a while, by the hash of that value; who lets somebody in looks at its `until`. */
+  previousKeys?: ReadonlyMap<string, AccessKeyRecord>;
 }
 
 /** What one commit changed, so that receivers need not load everything. `gone` is applied before `put`. */

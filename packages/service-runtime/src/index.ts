@@ -1,5 +1,4 @@
 /** Start, stop, health, signals, composition. */
-export * from './address-key.ts';
 export * from './compose.ts';
 export * from './descriptor-limit.ts';
 export * from './listen.ts';

@@ -26,6 +26,8 @@ export type { ConsoleSession, NewConsoleSession, Sessions, SignInCode } from './
 export type { ConsoleUserChange, NewConsoleUser, UserReader, UserWriter } from './console/users.ts';
 export type { DeadLetterQuery, DeadLetters } from './dead-letters/dead-letters.ts';
 export type { CatalogHistory, Commit, CommitAuthor, CommitPage } from './history/history.ts';
+export type { KeyAddress, KeyAddresses } from './key-use/key-addresses.ts';
+export type { KeyUse, KeyUsePart, KeyUseQuery } from './key-use/read-key-use.ts';
 export { type OpenOptions, openStorage, type Storage, type StorageLogger, type StorageTarget } from './open-storage.ts';
 export { type RequestFilters, type RequestPage, type RequestQuery, searchedColumns } from './requests/list-rows.ts';
 export type { RequestStats } from './requests/request-stats.ts';

@@ -11,6 +11,7 @@ import type { StorageDialect } from './dialects/dialect.ts';
 import { createPostgresDialect } from './dialects/postgres.ts';
 import { createSqliteDialect } from './dialects/sqlite.ts';
 import { type CatalogHistory, createHistory } from './history/history.ts';
+import { createKeyAddresses, type KeyAddresses } from './key-use/key-addresses.ts';
 import { createMcpTools, type McpTools } from './mcp/mcp-tools.ts';
 import { createMigrationProvider } from './migrations/index.ts';
 import { createLastUsed, type LastUsed } from './requests/last-used.ts';
@@ -58,6 +59,8 @@ export interface Storage {
   readonly mcpTools: McpTools;
   readonly history: CatalogHistory;
   readonly lastUsed: LastUsed;
+  /** From which addresses access keys were used. */
+  readonly keyAddresses: KeyAddresses;
   /** Console users and their sessions. */
   readonly console: ConsoleStore;
   /** Brings the schema up to date. Several processes may do so at once. Rejects `service_unavailable` when the database is unavailable. */
@@ -86,6 +89,7 @@ export function openStorage(target: StorageTarget, { logger, now = Date.now, his
     mcpTools: createMcpTools(db, dialect),
     history: createHistory(db, dialect),
     lastUsed: createLastUsed(db, dialect, now),
+    keyAddresses: createKeyAddresses(db, dialect),
     console: createConsoleStore(db, dialect, now),
     requests: threaded ?? createRequestStats(db, dialect, now),
     async migrate() {

@@ -22,6 +22,20 @@ export interface AccessKeyColumns extends ResourceColumns {
   hash: string;
   /** null for anonymous keys. */
   sealed: string | null;
+  /** Empty: nobody's. Folded by `foldPerson`. */
+  owner: string;
+  /** Of the value that the last rotation left working for a while. */
+  previous_hash: string | null;
+}
+
+/** An address that a key was used from; IPv6 by its /64. Times in ms since the epoch. */
+export interface KeyAddressColumns {
+  access_key: string;
+  address: string;
+  first_at: number;
+  last_at: number;
+  /** When somebody said that it is the owner's; null: nobody did. */
+  accepted_at: number | null;
 }
 
 export interface PricingColumns extends ResourceColumns {
@@ -355,6 +369,7 @@ export interface Database {
   models: ModelColumns;
   key_groups: ResourceColumns;
   access_keys: AccessKeyColumns;
+  key_addresses: KeyAddressColumns;
   model_pricing: PricingColumns;
   mcp_servers: ResourceColumns;
   mcp_tools: McpToolColumns;

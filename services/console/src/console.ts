@@ -20,6 +20,7 @@ import { deadLetterRoutes } from './api/dead-letter-routes.ts';
 import { healthRoutes } from './api/health-routes.ts';
 import { historyRoutes } from './api/history-routes.ts';
 import { keyLookupRoutes } from './api/key-lookup-routes.ts';
+import { keyUseRoutes } from './api/key-use-routes.ts';
 import { limitRoutes } from './api/limit-routes.ts';
 import { logRoutes } from './api/log-routes.ts';
 import { mcpRoutes } from './api/mcp-routes.ts';
@@ -245,6 +246,7 @@ function createRoutes(context: ConsoleContext, now: () => number): Route[] {
     ...resources.flatMap((resource) => resourceRoutes(resource, context)),
     ...searchConfigRoutes(searchConfigOperations, context),
     ...accessKeyRoutes(accessKeyOperations, context),
+    ...keyUseRoutes(context),
     ...mcpRoutes(context),
     ...ssoLoginRoutes(upstreamOperations, context),
     ...ssoRoutes(upstreamOperations, context),

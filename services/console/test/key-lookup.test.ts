@@ -25,7 +25,10 @@ test('an access key is found by its whole value, and by nothing less', async () 
   const { status, body } = await lookup(value);
   expect([status, body]).toEqual([
     200,
-    { access_key: { name: 'interns', group: 'team', enabled: false, expires_at: null, last_used_at: null }, upstream_keys: [] },
+    {
+      access_key: { name: 'interns', group: 'team', owner: '', enabled: false, expires_at: null, last_used_at: null, superseded: null },
+      upstream_keys: [],
+    },
   ]);
   expect((await lookup(` ${value}\n`)).body).toEqual(body);
   for (const part of [value.slice(0, -1), value.slice(-4), value.slice(0, 7), `${value}x`, '%', '*', 'interns'])

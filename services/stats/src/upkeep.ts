@@ -28,6 +28,8 @@ const daysAhead = 2;
 const minutesKeptMs = 36 * 3_600_000;
 /** Messages that were set aside are looked at soon or never. */
 const lettersKeptMs = 30 * dayMs;
+/** An address that a key was not used from for so long is new again. */
+const addressesKeptMs = 90 * dayMs;
 
 export function createUpkeep({ storage, logger, keep, snapshot, now, everyMs = 3_600_000 }: UpkeepDeps): Upkeep {
   let timer: NodeJS.Timeout | undefined;
@@ -45,6 +47,7 @@ export function createUpkeep({ storage, logger, keep, snapshot, now, everyMs = 3
       if (turns > 0) logger.info({ turns }, 'expired turns were forgotten');
       const tasks = await storage.tasks.prune();
       if (tasks > 0) logger.info({ tasks }, 'expired tasks were forgotten');
+      await storage.keyAddresses.prune(now() - addressesKeptMs);
       const present = snapshot();
       const orphans = present ? await forgetOrphans(storage.turns, present, () => stopped) : 0;
       if (orphans > 0) logger.info({ turns: orphans }, 'turns of deleted access keys were forgotten');

@@ -35,7 +35,10 @@ export const mcpServerRow = ({ id, document }: Row<McpServerDocument>): McpServe
 export const searchProviderRow = ({ id, document }: Row<SearchProviderDocument>): SearchProviderRecord => ({ id, ...document });
 export const searchConfigRow = ({ document }: Row<SearchConfigDocument>): SearchConfig => document;
 export const groupRow = ({ document }: Row<KeyGroupDocument>): KeyGroup => document;
-export const keyRow = ({ id, document: { name, group, enabled, expires_at, hash, rate_limit, budget } }: Row<AccessKeyDocument>): AccessKeyRecord => ({
+export const keyRow = ({
+  id,
+  document: { name, group, enabled, expires_at, hash, rate_limit, budget, previous },
+}: Row<AccessKeyDocument>): AccessKeyRecord => ({
   name,
   group,
   enabled,
@@ -45,6 +48,7 @@ export const keyRow = ({ id, document: { name, group, enabled, expires_at, hash,
   // Empty fields are left out: a catalog holds tens of thousands of keys.
   ...(rate_limit !== undefined && rate_limit !== 'inherit' && { rate_limit }),
   ...(budget && { budget }),
+  ...(previous && { previous: { hash: previous.hash, until: Date.parse(previous.until) } }),
 });
 
 /** How the rows of a section appear in snapshots, and the key by which each is found there. */

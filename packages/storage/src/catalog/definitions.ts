@@ -1,4 +1,5 @@
 /** The tables of configuration resources. */
+import { foldPerson } from '@model-gateway/contracts';
 import type {
   AccessKeyDocument,
   KeyGroupDocument,
@@ -89,9 +90,12 @@ export const keyGroupDefinition: ResourceDefinition<KeyGroupDocument> = {
 export const accessKeyDefinition: ResourceDefinition<AccessKeyDocument> = {
   table: 'access_keys',
   section: 'access_keys',
-  sortable: { ...always, group: 'group_name' },
-  searched: ['name', 'group_name'],
+  sortable: { ...always, group: 'group_name', owner: 'owner' },
+  searched: ['name', 'group_name', 'owner'],
   // Hash and sealed value are stored in their columns only: a copy inside the JSON could go stale.
-  toColumns: ({ hash, sealed, ...json }) => ({ columns: { group_name: json.group, hash, sealed }, json }),
+  toColumns: ({ hash, sealed, ...json }) => ({
+    columns: { group_name: json.group, hash, sealed, owner: foldPerson(json.owner ?? ''), previous_hash: json.previous?.hash ?? null },
+    json,
+  }),
   fromColumns: (json: Omit<AccessKeyDocument, 'hash' | 'sealed'>, row) => ({ ...json, hash: row.hash ?? '', sealed: row.sealed ?? null }),
 };

@@ -34,6 +34,10 @@ export interface AccessKeyDocument {
   /** Absent in rows written by earlier versions. */
   rate_limit?: KeyRateLimit | 'inherit';
   budget?: Budget | null;
+  /** Whose key it is; absent in rows written by earlier versions, as `previous`. */
+  owner?: string;
+  /** The value that the last rotation replaced, while it goes on working; `until`: ISO 8601. */
+  previous?: { mask: string; hash: string; until: string } | null;
   /** First and last characters of the key, for lists. */
   mask: string;
   /** Lower-case hex SHA-256. */

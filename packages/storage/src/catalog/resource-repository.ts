@@ -1,4 +1,5 @@
 /** Reads and writes one table of configuration resources; the tables differ only in their definition. */
+import { foldPerson } from '@model-gateway/contracts';
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import type { AccessKeyColumns, Database, ModelColumns, PricingColumns, ResourceColumns } from '../schema.ts';
@@ -13,7 +14,7 @@ export interface ListQuery {
   /** Literal text, searched in the definition's columns. */
   search?: string;
   /** Look-up columns that must hold just this. */
-  equal?: Partial<Record<'upstream' | 'group_name' | 'model', string>>;
+  equal?: Partial<Record<'upstream' | 'group_name' | 'model' | 'owner', string>>;
   /** Of what has tags: all of these. */
   tags?: readonly string[];
   /** A column of the definition's `sortable`. Default: name. */
@@ -27,7 +28,9 @@ export interface ListPage<D> {
 }
 
 /** Columns that only some tables have. */
-type OwnColumns = Partial<Pick<ModelColumns, 'upstream'> & Pick<PricingColumns, 'model'> & Pick<AccessKeyColumns, 'group_name' | 'hash' | 'sealed'>>;
+type OwnColumns = Partial<
+  Pick<ModelColumns, 'upstream'> & Pick<PricingColumns, 'model'> & Pick<AccessKeyColumns, 'group_name' | 'hash' | 'sealed' | 'owner' | 'previous_hash'>
+>;
 type AnyColumns = ResourceColumns & OwnColumns;
 
 /** How one table of configuration resources maps documents to columns. */
@@ -53,7 +56,7 @@ export interface ResourceRepository<D extends { name: string }> {
   /** Rows that may have an object in this field, by name: filtered by their JSON text, so that the others are not parsed. */
   withObject(field: string): Promise<StoredResource<D>[]>;
   /** Rows that have this value in a look-up column, at most `limit`, by name. */
-  where(column: 'upstream' | 'group_name' | 'hash', value: string, limit: number): Promise<StoredResource<D>[]>;
+  where(column: 'upstream' | 'group_name' | 'hash' | 'previous_hash' | 'owner', value: string, limit: number): Promise<StoredResource<D>[]>;
 }
 
 /** Writes one table of configuration resources, inside a catalog transaction. */
@@ -89,7 +92,8 @@ export function createRepository<D extends { name: string }>(
     },
     async list({ page, pageSize, search, equal = {}, tags = [], sort }) {
       let matching = search ? rows().where((eb) => eb.or(definition.searched.map((column) => dialect.contains(eb.ref(column), search)))) : rows();
-      for (const [column, value] of Object.entries(equal)) matching = matching.where(sql<SqlBool>`${sql.ref(column)} = ${value}`);
+      for (const [column, value] of Object.entries(equal))
+        matching = matching.where(sql<SqlBool>`${sql.ref(column)} = ${column === 'owner' ? foldPerson(value) : value}`);
       for (const tag of tags) matching = matching.where((eb) => dialect.holds(eb.ref('document'), 'tags', tag));
       const { total } = await matching.select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow();
       const column = definition.sortable[sort?.column ?? 'name'] ?? 'name';

@@ -29,6 +29,8 @@ import { searchTables } from './0024-search.ts';
 import { taskFacts } from './0025-task-facts.ts';
 import { mcpToolTable } from './0026-mcp-tools.ts';
 import { ssoTables } from './0027-sso-credentials.ts';
+import { keyOwners } from './0037-key-owners.ts';
+import { keyAddresses } from './0038-key-addresses.ts';
 
 const migrations: Record<string, (types: StorageDialect['types'], dialect: StorageDialect) => Migration> = {
   '0001-catalog': catalogTables,
@@ -59,6 +61,8 @@ const migrations: Record<string, (types: StorageDialect['types'], dialect: Stora
   '0025-task-facts': taskFacts,
   '0026-mcp-tools': mcpToolTable,
   '0027-sso-credentials': ssoTables,
+  '0037-key-owners': keyOwners,
+  '0038-key-addresses': keyAddresses,
 };
 
 export const createMigrationProvider = (dialect: StorageDialect): MigrationProvider => ({

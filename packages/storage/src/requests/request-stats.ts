@@ -2,6 +2,8 @@
 import type { RequestRow, SpendOwner } from '@model-gateway/contracts';
 import type { Kysely } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';
+import { AddressBook } from '../key-use/note-addresses.ts';
+import { type KeyUse, type KeyUseQuery, readKeyUse } from '../key-use/read-key-use.ts';
 import type { Database } from '../schema.ts';
 import { addAttemptSums, noteTouched } from '../stats/attempts.ts';
 import { CountLater } from '../stats/count-later.ts';
@@ -44,6 +46,8 @@ export interface RequestStats {
   readAttempts(query: AttemptQuery): Promise<AttemptGroup[]>;
   /** What became of the latest attempts, by key entry, model and outcome. */
   readRecentAttempts(query: RecentQuery): Promise<RecentAnswer>;
+  /** Where, with what and for which models a key was used, by its latest requests. */
+  readKeyUse(query: KeyUseQuery): Promise<KeyUse>;
   /** Deletes what is older than its retention. Resolves with what was deleted. */
   prune(keep: Keep, stopped?: () => boolean): Promise<{ rows: number; partitions: number }>;
   /** Millionths, one figure for each owner. */
@@ -61,6 +65,7 @@ export interface RequestBook extends RequestStats {
 export function createRequestStats(db: Kysely<Database>, dialect: StorageDialect, now: () => number): RequestBook {
   const writeRows = createRowWriter(dialect);
   const series = new SeriesBook();
+  const addresses = new AddressBook();
   const days = dialect.partitionsByDay ? new DayPartitions(db) : null;
 
   /** Everything that rows add up to. */
@@ -83,9 +88,14 @@ export function createRequestStats(db: Kysely<Database>, dialect: StorageDialect
     try {
       await prepareDays(rows);
       let changes: Change[] = [];
+      let remember = () => {};
       const write = async (transaction: Kysely<Database>): Promise<Change[]> => {
         changes = await writeRows(transaction, rows);
         await noteTouched(
+          transaction,
+          changes.map(({ after }) => after),
+        );
+        remember = await addresses.note(
           transaction,
           changes.map(({ after }) => after),
         );
@@ -93,6 +103,7 @@ export function createRequestStats(db: Kysely<Database>, dialect: StorageDialect
       };
       if (later) await later.write(write);
       else (await db.transaction().execute(async (transaction) => count(transaction, [Tally.of(await write(transaction))])))();
+      remember();
       const given = new Set(rows);
       return changes.flatMap(({ after }) => (given.has(after) ? [] : [decodeRow(after)]));
     } catch (error) {
@@ -149,5 +160,6 @@ export function createRequestStats(db: Kysely<Database>, dialect: StorageDialect
     },
     spent: (owners) => flush().then(() => translate(() => readSpent(db, owners))),
     listRows: (query) => listRows(db, dialect, query),
+    readKeyUse: (query) => readKeyUse(db, dialect, query),
   };
 }

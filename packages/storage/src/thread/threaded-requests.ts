@@ -95,6 +95,7 @@ export function createThreadedRequests(file: string): ThreadedRequests {
     readSessions: plain('readSessions'),
     readAttempts: plain('readAttempts'),
     readRecentAttempts: plain('readRecentAttempts'),
+    readKeyUse: plain('readKeyUse'),
     spent: plain('spent'),
     prune: (keep, stopped = () => false) => askUntil({ id: next++, call: 'prune', keep }, stopped),
     async close() {

@@ -3,6 +3,7 @@ import { sealedAs } from '@model-gateway/contracts';
 import { mintAccessKey } from '@model-gateway/secrets';
 import type { AccessKeyDocument, CatalogReader, StoredResource } from '@model-gateway/storage';
 import type { Request, Response } from 'express';
+import { z } from 'zod';
 import { actorNameOf, auditOf } from '../audit/audit-of.ts';
 import type { ConsoleContext } from '../context.ts';
 import { commit } from '../history/commit.ts';
@@ -10,8 +11,13 @@ import { Problem } from '../problem.ts';
 import { sealValue } from '../resources/access-keys.ts';
 import { etagMatches, formatEtag } from '../resources/etag.ts';
 import type { ResourceOperations } from '../resources/operations.ts';
+import { readInput } from '../validation/read-input.ts';
 import { copiedKey } from './answers/configuration.ts';
 import { base, parameter, type Route } from './route.ts';
+
+const hourMs = 3_600_000;
+/** A month is time enough for everybody who has the old value. */
+const rotateBody = z.strictObject({ overlap_hours: z.number().min(0).max(744).default(0).describe('Hours that the old value works beside the new one') });
 
 export function accessKeyRoutes(accessKeys: ResourceOperations, context: ConsoleContext): Route[] {
   const { storage, keyring, audit } = context;
@@ -46,7 +52,36 @@ export function accessKeyRoutes(accessKeys: ResourceOperations, context: Console
       method: 'post',
       path: `${base}/access-keys/{name}/rotate`,
       operationId: 'rotate_access_key',
-      summary: 'Replace the value of an access key; the new one is shown once',
+      summary: 'Replace the value of an access key; the new one is shown once. With `overlap_hours` the old value works so much longer',
+      tag: accessKeys.path,
+      body: rotateBody,
+      conditional: true,
+      status: 200,
+      answer: accessKeys.answer,
+      failures: [404, 412],
+      async handle(request, response) {
+        const name = parameter(request, 'name');
+        const { overlap_hours } = readInput(rotateBody, request.body ?? {});
+        const key = mintAccessKey();
+        const until = overlap_hours === 0 ? null : new Date(context.now() + overlap_hours * hourMs).toISOString();
+        const purpose = { action: 'rotate', entity_type: 'access_key', entity_id: name, diff: () => ({ previous_valid_until: until }) } as const;
+        const { value } = await commit(context, { request, response }, purpose, async (writer) => {
+          const stored = await find(writer, name);
+          etagMatches(stored.etag, request.get('if-match'));
+          const { mask, hash } = stored.document;
+          // One earlier value at most: a second rotation ends the time of the first value.
+          const previous = until === null ? null : { mask, hash, until };
+          await writer.accessKeys.update(stored, { ...stored.document, previous, ...sealValue(key, stored.document.anonymous, stored.id, { context }) });
+          return accessKeys.read(writer, name);
+        });
+        response.set('ETag', formatEtag(value.etag)).json({ ...value.body, key });
+      },
+    },
+    {
+      method: 'post',
+      path: `${base}/access-keys/{name}/end-overlap`,
+      operationId: 'end_access_key_overlap',
+      summary: 'The value before the last rotation stops working at once',
       tag: accessKeys.path,
       conditional: true,
       status: 200,
@@ -54,15 +89,14 @@ export function accessKeyRoutes(accessKeys: ResourceOperations, context: Console
       failures: [404, 412],
       async handle(request, response) {
         const name = parameter(request, 'name');
-        const key = mintAccessKey();
-        const purpose = { action: 'rotate', entity_type: 'access_key', entity_id: name } as const;
+        const purpose = { action: 'update', entity_type: 'access_key', entity_id: name } as const;
         const { value } = await commit(context, { request, response }, purpose, async (writer) => {
           const stored = await find(writer, name);
           etagMatches(stored.etag, request.get('if-match'));
-          await writer.accessKeys.update(stored, { ...stored.document, ...sealValue(key, stored.document.anonymous, stored.id, { context }) });
+          if (stored.document.previous) await writer.accessKeys.update(stored, { ...stored.document, previous: null });
           return accessKeys.read(writer, name);
         });
-        response.set('ETag', formatEtag(value.etag)).json({ ...value.body, key });
+        response.set('ETag', formatEtag(value.etag)).json(value.body);
       },
     },
   ];

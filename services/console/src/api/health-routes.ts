@@ -12,7 +12,7 @@ export const healthRoutes = (context: ConsoleContext): Route[] => [
     method: 'get',
     path: `${base}/attention`,
     operationId: 'read_attention',
-    summary: 'What to look at now: upstreams that fail, budgets near their end, models without a price, messages set aside',
+    summary: 'What to look at now: upstreams that fail, budgets near their end, models without a price, keys used from a new address, messages set aside',
     tag: 'statistics',
     status: 200,
     answer: attentionAnswer,

@@ -52,8 +52,9 @@ export const keyLookupRoutes = (context: ConsoleContext, attempts: Attempts): Ro
 ];
 
 async function findKey(value: string, context: ConsoleContext): Promise<Found> {
+  const hash = hashAccessKey(value);
   const { owner, upstreams } = await context.storage.catalog.read(async (reader) => ({
-    owner: (await reader.accessKeys.where('hash', hashAccessKey(value), 1))[0]?.document,
+    owner: ((await reader.accessKeys.where('hash', hash, 1))[0] ?? (await reader.accessKeys.where('previous_hash', hash, 1))[0])?.document,
     upstreams: await reader.upstreams.all(),
   }));
   const used = owner && (await context.storage.lastUsed([owner.name])).get(owner.name);
@@ -64,6 +65,8 @@ async function findKey(value: string, context: ConsoleContext): Promise<Found> {
           group: owner.group,
           enabled: owner.enabled,
           expires_at: owner.expires_at,
+          owner: owner.owner ?? '',
+          superseded: owner.hash === hash ? null : { valid_until: owner.previous?.until ?? null },
           last_used_at: used === undefined ? null : new Date(used).toISOString(),
         }
       : null,

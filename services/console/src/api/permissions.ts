@@ -46,6 +46,9 @@ const relative: Record<string, Methods> = {
   ...resource('key-groups'),
   ...resource('access-keys'),
   'access-keys/{name}/rotate': { post: admin },
+  'access-keys/{name}/end-overlap': { post: admin },
+  'access-keys/{name}/use': { get: everyone },
+  'access-keys/{name}/accept-addresses': { post: admin },
   // The full value of a key: a monitor reads, but does not call models with the keys of others.
   'access-keys/{name}/api-key': { get: admin },
   '/access-keys/{name}/api-key': { get: admin },

@@ -1,22 +1,29 @@
-/** What an operator should look at now: upstreams that fail, budgets near their end, models without a price, messages set aside. */
+/** What an operator should look at now: upstreams that fail, budgets near their end, models without a price, keys used from a new address, messages set aside. */
 import { grainMs, startOf } from '@model-gateway/storage';
 import type { ConsoleContext } from '../context.ts';
 import { readHealth } from '../health/read-health.ts';
 import { isBroken } from '../health/state-of-attempts.ts';
 import { readBudgets } from '../statistics/read-budgets.ts';
+import { newAddresses } from './new-addresses.ts';
 
 /** The first of each kind are listed, and counted are all. */
 const maxListed = 10;
 const unpricedMs = 24 * grainMs.hour;
 
 export async function readAttention(context: ConsoleContext) {
-  const [upstreams, budgets, unpriced, deadLetters] = await Promise.all([
+  const [upstreams, budgets, unpriced, deadLetters, addresses] = await Promise.all([
     failingUpstreams(context),
     fullBudgets(context),
     unpricedModels(context),
     context.storage.deadLetters.count(),
+    usedFromElsewhere(context),
   ]);
-  return { upstreams, budgets, unpriced, dead_letters: deadLetters };
+  return { upstreams, budgets, unpriced, dead_letters: deadLetters, new_addresses: addresses };
+}
+
+async function usedFromElsewhere(context: ConsoleContext) {
+  const found = await newAddresses(context);
+  return { total: found.length, items: found.slice(0, maxListed).map((one) => ({ ...one, addresses: one.addresses.slice(0, maxListed) })) };
 }
 
 async function failingUpstreams(context: ConsoleContext) {

@@ -21,23 +21,36 @@ export const accessKeys: Resource<AccessKeyDocument, AccessKey> = {
   path: 'access-keys',
   noun: 'access key',
   entityType: 'access_key',
-  sortable: ['name', 'created_at', 'updated_at', 'group'],
-  filters: { group: 'group_name' },
+  sortable: ['name', 'created_at', 'updated_at', 'group', 'owner'],
+  filters: { group: 'group_name', owner: 'owner' },
   tagged: true,
   schema: accessKeySchema,
   partial: accessKeySchema.partial(),
   /** `key`: a mask, but right after it was made. */
-  answer: accessKeySchema.extend({ key: z.string(), last_used_at: z.iso.datetime().nullable(), budget: budgetReplySchema.nullable().default(null) }),
+  answer: accessKeySchema.extend({
+    key: z.string(),
+    last_used_at: z.iso.datetime().nullable(),
+    previous_valid_until: z.iso.datetime().nullable().describe('Until then the value before the last rotation is let in as well'),
+    budget: budgetReplySchema.nullable().default(null),
+  }),
   reader: (reader) => reader.accessKeys,
   writer: (writer) => writer.accessKeys,
-  toInput: ({ mask: _mask, hash: _hash, sealed: _sealed, ...document }) => document,
+  toInput: ({ mask: _mask, hash: _hash, sealed: _sealed, previous: _previous, ...document }) => document,
   dropMasks: ({ key, ...fields }) => (typeof key === 'string' && isMasked(key) ? fields : { ...fields, ...(key !== undefined && { key }) }),
-  toReply: ({ mask, hash: _hash, sealed: _sealed, ...document }) => ({ ...showBudget(document), key: mask, last_used_at: null }),
-  async complete(bodies, { storage }) {
+  toReply: ({ mask, hash: _hash, sealed: _sealed, previous, ...document }) => ({
+    ...showBudget(document),
+    key: mask,
+    last_used_at: null,
+    previous_valid_until: previous?.until ?? null,
+  }),
+  async complete(bodies, { storage, now }) {
     const used = await storage.lastUsed(bodies.map(({ name }) => String(name)));
+    const at = now();
     return bodies.map((body) => {
-      const at = used.get(String(body['name']));
-      return at === undefined ? body : { ...body, last_used_at: isoTime(at) };
+      const last = used.get(String(body['name']));
+      const until = body['previous_valid_until'];
+      const over = typeof until === 'string' && Date.parse(until) <= at;
+      return { ...body, ...(last !== undefined && { last_used_at: isoTime(last) }), ...(over && { previous_valid_until: null }) };
     });
   },
   secrets: ({ hash }) => ({ key: hash }),
@@ -48,8 +61,9 @@ export const accessKeys: Resource<AccessKeyDocument, AccessKey> = {
     if (existing && existing.document.anonymous !== input.anonymous) throw invalidField(joinPath(prefix, 'anonymous'), 'cannot be changed after creation');
     const sent = isMasked(key) ? undefined : key;
     if (existing && (sent === undefined || hashOf(sent) === existing.document.hash)) {
-      const { mask, hash, sealed } = existing.document;
-      return { document: { ...input, mask, hash, sealed: sealed === null ? null : renewSeal(context.context, sealed, sealedAs.accessKey(context.id)) } };
+      const { mask, hash, sealed, previous } = existing.document;
+      const kept = { mask, hash, sealed: sealed === null ? null : renewSeal(context.context, sealed, sealedAs.accessKey(context.id)) };
+      return { document: { ...input, ...kept, ...(previous && { previous }) } };
     }
     if (existing && !context.mayReplaceKey) throw invalidField('key', 'can be given at creation only: use rotate');
     if (!existing && key !== undefined && sent === undefined) throw invalidField(joinPath(prefix, 'key'), 'is a mask, not a key');
@@ -59,7 +73,7 @@ export const accessKeys: Resource<AccessKeyDocument, AccessKey> = {
     return { document: { ...input, ...secret }, shown: { key: value } };
   },
   checkRemoval: async () => undefined,
-  toExport: ({ id, document: { mask: _mask, hash, sealed, ...document } }, context) => ({
+  toExport: ({ id, document: { mask: _mask, hash, sealed, previous: _previous, ...document } }, context) => ({
     ...showBudget(document),
     key: sealed === null ? `sha256:${hash}` : sealForExport(context.keyring.open(sealed, sealedAs.accessKey(id)), context.keyring),
   }),

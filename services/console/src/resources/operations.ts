@@ -49,7 +49,7 @@ export interface ResourceOperations {
 }
 
 /** Fields of replies that are not the client's to set: sent back with a whole object they mean nothing. */
-const readOnly = new Set(['id', 'created_at', 'updated_at', 'last_used_at', 'state', 'unavailable']);
+const readOnly = new Set(['id', 'created_at', 'updated_at', 'last_used_at', 'previous_valid_until', 'state', 'unavailable']);
 
 /** What the operations of one kind of resource have in common. */
 function createHelpers<D extends { name: string }, I extends { name: string }>(resource: Resource<D, I>, context: ConsoleContext) {

@@ -1,7 +1,7 @@
 /** Against guessing: an address with too many failures is banned for a while, a user name with many is answered more slowly. A success forgives the failures of its own name alone. */
 import { createHash } from 'node:crypto';
+import { addressKey } from '@model-gateway/contracts';
 import type { Attempts } from '@model-gateway/distributed-state';
-import { addressKey } from '@model-gateway/service-runtime';
 import { Problem } from '../problem.ts';
 
 /** Limits failed sign-ins by address. */

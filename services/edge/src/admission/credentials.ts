@@ -23,7 +23,7 @@ export const credentialHeaders: ReadonlySet<string> = new Set([...carriers, 'pro
 /** 401 for no, unknown, disabled, expired, repeated or conflicting credentials; one sentence for all, so that nothing is learnt by trying. */
 export function authenticate(request: IncomingMessage, query: URLSearchParams, snapshot: Snapshot, now: number): Principal {
   const values = collect(request, query);
-  const found = values.length === 1 ? find(values[0]!, snapshot) : lookUp(values, snapshot);
+  const found = values.length === 1 ? find(values[0]!, snapshot, now) : lookUp(values, snapshot, now);
   if (!found?.enabled || (found.expires_at !== null && found.expires_at <= now)) throw new GatewayError('unauthorized');
   const group = snapshot.keyGroups.get(found.group);
   if (!group?.enabled) throw new GatewayError('unauthorized');
@@ -32,7 +32,7 @@ export function authenticate(request: IncomingMessage, query: URLSearchParams, s
 
 /** First and last characters of the key that let the caller in. */
 export const maskOfCaller = (request: IncomingMessage, query: URLSearchParams, { key }: Principal): string =>
-  maskKey(collect(request, query).find((value) => hashAccessKey(value) === key.hash) ?? '');
+  maskKey(collect(request, query).find((value) => [key.hash, key.previous?.hash].includes(hashAccessKey(value))) ?? '');
 
 /** Every credential of the request, also those of other parties: none may be stored with a body that repeats it. */
 export const credentialsOf = (request: IncomingMessage, query: URLSearchParams): readonly string[] => collect(request, query);
@@ -70,24 +70,30 @@ function credentialOf(name: string, value: string): string {
  */
 let found: { among: Snapshot['accessKeys']; records: Map<string, AccessKeyRecord> } | undefined;
 
-function find(value: string, { accessKeys }: Snapshot): AccessKeyRecord | undefined {
+function find(value: string, { accessKeys, previousKeys }: Snapshot, now: number): AccessKeyRecord | undefined {
   if (value.length > 512) return undefined;
   if (found?.among !== accessKeys) found = { among: accessKeys, records: new Map() };
   const known = found.records.get(value);
   if (known) return known;
-  const record = accessKeys.get(hashAccessKey(value));
+  const hash = hashAccessKey(value);
+  const record = accessKeys.get(hash);
   if (record) found.records.set(value, record);
+  else if (previousKeys && previousKeys.size > 0) return findPrevious(previousKeys.get(hash), now);
   return record;
 }
 
+/** A value that was rotated away works until its time is over: looked at anew each time. */
+const findPrevious = (record: AccessKeyRecord | undefined, now: number): AccessKeyRecord | undefined =>
+  record?.previous && record.previous.until > now ? record : undefined;
+
 /** Several values: those of our own format count before others, and only one key may be meant. */
-function lookUp(all: readonly string[], snapshot: Snapshot): AccessKeyRecord | undefined {
+function lookUp(all: readonly string[], snapshot: Snapshot, now: number): AccessKeyRecord | undefined {
   const ours = all.filter(isAccessKeyFormat);
   const values = ours.length > 0 ? ours : all;
   if (ours.length > 1) throw new GatewayError('unauthorized', { message: 'Two different access keys were sent.' });
   const found = new Set<AccessKeyRecord>();
   for (const value of values) {
-    const record = find(value, snapshot);
+    const record = find(value, snapshot, now);
     if (record) found.add(record);
   }
   if (found.size > 1) throw new GatewayError('unauthorized', { message: 'Two different access keys were sent.' });

@@ -2,10 +2,10 @@
 
 import type { EdgeConfig } from '@model-gateway/config';
 import type { CounterPart } from '@model-gateway/contracts';
+import { addressKey } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { SharedState } from '@model-gateway/distributed-state';
 import type { Hit, WindowLimit } from '@model-gateway/limits';
-import { addressKey } from '@model-gateway/service-runtime';
 import { LRUCache } from 'lru-cache';
 import type { Principal } from './credentials.ts';
 

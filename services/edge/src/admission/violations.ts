@@ -1,4 +1,7 @@
-/** Publishes audit records of keys that ask for what they may not use. Repeats within a minute are counted into one record, so that a flood does not fill the table. */
+/**
+ * Publishes an audit record for each request of a key that asks for what it may not use; folding of equal ones is the reader's. While the bus takes
+ * records more slowly than they come, repeats are counted into one record, so that a flood fills no memory and none is lost.
+ */
 import type { Bus } from '@model-gateway/bus';
 import type { AuditRow } from '@model-gateway/contracts';
 import type { ErrorCode } from '@model-gateway/contracts/errors';
@@ -22,14 +25,14 @@ export interface Violation {
 const audited: ReadonlySet<ErrorCode> = new Set(['model_not_granted', 'header_denied']);
 export const isViolation = (code: ErrorCode): boolean => audited.has(code);
 
-const windowMs = 60_000;
-/** Distinct violations tracked at once; beyond that only their number is reported. */
-const maxOpen = 1_000;
+/** Records on their way at once; what comes then is counted by key, code and model. */
+const maxPending = 1_000;
+/** Distinct violations that wait; beyond that only their number is reported. */
+const maxWaiting = 10_000;
 
-interface Open {
+interface Waiting {
   violation: Violation;
-  /** Repeats since the published record. */
-  more: number;
+  count: number;
 }
 
 export interface ViolationDeps {
@@ -42,33 +45,35 @@ export interface ViolationDeps {
 
 export class Violations {
   readonly #deps: ViolationDeps;
-  readonly #open = new Map<string, Open>();
+  readonly #waiting = new Map<string, Waiting>();
+  #pending = 0;
   #beyond = 0;
-  #timer: NodeJS.Timeout | undefined;
 
   constructor(deps: ViolationDeps) {
     this.#deps = deps;
   }
 
   note(violation: Violation): void {
+    if (this.#pending < maxPending && this.#waiting.size === 0) return this.#publish(violation, 1);
     const id = `${violation.key}\n${violation.code}\n${violation.model ?? ''}`;
-    const known = this.#open.get(id);
-    this.#timer ??= setTimeout(() => this.close(), windowMs).unref();
-    if (known) known.more++;
-    else if (this.#open.size >= maxOpen) this.#beyond++;
-    else {
-      this.#open.set(id, { violation, more: 0 });
-      this.#publish(violation, 1);
-    }
+    const known = this.#waiting.get(id);
+    if (known) known.count++;
+    else if (this.#waiting.size >= maxWaiting) this.#beyond++;
+    else this.#waiting.set(id, { violation, count: 1 });
   }
 
-  /** Ends the minute: publishes what was only counted so far. */
+  /** Publishes what waits, whatever is still on its way: the process ends. */
   close(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    for (const { violation, more } of this.#open.values()) if (more > 0) this.#publish(violation, more);
+    this.#publishWaiting(Number.POSITIVE_INFINITY);
+  }
+
+  #publishWaiting(max: number): void {
+    for (const [id, { violation, count }] of this.#waiting) {
+      if (this.#pending >= max) return;
+      this.#waiting.delete(id);
+      this.#publish(violation, count);
+    }
     if (this.#beyond > 0) this.#deps.logger.warn({ violations: this.#beyond }, 'more access violations than are recorded one by one');
-    this.#open.clear();
     this.#beyond = 0;
   }
 
@@ -85,6 +90,13 @@ export class Violations {
       ip_address: clientIp,
       request_id: requestId,
     };
-    bus.publishDurable('audit.violation', row.id, row).catch((error: unknown) => logger.error({ error, record: row }, 'audit record could not be published'));
+    this.#pending++;
+    void bus
+      .publishDurable('audit.violation', row.id, row)
+      .catch((error: unknown) => logger.error({ error, record: row }, 'audit record could not be published'))
+      .finally(() => {
+        this.#pending--;
+        if (this.#waiting.size > 0) this.#publishWaiting(maxPending);
+      });
   }
 }

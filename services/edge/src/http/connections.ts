@@ -1,8 +1,8 @@
 /** Callers' connections: how many there may be, how many of one address, and which of them send a body too slowly. */
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { addressKey } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
-import { addressKey } from '@model-gateway/service-runtime';
 import type { Logger, Metrics } from '@model-gateway/telemetry';
 
 /** How often bodies are looked at. Two looks in a row make the ten seconds of the rule. */

@@ -5,6 +5,7 @@ import type { historyDiff, historyPage } from './configuration.ts';
 import type { deadLetterPage } from './dead-letters.ts';
 import type { healthAnswer, upstreamTest } from './health.ts';
 import type { lookupAnswer } from './key-lookup.ts';
+import type { keyUseAnswer } from './key-use.ts';
 import type { requestDetails, requestRow } from './request-row.ts';
 import type { balancerNodes, explanation, fetchedModels, keyMonitor, limitStatus, modelOperations, modelTest, pin, ruleTest, scriptTest } from './routing.ts';
 import type { resourceState } from './state.ts';
@@ -24,6 +25,8 @@ export type TopAnswer = z.output<typeof statsTop>;
 export type TopItem = TopAnswer['items'][number];
 /** Whose a value is. */
 export type FoundKey = z.output<typeof lookupAnswer>;
+/** Where and when a key was used. */
+export type KeyUse = z.output<typeof keyUseAnswer>;
 /** The models that an upstream names. */
 export type FetchedModels = z.output<typeof fetchedModels>;
 /** The use of all limits. */

@@ -1,7 +1,7 @@
 /** Answers of statistics: figures over time and by what they are told apart by, budgets. */
 import { attemptDimensions, dimensions } from '@model-gateway/storage/dimensions';
 import { z } from 'zod';
-import { count, epochMs, maybeText, micros, money, text } from './common.ts';
+import { count, epochMs, instant, maybeText, micros, money, text } from './common.ts';
 import { lastFailure } from './health.ts';
 import { resourceState } from './state.ts';
 
@@ -112,5 +112,8 @@ export const attentionAnswer = z.strictObject({
   unpriced: z
     .strictObject({ total: count, requests: count, share: number, items: z.array(z.strictObject({ model: text, requests: count })) })
     .describe('Models without a price that were used in the last 24 hours'),
+  new_addresses: z
+    .strictObject({ total: count, items: z.array(z.strictObject({ access_key: text, addresses: z.array(text), first_at: instant })) })
+    .describe('Keys that were used in the last 24 hours from an address they had not been used from before, which nobody accepted'),
   dead_letters: count,
 });

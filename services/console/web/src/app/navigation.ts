@@ -60,7 +60,7 @@ export const navigation: readonly { id: string; entries: readonly NavigationEntr
       { id: 'models', to: '/models', icon: IconBox },
       { id: 'load-balancers', to: '/load-balancers', icon: IconScale },
       { id: 'key-groups', to: '/key-groups', icon: IconUsersGroup },
-      { id: 'access-keys', to: '/access-keys', icon: IconKey },
+      { id: 'access-keys', to: '/access-keys', icon: IconKey, tabs: ['/key-use'] },
       { id: 'pricing', to: '/pricing', icon: IconCoins },
       { id: 'mcp-servers', to: '/mcp-servers', icon: IconTool },
       { id: 'web-search', to: '/web-search', icon: IconWorldSearch },

@@ -16,6 +16,7 @@ const pages = [
   ['/load-balancers', () => import('../pages/load-balancers/load-balancers-page.tsx'), 'LoadBalancersPage'],
   ['/key-groups', () => import('../pages/key-groups/key-groups-page.tsx'), 'KeyGroupsPage'],
   ['/access-keys', () => import('../pages/access-keys/access-keys-page.tsx'), 'AccessKeysPage'],
+  ['/key-use', () => import('../pages/key-use/key-use-page.tsx'), 'KeyUsePage'],
   ['/upstreams', () => import('../pages/upstreams/upstreams-page.tsx'), 'UpstreamsPage'],
   ['/pricing', () => import('../pages/pricing/pricing-page.tsx'), 'PricingPage'],
   ['/web-search', () => import('../pages/web-search/web-search-page.tsx'), 'WebSearchPage'],

@@ -10,6 +10,10 @@ export interface AccessKey {
   group: string;
   enabled: boolean;
   expires_at: string | null;
+  /** An e-mail address or the name of a console user; empty: nobody. */
+  owner?: string;
+  /** Until then the value before the last rotation is let in as well. */
+  previous_valid_until?: string | null;
   last_used_at: string | null;
   description: string;
   tags: string[];

@@ -1,12 +1,10 @@
 /** Access keys of callers. A key's value is shown once when it is created; later it can be copied by users with that right. */
 import { Badge, Button, Group, PasswordInput, Switch, TagsInput, Text, Textarea, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { IconKey, IconMessagesOff, IconRefresh } from '@tabler/icons-react';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { IconKey, IconMessagesOff } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { revealKey } from '../../api/access-key-value.ts';
-import { call, path } from '../../api/client.ts';
 import { useDeleteTurns } from '../../api/turns.ts';
 import { ask } from '../../components/ask.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
@@ -32,8 +30,9 @@ import { StateBadge } from '../../components/state-badge.tsx';
 import { useFilter, useFilters } from '../../components/use-address-state.ts';
 import { useIsAdmin } from '../../session/use-me.ts';
 import type { AccessKey } from './access-key.ts';
-import { FindKey, RequestsLink } from './find-key.tsx';
+import { FindKey, KeyLink, RequestsLink } from './find-key.tsx';
 import { NewKey } from './new-key.tsx';
+import { RotateButton } from './rotate-key.tsx';
 
 interface KeyForm extends Record<string, unknown> {
   name: string;
@@ -44,6 +43,7 @@ interface KeyForm extends Record<string, unknown> {
   expires_at: string;
   /** As it is stored: the input knows minutes alone. */
   stored_expiry: string | null;
+  owner: string;
   description: string;
   tags: string[];
   rate_limit: KeyLimitForm;
@@ -58,6 +58,7 @@ const empty: KeyForm = {
   enabled: true,
   expires_at: '',
   stored_expiry: null,
+  owner: '',
   description: '',
   tags: [],
   rate_limit: keyLimitForm(undefined),
@@ -79,6 +80,7 @@ const toForm = (key: AccessKey): KeyForm => ({
   enabled: key.enabled,
   expires_at: toLocalInput(key.expires_at),
   stored_expiry: key.expires_at,
+  owner: key.owner ?? '',
   description: key.description,
   tags: key.tags,
   rate_limit: keyLimitForm(key.rate_limit),
@@ -96,6 +98,7 @@ const toBody = ({ key, stored_expiry, ...form }: KeyForm) => ({
   ...form,
   ...(key.trim() && { key: key.trim() }),
   name: form.name.trim(),
+  owner: form.owner.trim(),
   expires_at: expiryOf({ ...form, key, stored_expiry }),
   rate_limit: keyLimitBody(form.rate_limit),
   budget: budgetBody(form.budget),
@@ -106,6 +109,7 @@ export function AccessKeysPage() {
   const isAdmin = useIsAdmin();
   const [group, setGroup] = useFilter('group');
   const [tags, setTags] = useFilters('tags');
+  const [owner] = useFilter('owner');
   const [shown, setShown] = useState<AccessKey | null>(null);
   const columns: Column<AccessKey>[] = [
     {
@@ -122,6 +126,7 @@ export function AccessKeysPage() {
       ),
     },
     { id: 'group', title: t('group'), sort: 'group', cell: ({ group }) => <span className="anywhere">{group}</span> },
+    { id: 'owner', title: t('owner'), sort: 'owner', wide: true, cell: ({ owner }) => <span className="anywhere">{owner}</span> },
     {
       id: 'used',
       title: t('lastUsed'),
@@ -151,7 +156,7 @@ export function AccessKeysPage() {
           {isAdmin && <FindKey />}
         </>
       }
-      query={{ group: group ?? undefined, tags: tags.length > 0 ? tags.join(',') : undefined }}
+      query={{ group: group ?? undefined, owner: owner ?? undefined, tags: tags.length > 0 ? tags.join(',') : undefined }}
       drawer={(name, close) => <KeyDrawer name={name} onClose={close} onShow={setShown} />}
     >
       {shown && <NewKey shown={shown} onClose={() => setShown(null)} />}
@@ -189,6 +194,7 @@ function KeyDrawer({ name, onClose, onShow }: { name: string | null; onClose: ()
           <RotateButton name={stored.name} onRotated={onShow} />
           <DeleteTurnsButton name={stored.name} />
           <RequestsLink name={stored.name} />
+          <KeyLink name={stored.name} label={t('itsUse')} />
         </>
       )}
     >
@@ -206,6 +212,7 @@ function KeyDrawer({ name, onClose, onShow }: { name: string | null; onClose: ()
             />
             <Switch label={t('enabled')} {...form.getInputProps('enabled', { type: 'checkbox' })} />
             <TextInput label={t('expires')} description={t('expiresHint')} type="datetime-local" {...form.getInputProps('expires_at')} />
+            <TextInput label={t('owner')} description={t('ownerHint')} {...form.getInputProps('owner')} />
             <Textarea label={t('description')} autosize minRows={1} {...form.getInputProps('description')} />
             <TagsInput label={t('tags')} description={t('tagsHint')} {...form.getInputProps('tags')} />
           </Editable>
@@ -243,32 +250,6 @@ function KeyDrawer({ name, onClose, onShow }: { name: string | null; onClose: ()
         </>
       )}
     </ResourceDrawer>
-  );
-}
-
-function RotateButton({ name, onRotated }: { name: string; onRotated: (key: AccessKey) => void }) {
-  const { t } = useTranslation('access-keys');
-  const { t: common } = useTranslation();
-  const client = useQueryClient();
-  const rotate = useMutation({
-    mutationFn: () => call<AccessKey>(path('access-keys', name, 'rotate'), { method: 'POST' }),
-    onSuccess: (key) => {
-      onRotated(key);
-      return client.invalidateQueries({ queryKey: ['access-keys'] });
-    },
-    onError: describeFault,
-  });
-  const onAsk = () =>
-    ask({
-      title: t('rotateTitle', { name }),
-      children: <Text size="sm">{t('rotateHint')}</Text>,
-      labels: { confirm: t('rotate'), cancel: common('actions.cancel') },
-      onConfirm: () => rotate.mutate(),
-    });
-  return (
-    <Button variant="subtle" leftSection={<IconRefresh size={16} aria-hidden />} loading={rotate.isPending} onClick={onAsk}>
-      {t('rotate')}
-    </Button>
   );
 }
 

@@ -27,39 +27,47 @@ export function FindKey() {
 
 function FindDialog({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation('access-keys');
-  const [value, setValue] = useState('');
   const isCovered = useOverlayOpen();
+  return (
+    <Modal opened onClose={onClose} closeOnEscape={!isCovered} title={t('find')} size="lg" closeButtonProps={{ 'aria-label': t('common:actions.close') }}>
+      <FindKeyForm onLeave={onClose} />
+    </Modal>
+  );
+}
+
+/** The field for a value, and whose it is. */
+export function FindKeyForm({ onLeave }: { onLeave?: () => void }) {
+  const { t } = useTranslation('access-keys');
+  const [value, setValue] = useState('');
   const search = useMutation({ mutationFn: (key: string) => call<FoundKey>('access-keys/lookup', { method: 'POST', body: { key } }) });
   const onSubmit = (event: FormEvent) => {
     event.preventDefault();
     if (value.trim() !== '') search.mutate(value.trim());
   };
   return (
-    <Modal opened onClose={onClose} closeOnEscape={!isCovered} title={t('find')} size="lg" closeButtonProps={{ 'aria-label': t('common:actions.close') }}>
-      <Stack>
-        <form onSubmit={onSubmit}>
-          <Group align="flex-end">
-            <PasswordInput
-              flex="1 1 260px"
-              label={t('findValue')}
-              description={t('findHint')}
-              autoComplete="off"
-              value={value}
-              onChange={(event) => setValue(event.currentTarget.value)}
-            />
-            <Button type="submit" loading={search.isPending} disabled={value.trim() === ''}>
-              {t('findSubmit')}
-            </Button>
-          </Group>
-        </form>
-        {search.isError && <FaultNotice error={search.error} />}
-        {search.data && <Result found={search.data} onLeave={onClose} />}
-      </Stack>
-    </Modal>
+    <Stack>
+      <form onSubmit={onSubmit}>
+        <Group align="flex-end">
+          <PasswordInput
+            flex="1 1 260px"
+            label={t('findValue')}
+            description={t('findHint')}
+            autoComplete="off"
+            value={value}
+            onChange={(event) => setValue(event.currentTarget.value)}
+          />
+          <Button type="submit" loading={search.isPending} disabled={value.trim() === ''}>
+            {t('findSubmit')}
+          </Button>
+        </Group>
+      </form>
+      {search.isError && <FaultNotice error={search.error} />}
+      {search.data && <Result found={search.data} {...(onLeave && { onLeave })} />}
+    </Stack>
   );
 }
 
-function Result({ found: { access_key, upstream_keys }, onLeave }: { found: FoundKey; onLeave: () => void }) {
+function Result({ found: { access_key, upstream_keys }, onLeave }: { found: FoundKey; onLeave?: () => void }) {
   const { t } = useTranslation('access-keys');
   if (access_key === null && upstream_keys.length === 0) return <Text role="status">{t('foundNothing')}</Text>;
   return (
@@ -68,13 +76,17 @@ function Result({ found: { access_key, upstream_keys }, onLeave }: { found: Foun
         <Stack gap={4}>
           <Group gap="xs">
             <Text size="sm">{t('foundKey')}</Text>
-            <Anchor component={Link} to="/access-keys" search={{ edit: access_key.name } as never} onClick={onLeave} className="anywhere">
-              {access_key.name}
-            </Anchor>
+            <KeyLink name={access_key.name} {...(onLeave && { onLeave })} />
             <EnabledBadge enabled={access_key.enabled} />
           </Group>
+          {access_key.superseded && (
+            <Text size="sm">
+              {isAhead(access_key.superseded.valid_until) ? t('supersededUntil', { when: formatTime(access_key.superseded.valid_until) }) : t('superseded')}
+            </Text>
+          )}
           <Text size="sm" c="dimmed">
-            {t('group')}: {access_key.group} · {t('lastUsed')}: {access_key.last_used_at === null ? t('never') : formatTime(access_key.last_used_at)}
+            {t('group')}: {access_key.group} · {t('owner')}: {access_key.owner || '–'} · {t('lastUsed')}:{' '}
+            {access_key.last_used_at === null ? t('never') : formatTime(access_key.last_used_at)}
           </Text>
           <RequestsLink name={access_key.name} />
         </Stack>
@@ -82,7 +94,7 @@ function Result({ found: { access_key, upstream_keys }, onLeave }: { found: Foun
       {upstream_keys.map((key) => (
         <Group key={`${key.upstream} ${key.id}`} gap="xs">
           <Text size="sm">{t('foundUpstreamKey', { position: key.position })}</Text>
-          <Anchor component={Link} to="/upstreams" search={{ edit: key.upstream } as never} onClick={onLeave} className="anywhere">
+          <Anchor component={Link} to="/upstreams" search={{ edit: key.upstream } as never} {...(onLeave && { onClick: onLeave })} className="anywhere">
             {key.upstream}
           </Anchor>
           <EnabledBadge enabled={key.upstream_enabled} />
@@ -93,6 +105,17 @@ function Result({ found: { access_key, upstream_keys }, onLeave }: { found: Foun
         </Group>
       ))}
     </Stack>
+  );
+}
+
+const isAhead = (until: string | null): until is string => until !== null && Date.parse(until) > Date.now();
+
+/** Where and when the key was used, and what to do when it leaked. */
+export function KeyLink({ name, label = name, onLeave }: { name: string; label?: string; onLeave?: () => void }) {
+  return (
+    <Anchor component={Link} to="/key-use" search={{ key: name } as never} size="sm" className="anywhere" {...(onLeave && { onClick: onLeave })}>
+      {label}
+    </Anchor>
   );
 }
 

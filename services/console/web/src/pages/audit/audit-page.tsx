@@ -13,7 +13,9 @@ import { formatTime } from '../../components/format.ts';
 import { Page } from '../../components/page.tsx';
 import { SearchInput } from '../../components/search-input.tsx';
 import { useAddress, useFilter } from '../../components/use-address-state.ts';
-import { actions, entityTypes, windows } from './audit-lists.ts';
+import { KeyLink } from '../access-keys/find-key.tsx';
+import { actions, actionsOf, entityTypes, views, windows } from './audit-lists.ts';
+import { type AuditLine, accessKeyOf, foldRecords } from './fold-records.ts';
 
 export function AuditPage() {
   const { t } = useTranslation('audit');
@@ -21,9 +23,11 @@ export function AuditPage() {
   const [action, setAction] = useFilter('action');
   const [entityType, setEntityType] = useFilter('entity_type');
   const [chosen, setWindow] = useFilter('window');
+  const [chosenView, setView] = useFilter('view');
   const window = chosen !== null && Object.hasOwn(windows, chosen) ? chosen : 'day';
   const actor = typeof search['actor'] === 'object' ? '' : String(search['actor'] ?? '');
-  const query = { actor, action, entity_type: entityType };
+  const view = views.find((one) => one === chosenView) ?? 'changes';
+  const query = { actor, action: action ?? actionsOf[view], entity_type: entityType };
   const list = useInfiniteQuery({
     queryKey: ['audit', window, query],
     queryFn: ({ pageParam, signal }) =>
@@ -38,6 +42,13 @@ export function AuditPage() {
   return (
     <Page title={t('title')} hint={t('hint')}>
       <Group align="flex-end" gap="sm">
+        <Select
+          label={t('view')}
+          allowDeselect={false}
+          data={views.map((value) => ({ value, label: t(`views.${value}`) }))}
+          value={view}
+          onChange={(value) => setView(value === 'changes' ? null : value)}
+        />
         <SearchInput label={t('actor')} value={actor} onSearch={(next) => change({ actor: next || undefined }, { replace: actor !== '' })} />
         <Select
           label={t('action')}
@@ -67,7 +78,7 @@ export function AuditPage() {
       {list.isPending && <Loader />}
       {list.data && (
         <Card withBorder padding={0}>
-          {items.length === 0 ? <EmptyState icon={IconShieldCheck} title={t('emptyTitle')} hint={t('emptyHint')} /> : <Records items={items} />}
+          {items.length === 0 ? <EmptyState icon={IconShieldCheck} title={t('emptyTitle')} hint={t('emptyHint')} /> : <Records items={foldRecords(items)} />}
         </Card>
       )}
       {list.hasNextPage && (
@@ -81,7 +92,21 @@ export function AuditPage() {
   );
 }
 
-function Records({ items }: { items: readonly AuditRecord[] }) {
+/** Who did it: of a caller the name of the key, which leads to where the key was used. */
+function Actor({ record }: { record: AuditRecord }) {
+  const name = record.actor.startsWith('api_key:') ? accessKeyOf(record) : null;
+  if (name === null) return record.actor;
+  return (
+    <>
+      <KeyLink name={name} />{' '}
+      <Text span size="xs" c="dimmed" className="mono">
+        {record.actor.slice('api_key:'.length)}
+      </Text>
+    </>
+  );
+}
+
+function Records({ items }: { items: readonly AuditLine[] }) {
   const { t } = useTranslation('audit');
   const [open, setOpen] = useState<string | null>(null);
   return (
@@ -98,49 +123,55 @@ function Records({ items }: { items: readonly AuditRecord[] }) {
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {items.map(({ id, occurred_at, actor, action, entity_type, entity_id, ip_address, request_id, diff }) => (
-            <Fragment key={id}>
-              <Table.Tr>
-                <Table.Td>{formatTime(occurred_at)}</Table.Td>
-                <Table.Td className="anywhere">{actor}</Table.Td>
-                <Table.Td>
-                  <Badge variant="light" color={/failure|violation/.test(action) ? 'red' : 'gray'} tt="none">
-                    {t(`history:actions.${action}`, action)}
-                  </Badge>
-                </Table.Td>
-                <Table.Td className="anywhere">
-                  <Text span size="sm" c="dimmed">
-                    {t(`history:entities.${entity_type}`, entity_type)}
-                  </Text>{' '}
-                  {entity_id}
-                </Table.Td>
-                <Table.Td className="mono">{ip_address ?? '–'}</Table.Td>
-                <Table.Td>
-                  {(diff || request_id) && (
-                    <Button size="compact-xs" variant="subtle" aria-expanded={open === id} onClick={() => setOpen(open === id ? null : id)}>
-                      {t('details')}
-                    </Button>
-                  )}
-                </Table.Td>
-              </Table.Tr>
-              {open === id && (
+          {items.map(({ count, firstAt, ...record }) => {
+            const { id, occurred_at, action, entity_type, entity_id, ip_address, request_id, diff } = record;
+            return (
+              <Fragment key={id}>
                 <Table.Tr>
-                  <Table.Td colSpan={6}>
-                    {request_id && (
-                      <Text size="sm">
-                        {t('requestId')} <Code>{request_id}</Code>
-                      </Text>
-                    )}
-                    {diff && (
-                      <Code block className="anywhere">
-                        {JSON.stringify(diff, null, 2)}
-                      </Code>
+                  <Table.Td>{formatTime(occurred_at)}</Table.Td>
+                  <Table.Td className="anywhere">
+                    <Actor record={record} />
+                  </Table.Td>
+                  <Table.Td>
+                    <Badge variant="light" color={/failure|violation/.test(action) ? 'red' : 'gray'} tt="none">
+                      {t(`history:actions.${action}`, action)}
+                    </Badge>
+                    {count > 1 && <Text size="xs">{t('folded', { count, when: formatTime(firstAt) })}</Text>}
+                  </Table.Td>
+                  <Table.Td className="anywhere">
+                    <Text span size="sm" c="dimmed">
+                      {t(`history:entities.${entity_type}`, entity_type)}
+                    </Text>{' '}
+                    {entity_type === 'access_key' && entity_id !== '' ? <KeyLink name={entity_id} /> : entity_id}
+                  </Table.Td>
+                  <Table.Td className="mono">{ip_address ?? '–'}</Table.Td>
+                  <Table.Td>
+                    {(diff || request_id) && (
+                      <Button size="compact-xs" variant="subtle" aria-expanded={open === id} onClick={() => setOpen(open === id ? null : id)}>
+                        {t('details')}
+                      </Button>
                     )}
                   </Table.Td>
                 </Table.Tr>
-              )}
-            </Fragment>
-          ))}
+                {open === id && (
+                  <Table.Tr>
+                    <Table.Td colSpan={6}>
+                      {request_id && (
+                        <Text size="sm">
+                          {t('requestId')} <Code>{request_id}</Code>
+                        </Text>
+                      )}
+                      {diff && (
+                        <Code block className="anywhere">
+                          {JSON.stringify(diff, null, 2)}
+                        </Code>
+                      )}
+                    </Table.Td>
+                  </Table.Tr>
+                )}
+              </Fragment>
+            );
+          })}
         </Table.Tbody>
       </Table>
     </Table.ScrollContainer>

@@ -18,7 +18,7 @@ export function NeedsAttention({ isQuiet }: { isQuiet: boolean }) {
   const { t } = useTranslation('overview');
   const { data } = useQuery({ queryKey: ['attention'], queryFn: ({ signal }) => call<Attention>('attention', { signal }), refetchInterval: refreshMs });
   if (!data) return null;
-  const lines = [...upstreamLines(data), ...budgetLines(data), ...unpricedLines(data), ...letterLines(data)];
+  const lines = [...upstreamLines(data), ...budgetLines(data), ...unpricedLines(data), ...addressLines(data), ...letterLines(data)];
   if (lines.length === 0 && isQuiet) return null;
   const color = lines.length > 0 ? 'orange' : 'green';
   const Icon = lines.length > 0 ? IconAlertTriangle : IconCircleCheck;
@@ -64,6 +64,7 @@ function Line({ link, button, children }: LineProps) {
 const upstreamLines = ({ upstreams }: Attention) => upstreams.items.map((one) => <FailingUpstream key={`upstream ${one.name}`} one={one} />);
 const budgetLines = ({ budgets }: Attention) => budgets.items.map((one) => <FullBudget key={`budget ${one.kind} ${one.name}`} one={one} />);
 const unpricedLines = ({ unpriced }: Attention) => (unpriced.total > 0 ? [<Unpriced key="unpriced" unpriced={unpriced} />] : []);
+const addressLines = ({ new_addresses }: Attention) => new_addresses.items.map((one) => <NewAddress key={`address ${one.access_key}`} one={one} />);
 const letterLines = ({ dead_letters }: Attention) => (dead_letters > 0 ? [<SetAside key="letters" count={dead_letters} />] : []);
 
 function FailingUpstream({ one: { name, state, last_failure } }: { one: Attention['upstreams']['items'][number] }) {
@@ -124,6 +125,31 @@ function Unpriced({ unpriced: { total, requests, share, items } }: { unpriced: A
       button={isAdmin && <ButtonLink to="/pricing" search={{ create: 'new', model: first }} name={t('addPriceOf', { name: first })} label={t('addPrice')} />}
     >
       {t('unpriced', { count: requests, number: formatNumber(requests), share: formatPercent(share), names })}
+    </Line>
+  );
+}
+
+function NewAddress({ one: { access_key: name, addresses, first_at } }: { one: Attention['new_addresses']['items'][number] }) {
+  const { t } = useTranslation('overview');
+  const isAdmin = useIsAdmin();
+  const client = useQueryClient();
+  const accept = useMutation({
+    mutationFn: () => call(path('access-keys', name, 'accept-addresses'), { method: 'POST' }),
+    onSuccess: () => client.invalidateQueries(),
+    onError: describeFault,
+  });
+  return (
+    <Line
+      link={{ to: '/key-use', search: { key: name }, label: t('look') }}
+      button={
+        isAdmin && (
+          <Button size="compact-sm" variant="default" loading={accept.isPending} onClick={() => accept.mutate()} aria-label={t('acceptOf', { name })}>
+            {t('accept')}
+          </Button>
+        )
+      }
+    >
+      {t('newAddress', { count: addresses.length, name, addresses: addresses.join(', '), when: formatRecent(Date.parse(first_at)) })}
     </Line>
   );
 }

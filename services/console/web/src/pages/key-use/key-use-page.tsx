@@ -1,0 +1,217 @@
+/** One access key, as one looks at it when it turned up somewhere: where and when it was used, and what to do now. */
+import { Alert, Anchor, Badge, Button, Card, Group, Loader, Select, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import type { KeyUse } from '@model-gateway/console/answers';
+import { IconBan, IconCheck, IconMail } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useOne } from '../../api/resources.ts';
+import { EnabledBadge } from '../../components/enabled-badge.tsx';
+import { FaultNotice } from '../../components/fault-notice.tsx';
+import { Figure } from '../../components/figure.tsx';
+import { formatMoney, formatNumber, formatTime } from '../../components/format.ts';
+import { Page } from '../../components/page.tsx';
+import { useFilter } from '../../components/use-address-state.ts';
+import { useIsAdmin } from '../../session/use-me.ts';
+import type { AccessKey } from '../access-keys/access-key.ts';
+import { FindKeyForm } from '../access-keys/find-key.tsx';
+import { NewKey } from '../access-keys/new-key.tsx';
+import { RotateButton } from '../access-keys/rotate-key.tsx';
+import { mailTo } from './mail-to.ts';
+import { ranges, useKeyChange, useKeyUse } from './use-key-use.ts';
+import { UseTable } from './use-table.tsx';
+
+export function KeyUsePage() {
+  const { t } = useTranslation('key-use');
+  const [name] = useFilter('key');
+  const isAdmin = useIsAdmin();
+  return (
+    <Page title={name ?? t('title')} hint={t('hint')}>
+      {isAdmin && (
+        <Card withBorder component="section" aria-label={t('access-keys:find')}>
+          <FindKeyForm />
+        </Card>
+      )}
+      {name !== null && <OneKey key={name} name={name} />}
+    </Page>
+  );
+}
+
+function OneKey({ name }: { name: string }) {
+  const { t } = useTranslation('key-use');
+  const [chosen, setRange] = useFilter('days');
+  const days = ranges.find((one) => one === chosen) ?? '30';
+  const stored = useOne<AccessKey>('access-keys', name);
+  const use = useKeyUse(name, days);
+  if (stored.isError) return <FaultNotice error={stored.error} onRetry={() => stored.refetch()} />;
+  if (!stored.data) return <Loader />;
+  return (
+    <Stack gap="lg">
+      <KeyHead stored={stored.data} />
+      <Group justify="space-between" align="flex-end">
+        <Title order={3}>{t('used')}</Title>
+        <Select
+          label={t('range')}
+          allowDeselect={false}
+          data={ranges.map((value) => ({ value, label: t('days', { count: Number(value) }) }))}
+          value={days}
+          onChange={(value) => setRange(value === '30' ? null : value)}
+        />
+      </Group>
+      {use.isError && <FaultNotice error={use.error} onRetry={() => use.refetch()} />}
+      {use.isPending && <Loader />}
+      {use.data && <Use use={use.data} />}
+    </Stack>
+  );
+}
+
+function KeyHead({ stored }: { stored: AccessKey }) {
+  const { t } = useTranslation('key-use');
+  const { name, key, group, owner, enabled, expires_at, previous_valid_until } = stored;
+  const facts: [string, string][] = [
+    [t('access-keys:key'), key],
+    [t('access-keys:group'), group],
+    [t('access-keys:owner'), owner || t('nobody')],
+    [t('access-keys:expires'), expires_at === null ? t('access-keys:never') : formatTime(expires_at)],
+  ];
+  return (
+    <Card withBorder component="section" aria-label={t('theKey')}>
+      <Stack gap="sm">
+        <Group gap="sm">
+          <Anchor component={Link} to="/access-keys" search={{ edit: name } as never} fw={600} className="anywhere">
+            {name}
+          </Anchor>
+          <EnabledBadge enabled={enabled} />
+        </Group>
+        <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="xs">
+          {facts.map(([label, value]) => (
+            <div key={label}>
+              <Text size="xs" c="dimmed">
+                {label}
+              </Text>
+              <Text size="sm" className="anywhere">
+                {value}
+              </Text>
+            </div>
+          ))}
+        </SimpleGrid>
+        {previous_valid_until && <Overlap name={name} until={previous_valid_until} />}
+        <KeyActions stored={stored} />
+      </Stack>
+    </Card>
+  );
+}
+
+function Overlap({ name, until }: { name: string; until: string }) {
+  const { t } = useTranslation('key-use');
+  const isAdmin = useIsAdmin();
+  const end = useKeyChange(name, { action: 'end-overlap', method: 'POST' });
+  return (
+    <Alert color="yellow">
+      <Group justify="space-between" gap="sm">
+        <Text size="sm">{t('overlap', { when: formatTime(until) })}</Text>
+        {isAdmin && (
+          <Button size="compact-sm" variant="default" loading={end.isPending} onClick={() => end.mutate()}>
+            {t('endOverlap')}
+          </Button>
+        )}
+      </Group>
+    </Alert>
+  );
+}
+
+/** What one does with a key that leaked, in the order of haste. */
+function KeyActions({ stored: { name, owner, enabled } }: { stored: AccessKey }) {
+  const { t } = useTranslation('key-use');
+  const isAdmin = useIsAdmin();
+  const [shown, setShown] = useState<AccessKey | null>(null);
+  const change = useKeyChange(name, { method: 'PATCH', body: { enabled: !enabled } });
+  if (!isAdmin) return null;
+  return (
+    <Group gap="xs">
+      <Button
+        color={enabled ? 'red.9' : undefined}
+        variant={enabled ? 'filled' : 'default'}
+        leftSection={enabled ? <IconBan size={16} aria-hidden /> : <IconCheck size={16} aria-hidden />}
+        loading={change.isPending}
+        onClick={() => change.mutate()}
+      >
+        {t(enabled ? 'disableNow' : 'enableAgain')}
+      </Button>
+      <RotateButton name={name} variant="default" onRotated={setShown} />
+      {owner?.includes('@') ? (
+        <Button
+          component="a"
+          variant="default"
+          leftSection={<IconMail size={16} aria-hidden />}
+          href={mailTo(owner, t('mailSubject', { name }), t('mailText', { name }))}
+        >
+          {t('tellOwner')}
+        </Button>
+      ) : (
+        <Button variant="default" leftSection={<IconMail size={16} aria-hidden />} disabled>
+          {t('noOwner')}
+        </Button>
+      )}
+      {shown && <NewKey shown={shown} onClose={() => setShown(null)} />}
+    </Group>
+  );
+}
+
+function Use({ use }: { use: KeyUse }) {
+  const { t } = useTranslation('key-use');
+  const { name, total, truncated, addresses, user_agents, models, known_addresses } = use;
+  const fresh = known_addresses.filter(({ is_new }) => is_new).map(({ address }) => address);
+  return (
+    <Stack gap="lg">
+      {fresh.length > 0 && <NewAddresses name={name} addresses={fresh} />}
+      {total === null ? (
+        <Text role="status">{t('unused')}</Text>
+      ) : (
+        <>
+          <SimpleGrid cols={{ base: 2, md: 4 }} spacing="sm">
+            <Figure label={t('requests')} value={formatNumber(total.requests)} hint={t('failed', { count: total.errors })} />
+            <Figure label={t('cost')} value={total.cost.map(({ cost_micros, currency }) => formatMoney(cost_micros, currency)).join(' + ') || '–'} hint=" " />
+            <Figure label={t('first')} value={formatTime(total.first_at)} hint=" " />
+            <Figure label={t('last')} value={formatTime(total.last_at)} hint=" " />
+          </SimpleGrid>
+          {truncated && <Text size="sm">{t('truncated')}</Text>}
+          <UseTable name={name} title={t('addresses')} parts={addresses} fresh={fresh} />
+          <UseTable name={name} title={t('agents')} parts={user_agents} />
+          <UseTable name={name} title={t('models')} parts={models} filter="model" />
+        </>
+      )}
+      {known_addresses.length > 0 && (
+        <Text size="sm" c="dimmed">
+          {t('known', { count: known_addresses.length })}
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+function NewAddresses({ name, addresses }: { name: string; addresses: readonly string[] }) {
+  const { t } = useTranslation('key-use');
+  const isAdmin = useIsAdmin();
+  const accept = useKeyChange(name, { action: 'accept-addresses', method: 'POST' });
+  return (
+    <Alert color="orange" title={t('newAddresses', { count: addresses.length })}>
+      <Stack gap="xs">
+        <Group gap="xs">
+          {addresses.map((address) => (
+            <Badge key={address} variant="default" className="mono" tt="none">
+              {address}
+            </Badge>
+          ))}
+        </Group>
+        {isAdmin && (
+          <Group>
+            <Button size="compact-sm" variant="default" loading={accept.isPending} onClick={() => accept.mutate()}>
+              {t('accept')}
+            </Button>
+          </Group>
+        )}
+      </Stack>
+    </Alert>
+  );
+}
