@@ -91,14 +91,9 @@ export function createRequestStats(db: Kysely<Database>, dialect: StorageDialect
       let remember = () => {};
       const write = async (transaction: Kysely<Database>): Promise<Change[]> => {
         changes = await writeRows(transaction, rows);
-        await noteTouched(
-          transaction,
-          changes.map(({ after }) => after),
-        );
-        remember = await addresses.note(
-          transaction,
-          changes.map(({ after }) => after),
-        );
+        const written = changes.map(({ after }) => after);
+        await noteTouched(transaction, written);
+        remember = await addresses.note(transaction, written);
         return changes;
       };
       if (later) await later.write(write);
