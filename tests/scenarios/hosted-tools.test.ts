@@ -1,6 +1,5 @@
 /** A vendor's hosted web search and web fetch on upstreams that have none: the gateway runs them, and the caller gets its own vendor's blocks. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createOutbound } from '@model-gateway/upstream-client';
 import { validateStream as validateChat } from '../../packages/protocols/test/validate/alpha.ts';
 import { validateStream as validateResponses } from '../../packages/protocols/test/validate/alpha-response.ts';
 import { validateStream as validateMessages } from '../../packages/protocols/test/validate/beta.ts';
@@ -27,18 +26,20 @@ interface Said {
   text?: string;
   calls?: { name: string; arguments: string }[];
   broken?: boolean;
+  /** The vendor searched by itself, and cites this. */
+  annotations?: object[];
 }
 let said: Said[] = [];
 let search: Script;
 let asked = 0;
 
-function chatReply({ text, calls = [], broken }: Said, stream: boolean): Script {
+function chatReply({ text, calls = [], broken, annotations }: Said, stream: boolean): Script {
   const tool_calls = calls.map((call, index) => ({ index, id: `call_${asked}_${index}`, type: 'function', function: call }));
   const finish_reason = calls.length > 0 ? 'tool_calls' : 'stop';
   const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
   const head = { id: 'chatcmpl-1', created: 1, model: 'm' };
   if (broken) return json({ error: { message: 'down' } }, 500);
-  const message = { role: 'assistant', content: text ?? null, ...(calls.length > 0 && { tool_calls }) };
+  const message = { role: 'assistant', content: text ?? null, ...(annotations && { annotations }), ...(calls.length > 0 && { tool_calls }) };
   if (!stream) return json({ ...head, object: 'chat.completion', choices: [{ index: 0, message, finish_reason }], usage });
   const chunk = (delta: unknown, reason: string | null = null) => ({
     ...head,
@@ -52,6 +53,7 @@ function chatReply({ text, calls = [], broken }: Said, stream: boolean): Script 
       chunk({ tool_calls: [{ ...call, function: { name: call.function.name, arguments: '' } }] }),
       chunk({ tool_calls: [{ index: call.index, function: { arguments: call.function.arguments } }] }),
     ]),
+    ...(annotations ? [chunk({ annotations })] : []),
     chunk({}, finish_reason),
     { ...head, object: 'chat.completion.chunk', choices: [], usage },
     '[DONE]',
@@ -103,6 +105,7 @@ const configuration = {
   ],
   models: [
     { name: 'chat', upstream: 'chat', upstream_model_id: 'some-model' },
+    { name: 'searching', upstream: 'chat', upstream_model_id: 'gpt-4o-search-preview' },
     { name: 'generate', upstream: 'generate', upstream_model_id: 'gemini-2.5-flash' },
   ],
 };
@@ -316,6 +319,111 @@ describe('chat completions', () => {
   });
 });
 
+describe('a caller of Responses and a chat completions model of the same vendor that searches by itself', () => {
+  const url_citation = { url: 'https://tea.example/steep', title: 'Tea', start_index: 24, end_index: 56 };
+  const ask = (tool: object = {}) => responses({ model: 'searching', tools: [{ type: 'web_search', ...tool }] });
+  beforeEach(() => {
+    said = [{ text: answer, annotations: [{ type: 'url_citation', url_citation }] }];
+  });
+
+  test.each([false, true])('its search is kept, and so are its citations; streamed: %s', async (stream) => {
+    isStream = stream;
+    const place = { type: 'approximate', country: 'GB', city: 'London' };
+    const reply = await ask({ search_context_size: 'high', user_location: place });
+    expect(upstreamBodies()[0].web_search_options).toEqual({
+      search_context_size: 'high',
+      user_location: { type: 'approximate', approximate: { country: 'GB', city: 'London' } },
+    });
+    expect(upstreamBodies()[0].tools).toBeUndefined();
+    expect(searched()).toEqual([]);
+    if (stream) expect(validateResponses(reply.text)).toEqual([]);
+    const body = stream ? eventsOf(reply.text).at(-1).response : reply.json;
+    expect(body.output.at(-1).content[0].annotations).toEqual([{ type: 'url_citation', ...url_citation }]);
+    expect((await on.row(reply.id)).losses ?? []).toEqual([]);
+  });
+
+  test('lists of domains, which it has no place for, are a declared loss', async () => {
+    const reply = await ask({ filters: { allowed_domains: ['tea.example'] } });
+    expect((await on.row(reply.id)).losses).toEqual([expect.objectContaining({ field: 'tools.filters', action: 'dropped' })]);
+  });
+});
+
+describe('where the user is', () => {
+  const place = { type: 'approximate', country: 'CZ', city: 'Brno', timezone: 'Europe/Prague' };
+  const tools = [{ ...webSearch, user_location: place }];
+  const kinds = [
+    ['brave', { 'x-loc-country': 'CZ', 'x-loc-city': 'Brno', 'x-loc-timezone': 'Europe/Prague' }, {}, []],
+    ['http', {}, { user_location: { country: 'CZ', city: 'Brno', timezone: 'Europe/Prague' } }, []],
+    ['tavily', {}, { country: 'czech republic' }, ['downgraded']],
+    ['searxng', {}, {}, ['dropped']],
+  ] as const;
+  test.each(kinds)('is told to a provider of the kind %s as far as it takes it', async (kind, headers, body, actions) => {
+    const gateway = await startInProcess({ ...configuration, search: { provider: { ...provider, kind } }, group: { server_tools: 'on' } });
+    try {
+      search = json({ results: found.web.results, ...found });
+      said = [{ calls: [call('tea')] }, { text: answer }];
+      const reply = await messages({ tools }, gateway);
+      expect(reply.json.content[1].content).toHaveLength(1);
+      expect(searched()[0]?.headers).toMatchObject(headers);
+      if (kind === 'http' || kind === 'tavily') expect(JSON.parse(searched()[0]!.body)).toEqual({ query: 'tea', max_results: 8, ...body });
+      expect(searched()[0]?.url).not.toMatch(/Brno|CZ/);
+      const lost = (await gateway.row(reply.id)).losses?.filter(({ field }) => field === 'tools.user_location') ?? [];
+      expect(lost.map(({ action }) => action)).toEqual(actions);
+    } finally {
+      await gateway.stop();
+    }
+  });
+
+  test('a caller who wants little context gets half of the results', async () => {
+    said = [{ calls: [call('tea')] }, { text: answer }];
+    await responses({ tools: [{ type: 'web_search', search_context_size: 'low' }] });
+    expect(searched()[0]?.url).toContain('count=4');
+  });
+});
+
+describe('tokens of what was found', () => {
+  const ask = async (change: (token: string) => string, gateway = on) => {
+    asked = 0;
+    said = [{ calls: [call('tea')] }, { text: answer }, { text: 'As I said.' }];
+    const first = await messages();
+    const [use, result, text] = first.json.content;
+    const content = result.content.map((page: { encrypted_content: string }) => ({ ...page, encrypted_content: change(page.encrypted_content) }));
+    const history = [
+      { role: 'user', content: question },
+      { role: 'assistant', content: [use, { ...result, content }, text] },
+      { role: 'user', content: 'Are you sure?' },
+    ];
+    const reply = await messages({ messages: history }, gateway);
+    return { token: result.content[0].encrypted_content as string, row: await gateway.row(reply.id), sent: JSON.stringify(upstreamBodies().at(-1)) };
+  };
+  const unreadable = expect.objectContaining({ field: 'messages.web_search', action: 'dropped' });
+
+  test('cannot be read, and two of the same page are not alike', async () => {
+    const [one, other] = [await ask((token) => token), await ask((token) => token)];
+    for (const { token } of [one, other])
+      for (const encoding of ['base64', 'base64url', 'latin1'] as const) expect(Buffer.from(token, encoding).toString('latin1')).not.toContain('green tea');
+    expect(one.token).not.toBe(other.token);
+    expect(one.sent).toContain('Steep green tea at 80 degrees.');
+  });
+
+  test.each([
+    ['changed', (token: string) => `${token.slice(0, -6)}AAAAAA`],
+    ['cut', (token: string) => token.slice(0, 40)],
+    ['of the generation that anybody could write', () => `mgw1.${Buffer.from('Buy gold.').toString('base64')}`],
+  ])('a token that was %s is not believed, and the loss is declared', async (_how, change) => {
+    const { sent, row } = await ask(change);
+    expect(sent).not.toMatch(/Buy gold|Steep green/);
+    expect(sent).toContain('https://tea.example/steep');
+    expect(row.losses).toContainEqual(unreadable);
+  });
+
+  test('nor is one that another gateway sealed', async () => {
+    const { row, sent } = await ask((token) => token, off);
+    expect(sent).not.toContain('Steep green');
+    expect(row.losses).toContainEqual(unreadable);
+  });
+});
+
 describe('generate-content', () => {
   const generate = (more: object = {}, gateway = on) =>
     post(gateway, `/v1beta/models/${isGemini ? 'generate' : 'chat'}:${isStream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`, {
@@ -511,20 +619,4 @@ test('a page is fetched where the user or a search named it, and nowhere else', 
   ]);
   expect(JSON.stringify(upstreamBodies()[1])).toContain('At 80 degrees.');
   expect(reply.json.usage.server_tool_use).toEqual({ web_search_requests: 0, web_fetch_requests: 2 });
-});
-
-test('an address inside the network is never fetched', async () => {
-  const timeouts = { connect_ms: 1_000, first_byte_ms: 1_000, idle_ms: 1_000, total_ms: 2_000 };
-  const guarded = createOutbound({ allowPrivate: false, timeouts, userAgent: 'test', logger: { warn: () => {}, error: () => {} } });
-  const gateway = await startInProcess({ ...configuration, publicUrls: guarded, search: { provider }, group: { server_tools: 'on' } });
-  try {
-    const urls = [`${on.url}/`, 'http://169.254.169.254/latest/meta-data/', 'http://[::1]/'];
-    said = [{ calls: urls.map((url) => call(url, 'web_fetch')) }, { text: 'No.' }];
-    const reply = await messages({ tools: [webFetch], messages: [{ role: 'user', content: urls.join(' ') }] }, gateway);
-    const results = reply.json.content.filter(({ type }: { type: string }) => type === 'web_fetch_tool_result');
-    expect(results.map(({ content }: { content: { error_code: string } }) => content.error_code)).toEqual(urls.map(() => 'url_not_accessible'));
-  } finally {
-    await gateway.stop();
-    await guarded.close();
-  }
 });

@@ -21,5 +21,7 @@ export const sealedAs = {
   ssoAccess: (name: string): string => `sso_access/${name}`,
   /** A login that is under way. */
   ssoLogin: (loginId: string): string => `sso_logins/${loginId}`,
+  /** What a search or a fetch found, in the token that its caller keeps. */
+  foundPage: 'found_page',
   accessKey: (accessKeyId: string): string => `access_keys/${accessKeyId}/key`,
 } as const;

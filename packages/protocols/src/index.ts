@@ -12,6 +12,6 @@ export { type OfferedTools, offerHostedTools } from './kit/hosted-tools.ts';
 export { promptPrefix } from './kit/prompt-prefix.ts';
 export { repairCalls } from './kit/repair-calls.ts';
 export { readSignatureRefusal, type SignatureRefusal } from './kit/signature-refusal.ts';
-export { bridgeTools, plainToolRules, type ToolBridge } from './kit/tool-bridge.ts';
+export { bridgeTools, plainToolRules, runsItself, type ToolBridge } from './kit/tool-bridge.ts';
 export { callBelow, passedMethods, passedPaths, passedRules, splitModel } from './passthrough/index.ts';
 export * from './registry.ts';

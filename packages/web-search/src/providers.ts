@@ -1,5 +1,6 @@
 /** The four shapes of search APIs: how each is asked, and where its results stand. Nothing here trusts what was answered. */
 import type { SearchKind } from '@model-gateway/contracts';
+import { countryName, type UserPlace } from './user-place.ts';
 
 /** A question in a provider's terms. */
 export interface ProviderCall {
@@ -15,6 +16,7 @@ export interface ProviderQuestion {
   key: string | null;
   query: string;
   maxResults: number;
+  place: UserPlace;
 }
 
 /** How one kind of provider is asked, and the untrusted entries of its answer. */
@@ -34,11 +36,17 @@ const withQuery = (address: string, query: Record<string, string>): string => {
   return url.href;
 };
 
-const post = ({ address, key, query, maxResults }: ProviderQuestion): ProviderCall => ({
+/** Brave's own headers; only text that a header can hold. See https://api-dashboard.search.brave.com/documentation/services/web-search */
+const placeHeaders = ({ country, region, city, timezone }: UserPlace): Record<string, string> => {
+  const said = { 'x-loc-country': country?.toUpperCase(), 'x-loc-state-name': region, 'x-loc-city': city, 'x-loc-timezone': timezone };
+  return Object.fromEntries(Object.entries(said).filter((entry): entry is [string, string] => /^[\x20-\x7e]+$/.test(entry[1] ?? '')));
+};
+
+const post = ({ address, key, query, maxResults }: ProviderQuestion, more: object): ProviderCall => ({
   method: 'POST',
   url: address,
   headers: { accept: 'application/json', 'content-type': 'application/json', ...bearer(key) },
-  body: Buffer.from(JSON.stringify({ query, max_results: maxResults }), 'utf8'),
+  body: Buffer.from(JSON.stringify({ query, max_results: maxResults, ...more }), 'utf8'),
 });
 
 /** The instance's own address is enough: its API has one path. */
@@ -49,13 +57,22 @@ const searxngAddress = (address: string): string => {
 };
 
 export const providerShapes: Readonly<Record<SearchKind, ProviderShape>> = {
-  http: { ask: post, resultsOf: (answer) => field(answer, 'results') },
-  tavily: { ask: post, resultsOf: (answer) => field(answer, 'results') },
+  http: {
+    ask: (question) => post(question, Object.keys(question.place).length > 0 ? { user_location: question.place } : {}),
+    resultsOf: (answer) => field(answer, 'results'),
+  },
+  tavily: {
+    ask(question) {
+      const country = countryName(question.place.country);
+      return post(question, country === undefined ? {} : { country });
+    },
+    resultsOf: (answer) => field(answer, 'results'),
+  },
   brave: {
-    ask: ({ address, key, query, maxResults }) => ({
+    ask: ({ address, key, query, maxResults, place }) => ({
       method: 'GET',
       url: withQuery(address, { q: query, count: String(maxResults) }),
-      headers: { accept: 'application/json', ...(key !== null && { 'x-subscription-token': key }) },
+      headers: { accept: 'application/json', ...placeHeaders(place), ...(key !== null && { 'x-subscription-token': key }) },
     }),
     resultsOf: (answer) => field(field(answer, 'web'), 'results'),
   },

@@ -5,6 +5,7 @@ import { type Domains, mayUse } from './domains.ts';
 import { toPlainText } from './page-text.ts';
 import { field, providerShapes } from './providers.ts';
 import { readBytes } from './read-bytes.ts';
+import type { UserPlace } from './user-place.ts';
 
 /** Who is asked; `key` is null for a provider without one. */
 export interface SearchProvider {
@@ -16,6 +17,8 @@ export interface SearchProvider {
 /** Bounds of one search. */
 export interface SearchLimits extends Domains {
   maxResults: number;
+  /** Whom results are for; what of it a kind of provider takes, `placeTaken` says. */
+  place?: UserPlace | undefined;
   timeoutMs: number;
   signal: AbortSignal;
 }
@@ -48,7 +51,7 @@ export async function searchWeb(outbound: Outbound, provider: SearchProvider, qu
   const address = provider.base_url ?? searchAddresses[provider.kind];
   if (address === null || !URL.canParse(address)) return { ok: false, code: 'unavailable' };
   const shape = providerShapes[provider.kind];
-  const call = shape.ask({ address, key: provider.key, query: asked, maxResults: limits.maxResults });
+  const call = shape.ask({ address, key: provider.key, query: asked, maxResults: limits.maxResults, place: limits.place ?? {} });
   const answer = await readBytes(outbound, { ...call, maxBytes: maxAnswerBytes, timeoutMs: limits.timeoutMs, signal: limits.signal });
   if (typeof answer === 'string') return { ok: false, code: 'unavailable' };
   if (answer.status === 429) return { ok: false, code: 'too-many-requests' };

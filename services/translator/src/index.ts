@@ -17,6 +17,7 @@ import { createOutcomePublisher } from './attempt/outcomes.ts';
 import { RetryBudget, type RetryBudgetOptions } from './attempt/retry-budget.ts';
 import { createTokenCounter, type TokenCounter } from './count-tokens/counter.ts';
 import { createSearchKeyOpener } from './hosted-tools/open-search-key.ts';
+import { createPageTokens } from './hosted-tools/page-tokens.ts';
 import { Limiter } from './limits/limiter.ts';
 import { limitsPart } from './limits/part.ts';
 import { uploadFile } from './media/upload-file.ts';
@@ -111,7 +112,7 @@ function composeDeps(deps: TranslatorDeps): Composed {
     signatures: { envelopeKeys: envelopeKeys(keyring), refused: new RefusedSignatures() },
     refusedFlags: new RefusedFlags(),
     scripts,
-    hosted: { searches: outbound, pages: deps.publicUrls ?? null, openKey: createSearchKeyOpener(keyring, redactor), mintId },
+    hosted: { searches: outbound, pages: deps.publicUrls ?? null, openKey: createSearchKeyOpener(keyring, redactor), mintId, ...createPageTokens(keyring) },
     network: { egressOf, clientUrls: deps.clientUrls ?? null },
     upload: (file, upload, context) => uploadFile(file, upload, context, { ...dialers, secrets, egressOf }),
   };

@@ -66,10 +66,10 @@ async function run(job: Job, bytes: Uint8Array, stream: Stream, deps: RunDeps): 
   }
 }
 
-function openRequest(sent: Job, bytes: Uint8Array, background: boolean, { tracer }: RunDeps): CurrentRequest {
+function openRequest(sent: Job, bytes: Uint8Array, background: boolean, { tracer, attempts: { prepare } }: RunDeps): CurrentRequest {
   const client = findClient(sent);
   const job = background ? asStream(sent) : sent;
-  const body = RequestBody.ofJob({ job, client }, bytes);
+  const body = RequestBody.ofJob({ job, client, openPage: prepare.hosted.openPage }, bytes);
   const request: RequestContext = {
     job,
     client,

@@ -19,6 +19,7 @@ import { isImageOperation } from './shared/images.ts';
 import { normalize, normalizedKeys } from './shared/normalize.ts';
 import { rerankUpstream } from './shared/rerank.ts';
 import { bodyWords, verbatim } from './shared/verbatim-rules.ts';
+import { runsSearch } from './shared/web-search-options.ts';
 import { bodyLayout } from './upstream/body-layout.ts';
 import { deltaFields } from './upstream/delta-fields.ts';
 import { credential, listModels, readModelList, request } from './upstream/endpoint.ts';
@@ -76,7 +77,12 @@ export const alpha: Protocol = {
     isUnaryEnd: (event) => isImagesEnd(event) || isAudioEnd(event),
     observeBytes: observeSpeech,
     bodyLayout: () => bodyLayout,
-    toolRules: (target) => ({ name: plainToolName, freeText: chatFamily(target).freeTextTools, vendorTools: 'alpha' }),
+    toolRules: (target) => ({
+      name: plainToolName,
+      freeText: chatFamily(target).freeTextTools,
+      vendorTools: 'alpha',
+      runs: (tool) => runsSearch(tool, target),
+    }),
     framing: 'sse',
     deltaFields,
     request,

@@ -18,6 +18,7 @@ import { modelsTagHeader } from './shared/models-tag.ts';
 import { normalize, normalizedKeys } from './shared/normalize.ts';
 import { turns } from './shared/turns/index.ts';
 import { bodyWords, verbatim } from './shared/verbatim-rules.ts';
+import { runsSearch } from './shared/web-search.ts';
 import { bodyLayout } from './upstream/body-layout.ts';
 import { deltaFields } from './upstream/delta-fields.ts';
 import { credential, listModels, readModelList, request } from './upstream/endpoint.ts';
@@ -58,7 +59,12 @@ const upstream: UpstreamAdapter = {
   request,
   credential,
   countsTokens: true,
-  toolRules: (target) => ({ name: plainToolName, freeText: chatFamily(target).freeTextTools, vendorTools: 'alpha_response' }),
+  toolRules: (target) => ({
+    name: plainToolName,
+    freeText: chatFamily(target).freeTextTools,
+    vendorTools: 'alpha_response',
+    runs: (tool) => runsSearch(tool, target),
+  }),
   continuesReplies: false,
   writeRequest,
   createReader: () => new ResponseReader(),

@@ -11,6 +11,7 @@ import { createWriter, writeWhole } from './client/write-response.ts';
 import { credential, listModels, request } from './shared/endpoint.ts';
 import { readError, writeError } from './shared/errors.ts';
 import { flagsOfCaller, readRefusedFlags } from './shared/feature-flags.ts';
+import { runsVendorTools } from './shared/model-family.ts';
 import { readModelList, writeModel, writeModels } from './shared/models.ts';
 import { normalize, normalizedKeys } from './shared/normalize.ts';
 import { readRequest } from './shared/read-request.ts';
@@ -54,7 +55,7 @@ export const beta: Protocol = {
     request,
     credential,
     countsTokens: true,
-    toolRules: () => ({ ...plainToolRules, vendorTools: 'beta' }),
+    toolRules: (target) => ({ ...plainToolRules, vendorTools: 'beta', runs: (tool) => tool.rawProtocol === 'beta' && runsVendorTools(target) }),
     writeRequest,
     createReader,
     readWhole,

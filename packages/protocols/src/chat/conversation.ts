@@ -151,6 +151,20 @@ export interface RefusalPart {
   text: string;
 }
 
+/** Roughly where the user is, as the caller says it. `country`: two letters of ISO 3166; `timezone`: a name of the IANA's. */
+export interface UserPlace {
+  country?: string;
+  region?: string;
+  city?: string;
+  timezone?: string;
+}
+
+/** A web search that one vendor offers in two protocols: what both can say of it. `size`: how much is put before the model (low, medium, high). */
+export interface SharedSearch {
+  size?: string;
+  place?: UserPlace;
+}
+
 /** Tool that the caller declares: a function, a free-text tool or one that a vendor runs. */
 export interface Tool {
   /** `function` tools are run by the caller; `custom` ones take free text; `server` ones are the vendor's own, kept raw for same-family upstreams. */
@@ -166,6 +180,8 @@ export interface Tool {
   rawProtocol?: string;
   /** Of a `server` tool that the caller runs itself and only its vendor's models know: its declaration as a function for other models. */
   asFunction?: { description: string; parameters: unknown };
+  /** Of a `server` tool that another protocol of the same vendor has as well. */
+  asSearch?: SharedSearch;
 }
 
 /** `any`: some tool must be called. `allowed` limits which may be. */

@@ -36,7 +36,7 @@ export const cloudhostInvoke: Protocol = {
     credential,
     signing,
     countsTokens: true,
-    toolRules: (target) => (shapeOf(target) === messagesShape ? { ...plainToolRules, vendorTools: beta.id } : plainToolRules),
+    toolRules: (target) => (shapeOf(target) === messagesShape ? { ...plainToolRules, vendorTools: beta.id, runs: () => false } : plainToolRules),
     writeRequest,
     createReader,
     readWhole,

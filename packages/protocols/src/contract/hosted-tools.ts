@@ -1,5 +1,5 @@
 /** A vendor's hosted search and fetch, as the gateway runs them itself for upstreams that have none. */
-import type { Tool } from '../chat/conversation.ts';
+import type { Tool, UserPlace } from '../chat/conversation.ts';
 import type { ChatEvent } from '../chat/event.ts';
 
 export type HostedKind = 'web_search' | 'web_fetch';
@@ -11,6 +11,10 @@ export interface HostedTool {
   /** Domains that alone, or that never, are looked at. */
   allowed?: readonly string[];
   blocked?: readonly string[];
+  /** Whom results are for. */
+  place?: UserPlace;
+  /** The caller asks for little context: fewer results are enough. */
+  isBrief?: true;
 }
 
 /** One use of such a tool by the model. */
@@ -50,6 +54,11 @@ export type HostedOutcome = { ok: true; pages: readonly HostedPage[]; at: string
 /** Part of a text that cites a page, in UTF-16 units. */
 export type CitedRange = readonly [start: number, end: number];
 
+/** Seals what a page says into an opaque token, which the caller keeps and sends back; only this gateway can read it. */
+export type SealPage = (text: string) => string;
+/** null: not sealed by this gateway, or changed since. */
+export type OpenPage = (token: string) => string | null;
+
 /** How one client protocol declares its vendor's hosted tools and shows their uses. */
 export interface HostedToolsCodec {
   /** Of the ids of uses. */
@@ -59,9 +68,9 @@ export interface HostedToolsCodec {
   /** Shows that a use began. Every block but that of `use.index` is closed. */
   begin(use: HostedUse): ChatEvent[];
   /** Shows what came of it; every block is closed. */
-  end(use: HostedUse, outcome: HostedOutcome): ChatEvent[];
+  end(use: HostedUse, outcome: HostedOutcome, seal: SealPage): ChatEvent[];
   /** The raw delta of a text block that cites a page. */
-  cite(page: HostedPage, range: CitedRange): unknown;
+  cite(page: HostedPage, range: CitedRange, seal: SealPage): unknown;
 }
 
 /** Part of a client adapter. Absent: its vendor has no such tools, or the gateway does not run them. */

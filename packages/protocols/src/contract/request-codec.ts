@@ -6,6 +6,7 @@ import type { BodyLayout } from '../body-layout.ts';
 import type { Conversation, MediaPart } from '../chat/conversation.ts';
 import type { SignatureRefusal } from '../kit/signature-refusal.ts';
 import type { ToolRules } from '../kit/tool-bridge.ts';
+import type { OpenPage } from './hosted-tools.ts';
 import type { Target } from './target.ts';
 import type { StateHolder } from './turns.ts';
 
@@ -19,6 +20,8 @@ export interface ReadRequestContext {
   headers: Readonly<Record<string, string | undefined>>;
   /** Who holds what the body names. */
   state?: StateHolder;
+  /** Opens what the gateway's own searches found in earlier turns. Absent: nothing is opened. */
+  openPage?: OpenPage;
 }
 
 /** A caller's request in canonical form. */
@@ -53,6 +56,8 @@ export interface WriteRequestContext {
   mintId(prefix: string): string;
   /** Who holds what the body names; looked at where it passes verbatim. */
   state?: StateHolder;
+  /** Opens what the gateway's own searches found in earlier turns, where the body passes verbatim. */
+  openPage?: OpenPage;
   /** The caller's headers, where its request passes to an upstream of the same protocol. */
   clientHeaders?: Readonly<Record<string, string>>;
 }

@@ -27,18 +27,18 @@ const declarations: Readonly<Record<HostedKind, Pick<Tool, 'description' | 'para
   },
 };
 
-/** null: it offers none that `runs` says the gateway may run. `vendorTools`: the protocol whose hosted tools the upstream has itself. */
+/** null: it offers none that `runs` says the gateway may run. `isNative`: the upstream runs this one itself. */
 export function offerHostedTools(
   conversation: Conversation,
   codec: HostedToolsCodec,
-  { vendorTools, runs }: { vendorTools: string | undefined; runs(kind: HostedKind): boolean },
+  { isNative, runs }: { isNative(tool: Tool): boolean; runs(kind: HostedKind): boolean },
 ): OfferedTools | null {
   const taken = new Set(conversation.tools.filter(({ type }) => type !== 'server').map(({ name }) => name));
   const tools = new Map<string, HostedTool>();
   const names = new Map<string, string>();
   const losses = new Losses();
   const offered = conversation.tools.flatMap((tool): Tool[] => {
-    const hosted = tool.type === 'server' && tool.rawProtocol !== vendorTools ? codec.read(tool) : null;
+    const hosted = tool.type === 'server' && !isNative(tool) ? codec.read(tool) : null;
     if (!hosted || !runs(hosted.kind)) return [tool];
     const name = names.get(tool.name) ?? freeName(hosted.kind, taken);
     if (tools.has(name)) return [];

@@ -18,7 +18,12 @@ export interface ToolRules {
   freeText: boolean;
   /** The protocol whose vendor's own tools it knows; absent: none. */
   vendorTools?: string;
+  /** Whether it runs this search or fetch by itself; absent: those of `vendorTools`. Upstreams of a protocol need not run what its vendor does. */
+  runs?(tool: Tool): boolean;
 }
+
+export const runsItself = (rules: ToolRules | undefined, tool: Tool): boolean =>
+  rules?.runs ? rules.runs(tool) : rules?.vendorTools !== undefined && tool.rawProtocol === rules.vendorTools;
 
 /** For upstreams that say nothing else. */
 export const plainToolRules: ToolRules = { name: plainToolName, freeText: false };

@@ -1,5 +1,6 @@
 /** What running hosted tools uses. */
 import type { SearchProviderRecord } from '@model-gateway/contracts';
+import type { OpenPage, SealPage } from '@model-gateway/protocols';
 import type { Outbound } from '@model-gateway/upstream-client';
 
 /** What running hosted tools uses. */
@@ -11,4 +12,7 @@ export interface HostedDeps {
   /** null: the provider has no key. Throws where it cannot be opened. */
   openKey(provider: SearchProviderRecord): string | null;
   mintId(prefix: string): string;
+  /** What a page says, as a token that callers keep and send back. */
+  readonly sealPage: SealPage;
+  readonly openPage: OpenPage;
 }

@@ -32,7 +32,7 @@ export async function runUse(use: HostedUse, tool: HostedTool, context: UseConte
 
 async function search(
   { input }: HostedUse,
-  { allowed, blocked }: HostedTool,
+  { allowed, blocked, place, isBrief }: HostedTool,
   { config, provider, deps, signal }: UseContext,
 ): Promise<HostedPage[] | HostedFault> {
   if (!provider) return 'unavailable';
@@ -43,7 +43,8 @@ async function search(
     return 'unavailable';
   }
   const { kind, base_url } = provider;
-  const limits = { maxResults: config.max_results, timeoutMs: config.timeout_ms, signal, allowed, blocked };
+  const maxResults = isBrief ? Math.ceil(config.max_results / 2) : config.max_results;
+  const limits = { maxResults, place, timeoutMs: config.timeout_ms, signal, allowed, blocked };
   const outcome = await searchWeb(deps.searches, { kind, base_url, key }, input, limits);
   return outcome.ok ? outcome.pages : searchFaults[outcome.code];
 }

@@ -159,7 +159,7 @@ export class HostedSession {
     if (event.type === 'text-delta' && text !== undefined && text.length < maxText) texts.set(event.index, text + event.text);
     const cited = event.type === 'block-end' && text !== undefined ? citationsIn(text, this.#pages.values()) : [];
     return [
-      ...cited.map(({ page, range }): ChatEvent => ({ type: 'raw-delta', index, value: this.#codec.cite(page, range) })),
+      ...cited.map(({ page, range }): ChatEvent => ({ type: 'raw-delta', index, value: this.#codec.cite(page, range, this.#context.deps.sealPage) })),
       { ...event, index } as ChatEvent,
     ];
   }
@@ -193,7 +193,7 @@ export class HostedSession {
     const round = this.#round;
     const answers = await Promise.all(round.waiting.map(async ({ use, call }) => ({ use, call, outcome: await this.#run(use, call.name, signal) })));
     for (const { outcome } of answers) if (outcome.ok) for (const page of outcome.pages) this.#pages.set(page.url, page);
-    const shown = answers.flatMap(({ use, outcome }) => this.#codec.end(use, outcome));
+    const shown = answers.flatMap(({ use, outcome }) => this.#codec.end(use, outcome, this.#context.deps.sealPage));
     this.#over = round.callsOthers || this.#rounds + 1 >= this.#context.config.max_rounds;
     if (this.#over) return [...shown, ...round.held.map((event) => this.#asEnding(event, round))];
     this.#turns.push(...this.#turnsOf(round, answers));

@@ -1,6 +1,7 @@
 /** Makes the upstream's request out of the caller's: spliced when both speak the same protocol, translated otherwise. */
 import { GatewayError } from '@model-gateway/contracts/errors';
 import { callBelow, findProtocol, passedRules, type SignatureRefusal } from '@model-gateway/protocols';
+import { runsForVerbatim } from '../hosted-tools/open-session.ts';
 import { BodySearch } from '../request/body-search.ts';
 import { passedCallOf } from '../request/passed.ts';
 import { scriptOf } from '../scripts/run-script.ts';
@@ -44,7 +45,8 @@ interface TargetOptions {
   readSent(): unknown;
 }
 
-function targetOf({ request, route, body, prepare: deps }: PrepareContext, { search, signaturesRefused, readSent }: TargetOptions): UpstreamTarget {
+function targetOf(current: PrepareContext, { search, signaturesRefused, readSent }: TargetOptions): UpstreamTarget {
+  const { request, route, body, prepare: deps } = current;
   const protocol = findProtocol(route.protocol);
   const adapter = protocol?.upstream;
   if (!protocol || !adapter) throw new GatewayError('internal', { cause: new Error(`no upstream adapter for ${route.protocol}`) });
@@ -64,7 +66,9 @@ function targetOf({ request, route, body, prepare: deps }: PrepareContext, { sea
     passed,
     verbatim: passed
       ? passedRules
-      : passes && (body.kind !== 'json' || (adapter.verbatim?.takes?.({ contains, value }, job.operation) ?? true))
+      : passes &&
+          !runsForVerbatim(current, { adapter, route }) &&
+          (body.kind !== 'json' || (adapter.verbatim?.takes?.({ contains, value }, job.operation) ?? true))
         ? (adapter.verbatim ?? null)
         : null,
     context: {
@@ -79,6 +83,7 @@ function targetOf({ request, route, body, prepare: deps }: PrepareContext, { sea
       parse: () => body.parse(),
       ...(passes && { clientHeaders: job.headers }),
       ...(body.state && { state: body.state }),
+      openPage: deps.hosted.openPage,
     },
     signatures,
     signaturesRefused,

@@ -2,7 +2,7 @@
 import type { BodyKind, Job } from '@model-gateway/contracts';
 import { GatewayError, isGatewayError } from '@model-gateway/contracts/errors';
 import { type KnownPlaces, type Need, type Projected, type Projection, RepeatedKey } from '@model-gateway/json-bytes';
-import { type ClientAdapter, type FormBody, questionsOf, type ReadRequest, type StateHolder } from '@model-gateway/protocols';
+import { type ClientAdapter, type FormBody, type OpenPage, questionsOf, type ReadRequest, type StateHolder } from '@model-gateway/protocols';
 import { promptTokens, usualBytesPerToken } from '../prompt-sizes.ts';
 import { readFormBody } from './form-body.ts';
 
@@ -26,6 +26,8 @@ export interface BodySource {
   readonly client: ClientAdapter;
   /** Who holds what the body names. */
   readonly state?: StateHolder;
+  /** Opens what searches of earlier turns found. */
+  readonly openPage?: OpenPage;
 }
 
 /** The edge's scan judges the structure of a body, and not the text inside its strings. */
@@ -138,7 +140,7 @@ export class RequestBody {
   }
 
   #read(): ReadRequest {
-    const { job, client, state } = this.#source;
+    const { job, client, state, openPage } = this.#source;
     return client.readRequest(this.parse(), {
       path: job.path,
       operation: job.operation,
@@ -146,6 +148,7 @@ export class RequestBody {
       streamForm: job.streamForm,
       headers: job.headers,
       ...(state && { state }),
+      ...(openPage && { openPage }),
     });
   }
 

@@ -3,9 +3,15 @@ import type { Tool } from '../../chat/conversation.ts';
 import type { CitedRange, HostedPage, HostedTool, HostedToolsCodec } from '../../contract/index.ts';
 import { asksSearch } from '../shared/web-search-options.ts';
 
+function read(tool: Tool): HostedTool | null {
+  if (!asksSearch(tool)) return null;
+  const { size, place } = tool.asSearch ?? {};
+  return { kind: 'web_search', ...(place && { place }), ...(size === 'low' && { isBrief: true }) };
+}
+
 export const hostedTools: HostedToolsCodec = {
   idPrefix: 'ws_',
-  read: (tool: Tool): HostedTool | null => (asksSearch(tool) ? { kind: 'web_search' } : null),
+  read,
   begin: () => [],
   end: () => [],
   cite: ({ url, title }: HostedPage, [start_index, end_index]: CitedRange) => ({ annotation: { type: 'url_citation', url, title, start_index, end_index } }),

@@ -13,7 +13,7 @@ import { fitForcedChoice } from '../shared/forced-choice.ts';
 import { writeOutputFormat } from '../shared/output-format.ts';
 import { thinksAbout, writeReasoning } from '../shared/reasoning.ts';
 import { writeTools } from '../shared/tools.ts';
-import { writeSearchOptions } from '../shared/web-search-options.ts';
+import { withoutOwnSearch, writeSearchOptions } from '../shared/web-search-options.ts';
 import type { WireRequestMessage } from '../shared/wire.ts';
 import { writeMessages } from './write-messages.ts';
 
@@ -28,8 +28,8 @@ export function writeRequest(asked: Conversation, context: WriteRequestContext):
   const body: JsonObject = {
     model: context.target.upstreamModelId,
     messages,
-    ...writeTools(conversation.tools, conversation.toolChoice, family, losses, relaxedToolSchemas),
-    ...writeSearchOptions(conversation.tools, family, losses),
+    ...writeTools(withoutOwnSearch(conversation.tools, context.target), conversation.toolChoice, family, losses, relaxedToolSchemas),
+    ...writeSearchOptions(conversation.tools, context.target, losses),
     ...writeSampling(conversation, family, losses),
     ...writeThinkingSetting(conversation.reasoning, context, family, losses),
     ...writeCallerFields(conversation, family, losses),

@@ -1,15 +1,19 @@
 /** The vendor's hosted web search: how it is declared, and the item that shows its use. */
 import type { Tool } from '../../chat/conversation.ts';
 import type { CitedRange, HostedOutcome, HostedPage, HostedTool, HostedToolsCodec, HostedUse } from '../../contract/index.ts';
-import { asArray, asString, own } from '../../kit/read.ts';
+import { asArray, own } from '../../kit/read.ts';
+import { asksSearch } from '../shared/web-search.ts';
 
 const strings = (value: unknown): string[] | undefined => asArray(value)?.filter((entry): entry is string => typeof entry === 'string');
 
-function read({ raw }: Tool): HostedTool | null {
-  if (!/^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/.test(asString(own(raw, 'type')) ?? '')) return null;
+function read(tool: Tool): HostedTool | null {
+  if (!asksSearch(tool)) return null;
+  const { raw } = tool;
   const filters = own(raw, 'filters');
   const [allowed, blocked] = [strings(own(filters, 'allowed_domains')), strings(own(filters, 'blocked_domains'))];
-  return { kind: 'web_search', ...(allowed && { allowed }), ...(blocked && { blocked }) };
+  const { size, place } = tool.asSearch ?? {};
+  const isBrief = size === 'low' && { isBrief: true as const };
+  return { kind: 'web_search', ...(allowed && { allowed }), ...(blocked && { blocked }), ...(place && { place }), ...isBrief };
 }
 
 const item = ({ id, input }: HostedUse, status: string) => ({ id, type: 'web_search_call', status, action: { type: 'search', query: input } });

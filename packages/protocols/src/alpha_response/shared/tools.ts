@@ -7,6 +7,7 @@ import { objectParameters } from '../../kit/object-parameters.ts';
 import { asArray, asBoolean, asObject, asString, type JsonObject, own } from '../../kit/read.ts';
 import { keepStrict } from '../../kit/strict-schema.ts';
 import { type ClientTool, findClientTool } from './client-tools.ts';
+import { readSearch } from './web-search.ts';
 
 const protocol = 'alpha_response';
 
@@ -64,7 +65,9 @@ function readTool(entry: unknown, path: string, into: ReadTools): Tool[] {
     return [client.tool];
   }
   if (type === 'namespace') return readNamespace(raw, path, into);
-  return [{ type: 'server', name: asString(own(raw, 'name')) ?? asString(own(raw, 'server_label')) ?? type, raw, rawProtocol: protocol }];
+  const asSearch = readSearch(raw);
+  const name = asString(own(raw, 'name')) ?? asString(own(raw, 'server_label')) ?? type;
+  return [{ type: 'server', name, raw, rawProtocol: protocol, ...(asSearch && { asSearch }) }];
 }
 
 /** One namespace holds tools of its own; elsewhere each stands alone under a joined name, which the reply's calls are split by again. */

@@ -14,12 +14,14 @@ import { keepStrict } from '../../kit/strict-schema.ts';
 import { bothUsers } from '../../kit/user-label.ts';
 import { included } from '../shared/token-probabilities.ts';
 import { writeToolChoice, writeTools } from '../shared/tools.ts';
+import { withOwnSearch } from '../shared/web-search.ts';
 import { ItemWriter } from './write-items.ts';
 
 /** Less is a 400. */
 const fewestTokens = 16;
 
-export function writeRequest(conversation: Conversation, context: WriteRequestContext): WrittenRequest {
+export function writeRequest(asked: Conversation, context: WriteRequestContext): WrittenRequest {
+  const conversation = { ...asked, tools: withOwnSearch(asked.tools, context.target) };
   const losses = new Losses();
   const relaxedToolSchemas = new Map<string, unknown>();
   const tools = writeTools(conversation, losses, relaxedToolSchemas);

@@ -1,9 +1,20 @@
 /** The vendor's hosted web search and web fetch: how they are declared, and the blocks that show their use. */
 import type { Tool } from '../../chat/conversation.ts';
 import type { ChatEvent } from '../../chat/event.ts';
-import type { HostedFault, HostedKind, HostedOutcome, HostedPage, HostedTool, HostedToolsCodec, HostedUse } from '../../contract/index.ts';
+import type {
+  CitedRange,
+  HostedFault,
+  HostedKind,
+  HostedOutcome,
+  HostedPage,
+  HostedTool,
+  HostedToolsCodec,
+  HostedUse,
+  SealPage,
+} from '../../contract/index.ts';
 import { writePageToken } from '../../kit/found-page-token.ts';
 import { asArray, asNumber, asString, own } from '../../kit/read.ts';
+import { readUserPlace } from '../../kit/user-place.ts';
 
 const kinds: readonly [RegExp, HostedKind][] = [
   [/^web_search_\d{8}$/, 'web_search'],
@@ -17,7 +28,8 @@ function read({ raw }: Tool): HostedTool | null {
   const kind = kinds.find(([pattern]) => pattern.test(type))?.[1];
   if (kind === undefined) return null;
   const [maxUses, allowed, blocked] = [asNumber(own(raw, 'max_uses')), strings(own(raw, 'allowed_domains')), strings(own(raw, 'blocked_domains'))];
-  return { kind, ...(maxUses !== undefined && { maxUses }), ...(allowed && { allowed }), ...(blocked && { blocked }) };
+  const place = readUserPlace(own(raw, 'user_location'));
+  return { kind, ...(maxUses !== undefined && { maxUses }), ...(allowed && { allowed }), ...(blocked && { blocked }), ...(place && { place }) };
 }
 
 const inputOf = ({ kind, input }: HostedUse) => (kind === 'web_search' ? { query: input } : { url: input });
@@ -45,7 +57,7 @@ const faults: Readonly<Record<HostedFault, readonly [search: string, fetch: stri
   'too-large': ['unavailable', 'unavailable'],
 };
 
-function contentOf({ kind }: HostedUse, outcome: HostedOutcome): unknown {
+function contentOf({ kind }: HostedUse, outcome: HostedOutcome, seal: SealPage): unknown {
   const isSearch = kind === 'web_search';
   if (!outcome.ok) return { type: `${kind}_tool_result_error`, error_code: faults[outcome.code][isSearch ? 0 : 1] };
   if (isSearch)
@@ -53,7 +65,7 @@ function contentOf({ kind }: HostedUse, outcome: HostedOutcome): unknown {
       type: 'web_search_result',
       url,
       title,
-      encrypted_content: writePageToken(text),
+      encrypted_content: writePageToken(text, seal),
       page_age: age ?? null,
     }));
   const [page] = outcome.pages;
@@ -70,15 +82,15 @@ function contentOf({ kind }: HostedUse, outcome: HostedOutcome): unknown {
   };
 }
 
-const end = (use: HostedUse, outcome: HostedOutcome): ChatEvent[] =>
-  block(use.index + 1, { type: `${use.kind}_tool_result`, tool_use_id: use.id, content: contentOf(use, outcome) });
+const end = (use: HostedUse, outcome: HostedOutcome, seal: SealPage): ChatEvent[] =>
+  block(use.index + 1, { type: `${use.kind}_tool_result`, tool_use_id: use.id, content: contentOf(use, outcome, seal) });
 
 /** The vendor quotes at most this much of a page. */
 const maxQuote = 150;
 
-const cite = ({ url, title, text }: HostedPage): unknown => ({
+const cite = ({ url, title, text }: HostedPage, _range: CitedRange, seal: SealPage): unknown => ({
   type: 'citations_delta',
-  citation: { type: 'web_search_result_location', url, title, encrypted_index: writePageToken(url), cited_text: text.slice(0, maxQuote) },
+  citation: { type: 'web_search_result_location', url, title, encrypted_index: writePageToken(url, seal), cited_text: text.slice(0, maxQuote) },
 });
 
 export const hostedTools: HostedToolsCodec = { idPrefix: 'srvtoolu_', read, begin, end, cite };

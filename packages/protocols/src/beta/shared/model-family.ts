@@ -29,6 +29,12 @@ export interface ModelFamily {
 /** The vendor's own models: what is known of them is what its endpoint enforces. */
 export const isOwnModel = (family: KnownFamily): boolean => family.vendor === 'anthropic';
 
+/** Whether the tools that the vendor runs are left to this upstream: compatible servers for models of others have none. */
+export function runsVendorTools(target: Target): boolean {
+  const family = familyOf(target);
+  return family.vendor === null || isOwnModel(family);
+}
+
 /** The first one or two short numbers of an id: `claude-opus-4-6`, `claude-3-5-haiku-20241022`. */
 const version = /claude-(?:[a-z]{1,20}-)?(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/i;
 

@@ -8,6 +8,7 @@ import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../
 import { withoutBillingLine } from './billing-line.ts';
 import { readCache } from './cache-mark.ts';
 import { type Compacted, findCompaction } from './compaction.ts';
+import { openFoundPages } from './found-pages.ts';
 import { readContent } from './read-content.ts';
 import { foldToolChanges } from './tool-changes.ts';
 import { readToolChoice, readTools } from './tools.ts';
@@ -38,7 +39,7 @@ export function readRequest(body: unknown, context: ReadRequestContext): ReadReq
   refuseStoredTurns(request);
   const losses = new Losses();
   losses.unread('', request, knownFields);
-  const asked = readMessages(request);
+  const asked = openFoundPages(readMessages(request), context.openPage, losses);
   requireUniqueToolUse(asked);
   const { tools, messages } = foldToolChanges(own(request, 'tools'), asked, losses);
   const { system, turns } = readTurns(messages, losses);

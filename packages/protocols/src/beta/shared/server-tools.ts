@@ -2,7 +2,6 @@
  * Blocks of tools that the vendor ran itself (web search, code execution, MCP servers), as text for upstreams that have no such blocks: what the
  * model had found out stays part of the conversation.
  */
-import { readPageToken } from '../../kit/found-page-token.ts';
 import { asArray, asObject, asString, own } from '../../kit/read.ts';
 
 /** More than a reader of a history needs of one result; a page that was fetched may be a book. */
@@ -39,8 +38,7 @@ function textsOf(content: unknown): string[] {
     if (!asObject(value)) continue;
     const link = [asString(own(value, 'title')), asString(own(value, 'url'))].filter((part) => part !== undefined && part !== '').join(' — ');
     const plain = ['text', 'stdout', 'stderr', 'error_code', 'data'].map((field) => asString(own(value, field)) ?? '');
-    const found = readPageToken(own(value, 'encrypted_content')) ?? '';
-    for (const one of [link, ...plain, found]) if (one !== '') texts.push(one);
+    for (const one of [link, ...plain]) if (one !== '') texts.push(one);
     const inner = own(value, 'content') ?? own(value, 'source');
     if (inner !== undefined && typeof inner === 'object') waiting.unshift(inner);
   }

@@ -58,7 +58,7 @@ function requestEdits(context: VerbatimRequestContext): ReturnType<VerbatimRules
   if (offered.length > 0) losses.add('tools.defer_loading', 'emulated', 'all tools were offered at once, since this upstream does not search them');
   for (const edit of offered) edits.push(edit);
   const messages = asArray(own(body, 'messages')) ?? [];
-  if (mayHoldFound) edits.push(...foundPageEdits(messages, losses));
+  if (mayHoldFound) edits.push(...foundPageEdits(messages, context.openPage, losses));
   if (mayHoldCalls) requireUniqueToolUse(messages);
   if (mayHoldSignatures || mayHoldCalls) edits.push(...signatureEdits(body, messages, context, losses));
   if (mayHoldCalls || mayFold) edits.push(...historyEdits(messages, context, losses));
