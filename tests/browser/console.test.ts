@@ -444,7 +444,7 @@ suite('console in a browser', () => {
   test('pages are reached from the keyboard', async () => {
     await admin.open('/models');
     await page.keyboard.press('Control+k');
-    await page.getByPlaceholder('Go to a page…').fill('explain');
+    await page.getByPlaceholder('Find anything, or do something…').fill('explain');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Route explain' }).waitFor();
   });

@@ -123,9 +123,9 @@ suite('by keyboard', () => {
     const search = page.getByRole('searchbox', { name: 'Search' });
     await search.focus();
     await press('Control+k');
-    await page.getByPlaceholder('Go to a page…').waitFor();
+    await page.getByPlaceholder('Find anything, or do something…').waitFor();
     await press('Escape');
-    await page.getByPlaceholder('Go to a page…').waitFor({ state: 'detached' });
+    await page.getByPlaceholder('Find anything, or do something…').waitFor({ state: 'detached' });
     await focusComesTo('Search');
   });
 
@@ -140,7 +140,7 @@ suite('by keyboard', () => {
     await below.waitFor();
     await dialogHasFocus(page);
     await press('Control+k');
-    const search = page.getByPlaceholder('Go to a page…');
+    const search = page.getByPlaceholder('Find anything, or do something…');
     await search.waitFor();
     await press('Escape');
     await search.waitFor({ state: 'detached' });

@@ -224,6 +224,7 @@ test('looking on and trying', async () => {
   await call('GET', 'stats/attempts.csv?by=model');
   await call('GET', 'budgets');
   await call('GET', 'attention');
+  await call('POST', 'find', { q: 'alpha' });
   await call('GET', 'health');
   await call('POST', 'upstreams/alpha/test');
   await call('GET', 'model-monitor');

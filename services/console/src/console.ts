@@ -17,6 +17,7 @@ import { batchRoutes } from './api/batch-routes.ts';
 import { bodyRoutes } from './api/body-routes.ts';
 import { budgetRoutes } from './api/budget-routes.ts';
 import { deadLetterRoutes } from './api/dead-letter-routes.ts';
+import { findRoutes } from './api/find-routes.ts';
 import { healthRoutes } from './api/health-routes.ts';
 import { historyRoutes } from './api/history-routes.ts';
 import { keyLookupRoutes } from './api/key-lookup-routes.ts';
@@ -260,6 +261,7 @@ function createRoutes(context: ConsoleContext, now: () => number): Route[] {
     ...statsRoutes(context, now),
     ...attemptRoutes(context, now),
     ...budgetRoutes(context),
+    ...findRoutes(context),
     ...healthRoutes(context),
     ...transferRoutes([...resources, searchConfigOperations], context),
     ...batchRoutes([...resources, searchConfigOperations], context),

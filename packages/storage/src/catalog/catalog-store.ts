@@ -222,14 +222,14 @@ function createReader(db: Kysely<Database>, dialect: StorageDialect): CatalogRea
     switchLinks: createSwitchLinks(db),
     keyGroups: createRepository(db, dialect, keyGroupDefinition),
     accessKeys: createRepository(db, dialect, accessKeyDefinition),
-    modelNames: createModelNames(db),
+    modelNames: createModelNames(db, dialect),
     findSsoCredential: (name) => findSsoCredential(db, dialect, name),
   };
 }
 
 function createCatalogWriter(db: Kysely<Database>, dialect: StorageDialect, context: WriteContext): CatalogWriter {
   const revision = context.etag;
-  const modelNames = createModelNames(db);
+  const modelNames = createModelNames(db, dialect);
   const balancerLinks = createBalancerLinks(db, dialect, context.recorder);
   const switchLinks = createSwitchLinks(db);
   const linkModel = async (id: string, document: ModelDocument) => {
@@ -365,7 +365,10 @@ function translateReader(reader: CatalogReader, translate: <T>(work: () => Promi
     switchLinks: { ownersOf: (target, limit) => translate(() => reader.switchLinks.ownersOf(target, limit)) },
     keyGroups: wrap(reader.keyGroups),
     accessKeys: wrap(reader.accessKeys),
-    modelNames: { findTaken: (names, except) => translate(() => reader.modelNames.findTaken(names, except)) },
+    modelNames: {
+      findTaken: (names, except) => translate(() => reader.modelNames.findTaken(names, except)),
+      search: (text, limit) => translate(() => reader.modelNames.search(text, limit)),
+    },
     findSsoCredential: (name) => reader.findSsoCredential(name),
   };
 }

@@ -2,6 +2,7 @@
 
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { Kysely } from 'kysely';
+import type { StorageDialect } from '../dialects/dialect.ts';
 import type { Database } from '../schema.ts';
 
 export type NameOwner = 'model' | 'load balancer';
@@ -19,6 +20,8 @@ export interface TakenName {
 export interface ModelNames {
   /** Which of these names another model or load balancer has. Row ids are unique over both. */
   findTaken(names: readonly string[], exceptId?: string): Promise<TakenName[]>;
+  /** Names and aliases that hold this text, case ignored: at most `limit` of models and as many of load balancers, by name. */
+  search(text: string, limit: number): Promise<TakenName[]>;
 }
 
 /** Claims and frees names, inside a catalog transaction. */
@@ -32,7 +35,7 @@ export interface ModelNameWriter extends ModelNames {
 /** Well below every engine's limit of parameters. */
 const chunkSize = 500;
 
-export function createModelNames(db: Kysely<Database>): ModelNameWriter {
+export function createModelNames(db: Kysely<Database>, dialect: StorageDialect): ModelNameWriter {
   const release = async (ids: readonly string[]) => {
     for (const some of chunks(ids)) {
       await db.deleteFrom('model_names').where('model_id', 'in', some).execute();
@@ -59,8 +62,28 @@ export function createModelNames(db: Kysely<Database>): ModelNameWriter {
     }
     return found;
   };
+  const search = async (text: string, limit: number): Promise<TakenName[]> => {
+    const models = await db
+      .selectFrom('model_names')
+      .innerJoin('models', 'models.id', 'model_names.model_id')
+      .select(['model_names.name', 'model_names.kind', 'models.name as of'])
+      .where((eb) => dialect.contains(eb.ref('model_names.name'), text))
+      .orderBy('model_names.name')
+      .limit(limit)
+      .execute();
+    const balancers = await db
+      .selectFrom('load_balancer_names')
+      .innerJoin('load_balancers', 'load_balancers.id', 'load_balancer_names.balancer_id')
+      .select(['load_balancer_names.name', 'load_balancer_names.kind', 'load_balancers.name as of'])
+      .where((eb) => dialect.contains(eb.ref('load_balancer_names.name'), text))
+      .orderBy('load_balancer_names.name')
+      .limit(limit)
+      .execute();
+    return [...models.map((row) => ({ ...row, owner: 'model' as const })), ...balancers.map((row) => ({ ...row, owner: 'load balancer' as const }))];
+  };
   return {
     findTaken,
+    search,
     release,
     async claim(owner, id, { name, aliases }) {
       await release([id]);

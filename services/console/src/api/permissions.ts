@@ -82,6 +82,7 @@ const relative: Record<string, Methods> = {
   'audit-logs': { get: admin },
 
   // Looking on.
+  find: { post: everyone },
   logs: { get: everyone },
   'logs/stream': { get: everyone },
   'logs/{id}': { get: everyone },

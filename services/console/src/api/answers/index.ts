@@ -3,13 +3,14 @@ import type { z } from 'zod';
 import type { auditRecord, ownAccount, sessionList } from './account.ts';
 import type { historyDiff, historyPage } from './configuration.ts';
 import type { deadLetterPage } from './dead-letters.ts';
+import type { findAnswer } from './find.ts';
 import type { healthAnswer, upstreamTest } from './health.ts';
 import type { lookupAnswer } from './key-lookup.ts';
 import type { keyUseAnswer } from './key-use.ts';
 import type { requestDetails, requestRow } from './request-row.ts';
 import type { balancerNodes, explanation, fetchedModels, keyMonitor, limitStatus, modelOperations, modelTest, pin, ruleTest, scriptTest } from './routing.ts';
 import type { resourceState } from './state.ts';
-import type { attentionAnswer, budgetList, statsSeries, statsSummary, statsTop } from './statistics.ts';
+import type { attentionAnswer, budgetList, statsSeries, statsSessions, statsSummary, statsTop } from './statistics.ts';
 import type { taskPage } from './tasks.ts';
 import type { turnChain, turnContent } from './turns.ts';
 
@@ -23,6 +24,8 @@ export type Summary = z.output<typeof statsSummary>;
 export type SeriesAnswer = z.output<typeof statsSeries>;
 export type TopAnswer = z.output<typeof statsTop>;
 export type TopItem = TopAnswer['items'][number];
+/** One session with what it used. */
+export type SessionItem = z.output<typeof statsSessions>['items'][number];
 /** Whose a value is. */
 export type FoundKey = z.output<typeof lookupAnswer>;
 /** Where and when a key was used. */
@@ -64,5 +67,7 @@ export type ResourceState = z.output<typeof resourceState>;
 /** What an operator should look at now. */
 export type Attention = z.output<typeof attentionAnswer>;
 export type BudgetStatus = z.output<typeof budgetList>['items'][number];
+/** One thing that the palette found. */
+export type Found = z.output<typeof findAnswer>['items'][number];
 /** Messages of the bus that were set aside. */
 export type DeadLetterPage = z.output<typeof deadLetterPage>;

@@ -12,6 +12,7 @@ const pages = [
   ['/', () => import('../pages/overview/overview-page.tsx'), 'OverviewPage'],
   ['/logs', () => import('../pages/logs/logs-page.tsx'), 'LogsPage'],
   ['/statistics', () => import('../pages/statistics/statistics-page.tsx'), 'StatisticsPage'],
+  ['/sessions', () => import('../pages/sessions/sessions-page.tsx'), 'SessionsPage'],
   ['/models', () => import('../pages/models/models-page.tsx'), 'ModelsPage'],
   ['/load-balancers', () => import('../pages/load-balancers/load-balancers-page.tsx'), 'LoadBalancersPage'],
   ['/key-groups', () => import('../pages/key-groups/key-groups-page.tsx'), 'KeyGroupsPage'],

@@ -29,7 +29,7 @@ import { SignInPage } from '../session/sign-in-page.tsx';
 import { forgetToken } from '../session/token.ts';
 import { useMe, useToken } from '../session/use-me.ts';
 import { navigation } from './navigation.ts';
-import { Palette } from './palette.tsx';
+import { Palette } from './palette/palette.tsx';
 
 export function Shell() {
   const token = useToken();

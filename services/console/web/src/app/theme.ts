@@ -29,6 +29,8 @@ export const readableColors: CSSVariablesResolver = ({ colors }) => ({
   light: {
     '--mantine-color-dimmed': 'var(--mantine-color-gray-7)',
     '--mantine-color-error': 'var(--mantine-color-red-8)',
+    // Also readable in a row that the mouse points at.
+    '--mantine-color-anchor': 'var(--mantine-color-indigo-8)',
     ...Object.fromEntries(tinted.map((name) => [`--mantine-color-${name}-light-color`, darken(colors[name]?.[9] ?? '#000', 0.3)])),
     ...Object.fromEntries(tinted.map((name) => [`--mantine-color-${name}-text`, darken(colors[name]?.[9] ?? '#000', 0.1)])),
   },

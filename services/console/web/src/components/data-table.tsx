@@ -1,5 +1,5 @@
 /** A table over one page of a list: search, paging, the empty and the failed state. Searching and sorting are the server's work. */
-import { ActionIcon, Card, Group, LoadingOverlay, Table, Text, UnstyledButton } from '@mantine/core';
+import { ActionIcon, Card, Checkbox, Group, LoadingOverlay, Table, Text, UnstyledButton } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconChevronLeft, IconChevronRight, IconSearch } from '@tabler/icons-react';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
@@ -39,9 +39,18 @@ interface Props<T> {
   empty?: ReactNode;
   filters?: ReactNode;
   caption: string;
+  /** Rows can be chosen for something that is done to all of them. */
+  selection?: Selection<T>;
 }
 
-export function DataTable<T>({ query, columns, rowKey, onOpen, state, onState, empty, filters, caption }: Props<T>) {
+/** The rows that are chosen, also those of other pages. */
+export interface Selection<T> {
+  has: (row: T) => boolean;
+  /** Chooses the rows, or lets them go. */
+  set: (rows: readonly T[], chosen: boolean) => void;
+}
+
+export function DataTable<T>({ query, columns, rowKey, onOpen, state, onState, empty, filters, caption, selection }: Props<T>) {
   const { t } = useTranslation();
   if (query.isError && !query.data) return <FaultNotice error={query.error} onRetry={() => query.refetch()} />;
   const rows = query.data?.items ?? [];
@@ -66,6 +75,11 @@ export function DataTable<T>({ query, columns, rowKey, onOpen, state, onState, e
         <Table aria-label={caption}>
           <Table.Thead>
             <Table.Tr>
+              {selection && (
+                <Table.Th w={44}>
+                  <Choose label={t('table.chooseAll')} rows={rows} selection={selection} />
+                </Table.Th>
+              )}
               {columns.map((column) => (
                 <Header key={column.id} column={column} state={state} onState={onState} />
               ))}
@@ -74,6 +88,11 @@ export function DataTable<T>({ query, columns, rowKey, onOpen, state, onState, e
           <Table.Tbody>
             {rows.map((row) => (
               <Table.Tr key={rowKey(row)} className={onOpen && 'clickable-row'} onClick={onOpen && (() => onOpen(row))}>
+                {selection && (
+                  <Table.Td onClick={(event) => event.stopPropagation()}>
+                    <Choose label={t('table.choose', { name: rowKey(row) })} rows={[row]} selection={selection} />
+                  </Table.Td>
+                )}
                 {columns.map((column) => (
                   <Table.Td key={column.id} className={column.numeric ? 'numeric' : undefined} visibleFrom={column.wide ? 'md' : undefined}>
                     {column.cell(row)}
@@ -83,7 +102,7 @@ export function DataTable<T>({ query, columns, rowKey, onOpen, state, onState, e
             ))}
             {nothing && (
               <Table.Tr>
-                <Table.Td colSpan={columns.length}>
+                <Table.Td colSpan={columns.length + (selection ? 1 : 0)}>
                   <Text c="dimmed" ta="center" py="lg">
                     {state.q ? t('table.noMatch', { q: state.q }) : t(empty ? 'table.empty' : 'table.noneMatches')}
                   </Text>
@@ -95,6 +114,19 @@ export function DataTable<T>({ query, columns, rowKey, onOpen, state, onState, e
       </Table.ScrollContainer>
       <Pager page={query.data} state={state} onState={onState} />
     </Card>
+  );
+}
+
+/** Of one row, or of all that are shown. */
+function Choose<T>({ label, rows, selection }: { label: string; rows: readonly T[]; selection: Selection<T> }) {
+  const chosen = rows.filter(selection.has).length;
+  return (
+    <Checkbox
+      aria-label={label}
+      checked={rows.length > 0 && chosen === rows.length}
+      indeterminate={chosen > 0 && chosen < rows.length}
+      onChange={(event) => selection.set(rows, event.currentTarget.checked)}
+    />
   );
 }
 

@@ -23,6 +23,10 @@ interface Props<V> {
   onSave: (values: V) => Promise<unknown>;
   /** Said after it. */
   savedMessage?: string;
+  /** Somebody changed it meanwhile. Without it the plain sentence is shown. */
+  onConflict?: () => Promise<void>;
+  /** Above the buttons. */
+  notice?: ReactNode;
   children: ReactNode;
   /** Buttons beside save, such as delete. */
   actions?: ReactNode;
@@ -37,6 +41,8 @@ export function EditDrawer<V extends Record<string, unknown>>({
   isReady,
   onSave,
   savedMessage,
+  onConflict,
+  notice,
   children,
   actions,
   size = 'lg',
@@ -82,7 +88,8 @@ export function EditDrawer<V extends Record<string, unknown>>({
       onClose();
     } catch (error) {
       if (!(error instanceof Error)) throw error;
-      setOthers(placeFaults(form, error, t('conflict')));
+      if (onConflict && error instanceof ApiProblem && error.status === 412) await onConflict();
+      else setOthers(placeFaults(form, error, t('conflict')));
     } finally {
       setBusy(false);
     }
@@ -105,6 +112,7 @@ export function EditDrawer<V extends Record<string, unknown>>({
         </Stack>
         <Box pos="sticky" bottom={0} py="md" bg="var(--mantine-color-body)" style={{ borderTop: '1px solid var(--mantine-color-default-border)' }}>
           {/* Where it is seen, however long the form is. */}
+          {notice}
           {others && <UnplacedFaults {...others} />}
           <Group justify="space-between">
             <Group gap="xs">{isAdmin && actions}</Group>

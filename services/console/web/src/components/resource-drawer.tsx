@@ -1,10 +1,14 @@
 /** The drawer of one resource: loads it, fills the form, saves with its revision, deletes. */
 import { Button } from '@mantine/core';
 import { type FormErrors, type UseFormReturnType, useForm } from '@mantine/form';
-import { type ReactNode, useEffect, useRef } from 'react';
+import { useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { call, path } from '../api/client.ts';
 import { type ResourcePath, useOne, useRemove, useSave } from '../api/resources.ts';
 import { useConfirmDelete } from './confirm-delete.tsx';
+import { ConflictNotice } from './conflict-notice.tsx';
+import { conflictsOf, keepMine } from './conflicts.ts';
 import { EditDrawer } from './edit-drawer.tsx';
 import { FaultNotice } from './fault-notice.tsx';
 import { useDraft } from './use-draft.ts';
@@ -48,6 +52,9 @@ export function ResourceDrawer<T, V extends Record<string, unknown>>({
   const stored = one.data ?? null;
   /** Of what the form was filled with: the page may read a later state meanwhile, which nobody has seen. */
   const etag = useRef<string | null>(null);
+  const filled = useRef<V>(empty);
+  const [theirs, setTheirs] = useState<(T & { $etag?: string }) | null>(null);
+  const client = useQueryClient();
   useDraft(`${resource} ${name ?? ''}`, form, etag);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the form is filled when the resource arrives, and never over what was typed since
   useEffect(() => {
@@ -55,7 +62,22 @@ export function ResourceDrawer<T, V extends Record<string, unknown>>({
     form.setValues(toForm(stored));
     form.resetDirty(toForm(stored));
     etag.current = stored.$etag ?? null;
+    filled.current = toForm(stored);
   }, [stored]);
+
+  const onConflict = async () => {
+    const there = await call<T & { $etag?: string }>(path(resource, name ?? ''));
+    setTheirs(there);
+  };
+  /** From here on what is there now is what the form changes. */
+  const goOn = (there: T & { $etag?: string }, values: V) => {
+    form.setValues(values);
+    form.resetDirty(toForm(there));
+    etag.current = there.$etag ?? null;
+    filled.current = toForm(there);
+    setTheirs(null);
+    client.setQueryData([resource, 'one', name], there);
+  };
 
   const onSave = async (values: V) => {
     const saved = await save.mutateAsync({ name, body: toBody(values), etag: etag.current });
@@ -75,6 +97,16 @@ export function ResourceDrawer<T, V extends Record<string, unknown>>({
       form={form}
       isReady={name === null || stored !== null}
       onSave={onSave}
+      {...(name !== null && { onConflict })}
+      notice={
+        theirs && (
+          <ConflictNotice
+            conflicts={conflictsOf(filled.current, toForm(theirs), form.getValues())}
+            onMine={() => goOn(theirs, keepMine(filled.current, toForm(theirs), form.getValues()))}
+            onTheirs={() => goOn(theirs, toForm(theirs))}
+          />
+        )
+      }
       savedMessage={name === null ? t('created', { name: String(form.values['name'] ?? '') }) : t('saved')}
       actions={
         name !== null &&

@@ -4,6 +4,7 @@ import { IconPlus, type TablerIcon } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { type ResourcePath, useList } from '../api/resources.ts';
 import { useIsAdmin } from '../session/use-me.ts';
+import { type BulkActions, BulkBar, type Listed, useSelection } from './bulk-bar.tsx';
 import { type Column, DataTable } from './data-table.tsx';
 import { EmptyState } from './empty-state.tsx';
 import { OpenButton } from './open-button.tsx';
@@ -22,15 +23,19 @@ interface Props<T> {
   /** Filters as the API names them; `useFilter` keeps them in the address. */
   query?: Record<string, string | undefined>;
   drawer: (name: string | null, close: () => void) => ReactNode;
+  /** What can be done to several at once, beside turning them on and off; absent: nothing. */
+  bulk?: (actions: BulkActions<T>) => ReactNode;
   children?: ReactNode;
 }
 
-export function ResourcePage<T extends { name: string }>({ resource, icon, t, columns, filters, query = {}, drawer, children }: Props<T>) {
+export function ResourcePage<T extends Listed>({ resource, icon, t, columns, filters, query = {}, drawer, bulk, children }: Props<T>) {
   const isAdmin = useIsAdmin();
   const [state, setState] = useListState();
   const edited = useOpened('edit');
   const created = useOpened('create');
   const isFiltered = Object.values(query).some((value) => value !== undefined);
+  const selection = useSelection<T>();
+  const canChoose = isAdmin && bulk !== undefined;
   const list = useList<T>(resource, { page: state.page, q: state.q, sort: state.sort, ...query });
   const create = isAdmin && (
     <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => created.open('new')}>
@@ -54,8 +59,10 @@ export function ResourcePage<T extends { name: string }>({ resource, icon, t, co
         state={state}
         onState={setState}
         filters={filters}
+        {...(canChoose && { selection })}
         empty={!isFiltered && <EmptyState icon={icon} title={t('emptyTitle')} hint={t('emptyHint')} action={create} />}
       />
+      {canChoose && <BulkBar resource={resource} selection={selection} more={bulk} />}
       {children}
       {edited.value !== null && <div key={edited.value}>{drawer(edited.value, edited.close)}</div>}
       {created.value !== null && isAdmin && drawer(null, created.close)}

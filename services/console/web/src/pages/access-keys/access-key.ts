@@ -3,6 +3,8 @@ import type { ResourceState } from '@model-gateway/console/answers';
 
 export interface AccessKey {
   name: string;
+  /** Revision, in lists. */
+  etag?: string;
   /** How it stands; absent right after a change. */
   state?: ResourceState;
   /** First and last four characters; the whole value in the answer to a creation or a rotation. */

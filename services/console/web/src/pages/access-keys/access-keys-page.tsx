@@ -23,6 +23,7 @@ import {
   keyLimitBody,
   keyLimitForm,
 } from '../../components/limit-fields.tsx';
+import { NameLink } from '../../components/name-link.tsx';
 import { NameSelect } from '../../components/name-select.tsx';
 import { ResourceDrawer } from '../../components/resource-drawer.tsx';
 import { ResourcePage } from '../../components/resource-page.tsx';
@@ -30,6 +31,7 @@ import { StateBadge } from '../../components/state-badge.tsx';
 import { useFilter, useFilters } from '../../components/use-address-state.ts';
 import { useIsAdmin } from '../../session/use-me.ts';
 import type { AccessKey } from './access-key.ts';
+import { BulkKeys } from './bulk-keys.tsx';
 import { FindKey, KeyLink, RequestsLink } from './find-key.tsx';
 import { NewKey } from './new-key.tsx';
 import { RotateButton } from './rotate-key.tsx';
@@ -125,7 +127,7 @@ export function AccessKeysPage() {
         </Group>
       ),
     },
-    { id: 'group', title: t('group'), sort: 'group', cell: ({ group }) => <span className="anywhere">{group}</span> },
+    { id: 'group', title: t('group'), sort: 'group', cell: ({ group }) => <NameLink kind="key-groups" name={group} /> },
     { id: 'owner', title: t('owner'), sort: 'owner', wide: true, cell: ({ owner }) => <span className="anywhere">{owner}</span> },
     {
       id: 'used',
@@ -157,6 +159,7 @@ export function AccessKeysPage() {
         </>
       }
       query={{ group: group ?? undefined, owner: owner ?? undefined, tags: tags.length > 0 ? tags.join(',') : undefined }}
+      bulk={(actions) => <BulkKeys {...actions} />}
       drawer={(name, close) => <KeyDrawer name={name} onClose={close} onShow={setShown} />}
     >
       {shown && <NewKey shown={shown} onClose={() => setShown(null)} />}

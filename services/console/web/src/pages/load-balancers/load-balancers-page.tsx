@@ -7,6 +7,7 @@ import { IconPlus, IconScale, IconTrash } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import type { Column } from '../../components/data-table.tsx';
 import { Editable } from '../../components/editable.tsx';
+import { NameLink } from '../../components/name-link.tsx';
 import { NameSelect } from '../../components/name-select.tsx';
 import { ResourceDrawer } from '../../components/resource-drawer.tsx';
 import { ResourcePage } from '../../components/resource-page.tsx';
@@ -53,12 +54,27 @@ export function LoadBalancersPage() {
       id: 'entries',
       title: t('entries'),
       wide: true,
-      cell: ({ entries }) => <span className="anywhere">{entries.map(({ model, weight }) => `${model} × ${weight}`).join(', ') || '–'}</span>,
+      cell: ({ entries }) =>
+        entries.length === 0
+          ? '–'
+          : entries.map(({ model, weight }, at) => (
+              <span key={model} className="anywhere">
+                {at > 0 && ', '}
+                <NameLink kind="models" name={model} /> × {weight}
+              </span>
+            )),
     },
     { id: 'enabled', title: t('state'), cell: ({ enabled, state }) => <StateBadge state={state} enabled={enabled} /> },
   ];
   return (
-    <ResourcePage resource="load-balancers" icon={IconScale} t={t} columns={columns} drawer={(name, close) => <BalancerDrawer name={name} onClose={close} />} />
+    <ResourcePage
+      resource="load-balancers"
+      icon={IconScale}
+      t={t}
+      columns={columns}
+      bulk={() => null}
+      drawer={(name, close) => <BalancerDrawer name={name} onClose={close} />}
+    />
   );
 }
 

@@ -10,6 +10,7 @@ import { useOverlayOpen } from '../../components/dialogs.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { formatBytes, formatDuration, formatMoney, formatNumber, formatTime } from '../../components/format.ts';
 import { LossRows } from '../../components/loss-rows.tsx';
+import { NameLink } from '../../components/name-link.tsx';
 import { ProtocolName } from '../../components/protocol.tsx';
 import { FailureNotice } from './failure-notice.tsx';
 import { wasRepeated } from './log-table.tsx';
@@ -60,64 +61,7 @@ function Details({ row, failed }: { row: LogRow; failed: LogDetails | undefined 
         </Text>
       </Group>
       {failed?.failure && <FailureNotice row={failed} failure={failed.failure} />}
-      <Facts
-        facts={[
-          [
-            'id',
-            <span key="id" className="mono">
-              {row.id}
-            </span>,
-          ],
-          ['kind', row.kind && row.kind !== 'call' && t(`kinds.${row.kind}`)],
-          [
-            'of',
-            row.of && (
-              <Anchor key="of" component={Link} to="/logs" search={((search: object) => ({ ...search, request: row.of })) as never} className="mono">
-                {row.of}
-              </Anchor>
-            ),
-          ],
-          [
-            'tasks',
-            mayHaveTasks(row) && (
-              <Anchor key="tasks" component={Link} to="/tasks" search={(row.kind === 'task' ? { id: row.id } : { request: row.id }) as never}>
-                {t('toTasks')}
-              </Anchor>
-            ),
-          ],
-          ['clientId', row.client_request_id],
-          ['key', row.access_key && `${row.access_key} · ${row.key_group ?? ''}`],
-          ['model', row.model === row.requested_model ? row.model : `${row.requested_model ?? '–'} → ${row.model ?? '–'}`],
-          ['upstream', row.upstream && `${row.upstream} · ${row.upstream_model_id ?? ''}`],
-          [
-            'path',
-            row.path && (
-              <span key="path" className="mono">
-                {row.path}
-              </span>
-            ),
-          ],
-          [
-            'protocols',
-            row.client_protocol && (
-              <Group key="protocols" gap={6}>
-                <ProtocolName id={row.client_protocol} /> → {row.upstream_protocol ? <ProtocolName id={row.upstream_protocol} /> : '–'}
-              </Group>
-            ),
-          ],
-          [
-            'session',
-            row.session_id && (
-              <Anchor key="session" component={Link} to="/logs" search={{ session_id: row.session_id } as never}>
-                {row.session_id}
-              </Anchor>
-            ),
-          ],
-          ['client', [row.client_ip, row.user_agent].filter(Boolean).join(' · ')],
-          ['ending', row.ending && t(`endings.${row.ending}`)],
-          ['bytes', `${formatBytes(row.request_bytes)} → ${formatBytes(row.response_bytes)}`],
-        ]}
-      />
+      <RequestFacts row={row} />
       <Timeline row={row} />
       {(went || row.pipeline.length + row.routes.length > 0) && <Way row={row} />}
       <Usage row={row} />
@@ -136,6 +80,86 @@ function Details({ row, failed }: { row: LogRow; failed: LogDetails | undefined 
       </Group>
       <Replay row={row} bodies={bodies.data} />
     </Stack>
+  );
+}
+
+/** Who asked, for what, and where it went; each name leads to what it names. */
+function RequestFacts({ row }: { row: LogRow }) {
+  const { t } = useTranslation('logs');
+  return (
+    <Facts
+      facts={[
+        [
+          'id',
+          <span key="id" className="mono">
+            {row.id}
+          </span>,
+        ],
+        ['kind', row.kind && row.kind !== 'call' && t(`kinds.${row.kind}`)],
+        [
+          'of',
+          row.of && (
+            <Anchor key="of" component={Link} to="/logs" search={((search: object) => ({ ...search, request: row.of })) as never} className="mono">
+              {row.of}
+            </Anchor>
+          ),
+        ],
+        [
+          'tasks',
+          mayHaveTasks(row) && (
+            <Anchor key="tasks" component={Link} to="/tasks" search={(row.kind === 'task' ? { id: row.id } : { request: row.id }) as never}>
+              {t('toTasks')}
+            </Anchor>
+          ),
+        ],
+        ['clientId', row.client_request_id],
+        [
+          'key',
+          row.access_key && (
+            <span key="key">
+              <NameLink kind="access-keys" name={row.access_key} underline="always" /> · <NameLink kind="key-groups" name={row.key_group} underline="always" />
+            </span>
+          ),
+        ],
+        [
+          'model',
+          (row.model ?? row.requested_model) && (
+            <span key="model">
+              {row.model !== row.requested_model && `${row.requested_model ?? '–'} → `}
+              <NameLink kind="models" name={row.model} underline="always" />
+            </span>
+          ),
+        ],
+        [
+          'upstream',
+          row.upstream && (
+            <span key="upstream">
+              <NameLink kind="upstreams" name={row.upstream} underline="always" /> · {row.upstream_model_id ?? ''}
+            </span>
+          ),
+        ],
+        [
+          'path',
+          row.path && (
+            <span key="path" className="mono">
+              {row.path}
+            </span>
+          ),
+        ],
+        [
+          'protocols',
+          row.client_protocol && (
+            <Group key="protocols" gap={6}>
+              <ProtocolName id={row.client_protocol} /> → {row.upstream_protocol ? <ProtocolName id={row.upstream_protocol} /> : '–'}
+            </Group>
+          ),
+        ],
+        ['session', row.session_id && <NameLink key="session" kind="session" name={row.session_id} />],
+        ['client', [row.client_ip, row.user_agent].filter(Boolean).join(' · ')],
+        ['ending', row.ending && t(`endings.${row.ending}`)],
+        ['bytes', `${formatBytes(row.request_bytes)} → ${formatBytes(row.response_bytes)}`],
+      ]}
+    />
   );
 }
 

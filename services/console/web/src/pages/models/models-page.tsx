@@ -11,6 +11,7 @@ import type { Column } from '../../components/data-table.tsx';
 import { Editable } from '../../components/editable.tsx';
 import { FormSections } from '../../components/form-sections.tsx';
 import { jsonFaults, parseOrNull, printOrEmpty } from '../../components/json-text.ts';
+import { NameLink } from '../../components/name-link.tsx';
 import { NameSelect } from '../../components/name-select.tsx';
 import { ProtocolSelect } from '../../components/protocol.tsx';
 import { emptyRateLimit, RateLimitFields, type RateLimitForm, rateLimitBody, rateLimitForm } from '../../components/rate-limit-fields.tsx';
@@ -105,7 +106,7 @@ const toBody = (form: ModelForm) => ({
 export function ModelsPage() {
   const { t } = useTranslation('models');
   const columns: Column<Model>[] = [
-    { id: 'upstream', title: t('upstream'), sort: 'upstream', cell: ({ upstream }) => upstream },
+    { id: 'upstream', title: t('upstream'), sort: 'upstream', cell: ({ upstream }) => <NameLink kind="upstreams" name={upstream} /> },
     {
       id: 'id',
       title: t('upstreamModelId'),
@@ -119,7 +120,16 @@ export function ModelsPage() {
     { id: 'aliases', title: t('aliases'), wide: true, cell: ({ aliases, hide_name }) => <Names aliases={aliases} hidden={hide_name} /> },
     { id: 'enabled', title: t('state'), cell: ({ enabled, state }) => <StateBadge state={state} enabled={enabled} /> },
   ];
-  return <ResourcePage resource="models" icon={IconBox} t={t} columns={columns} drawer={(name, close) => <ModelDrawer name={name} onClose={close} />} />;
+  return (
+    <ResourcePage
+      resource="models"
+      icon={IconBox}
+      t={t}
+      columns={columns}
+      bulk={() => null}
+      drawer={(name, close) => <ModelDrawer name={name} onClose={close} />}
+    />
+  );
 }
 
 function Names({ aliases, hidden }: { aliases: string[]; hidden: boolean }) {

@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
 import type { LogRow } from '../../api/stats.ts';
 import { formatDuration, formatRecent } from '../../components/format.ts';
+import { NameLink } from '../../components/name-link.tsx';
 
 const refreshMs = 3_000;
 
@@ -45,8 +46,18 @@ export function LatestRequests() {
                     {formatRecent(row.started_at)}
                   </Anchor>
                 </Table.Td>
-                <Table.Td>{row.access_key ?? '–'}</Table.Td>
-                <Table.Td>{row.requested_model ?? '–'}</Table.Td>
+                <Table.Td>
+                  <NameLink kind="access-keys" name={row.access_key} />
+                </Table.Td>
+                <Table.Td>
+                  {row.model === null ? (
+                    (row.requested_model ?? '–')
+                  ) : (
+                    <NameLink kind="models" name={row.model}>
+                      {row.requested_model}
+                    </NameLink>
+                  )}
+                </Table.Td>
                 <Table.Td>
                   <Text size="sm" c={row.status >= 400 || row.error_code ? 'red' : undefined}>
                     {row.status} {row.error_code ?? ''}

@@ -100,7 +100,7 @@ export function StatisticsPage() {
             caption={t(`by.${by}`)}
             onOpen={
               by === 'session'
-                ? (item) => void navigate({ to: '/logs', search: { session_id: item.value, range } })
+                ? (item) => void navigate({ to: '/sessions', search: { session: item.value } })
                 : // Requests without a model failed before one was resolved: they are broken down by error.
                   (item) => change({ [by]: item.value ?? '', by: item.value === null && by === 'model' ? 'error' : next })
             }

@@ -27,6 +27,13 @@ export function UpstreamsPage() {
     { id: 'enabled', title: t('state'), cell: ({ enabled, state }) => <StateBadge state={state} enabled={enabled} /> },
   ];
   return (
-    <ResourcePage resource="upstreams" icon={IconCloud} t={t} columns={columns} drawer={(name, close) => <UpstreamDrawer name={name} onClose={close} />} />
+    <ResourcePage
+      resource="upstreams"
+      icon={IconCloud}
+      t={t}
+      columns={columns}
+      bulk={() => null}
+      drawer={(name, close) => <UpstreamDrawer name={name} onClose={close} />}
+    />
   );
 }

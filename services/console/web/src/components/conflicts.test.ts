@@ -1,0 +1,19 @@
+import { expect, test } from '@jest/globals';
+import { conflictsOf, keepMine } from './conflicts.ts';
+
+const filled = { name: 'a', description: '', models: ['x'], enabled: true };
+const now = { name: 'a', description: 'theirs', models: ['x', 'y'], enabled: true };
+const here = { name: 'a', description: 'mine', models: ['x'], enabled: false };
+
+test('fields that somebody else changed, those that both changed first', () => {
+  expect(conflictsOf(filled, now, here)).toEqual([
+    { field: 'description', now: 'theirs', here: 'mine', both: true },
+    { field: 'models', now: ['x', 'y'], here: ['x'], both: false },
+  ]);
+  expect(conflictsOf(filled, filled, here)).toEqual([]);
+  // Both came to the same.
+  expect(conflictsOf(filled, now, now).every(({ both }) => !both)).toBe(true);
+});
+
+test('what was changed here is kept over what is there now', () =>
+  expect(keepMine(filled, now, here)).toEqual({ name: 'a', description: 'mine', models: ['x', 'y'], enabled: false }));
