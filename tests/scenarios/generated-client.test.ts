@@ -23,9 +23,15 @@ afterAll(async () => {
 /** Written as somebody would who has the generated types alone. */
 const program = `
 import createClient from 'openapi-fetch';
-import type { paths } from './schema.js';
+import type { components, paths } from './schema.js';
 
 const client = createClient<paths>({ baseUrl: 'http://localhost' });
+
+type Named = components['schemas'];
+export const nameOf = (one: Named['AccessKey'] | Named['Upstream'] | Named['KeyGroup'] | Named['Model'] | Named['LoadBalancer']): string => one.name;
+/** A budget is the same type wherever it is shown. */
+export const limitOf = ({ budget }: Named['KeyGroup'] | Named['AccessKey']): string => budget?.limit ?? '';
+export const made: Named['AccessKeyInput'] = { name: 'ada', group: 'research', budget: { limit: '5', period: 'month' } };
 
 export async function use(): Promise<(string | number)[]> {
   const values: (string | number)[] = [];

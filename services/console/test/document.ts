@@ -10,7 +10,7 @@ interface Operation {
 
 export interface OpenApiDocument {
   paths: Record<string, Record<string, Operation>>;
-  components: { responses: { Error: { content: Record<string, { schema: object }> } } };
+  components: { schemas: Record<string, object>; responses: { Error: { content: Record<string, { schema: object }> } } };
 }
 
 const endings: Record<string, string> = { 'text/csv': '.csv', 'application/yaml': '.yaml' };
@@ -26,9 +26,11 @@ export interface AnswerChecker {
 export function createAnswerChecker({ paths, components }: OpenApiDocument): AnswerChecker {
   const ajv: Ajv2020 = new ajvModule.Ajv2020({ allErrors: true, strictTypes: false, strictSchema: true });
   formatsModule.default.default(ajv);
+  // References point below `components`, so each schema is compiled with them beside it.
+  ajv.addVocabulary(['components']);
   const compiled = new Map<object, ValidateFunction>();
   const validate = (schema: object, body: unknown, what: string): void => {
-    const known = compiled.get(schema) ?? ajv.compile(schema);
+    const known = compiled.get(schema) ?? ajv.compile({ ...schema, components });
     compiled.set(schema, known);
     if (!known(body)) throw new Error(`${what}: ${ajv.errorsText(known.errors)} in ${JSON.stringify(body)?.slice(0, 2_000)}`);
   };
@@ -67,4 +69,17 @@ export function createAnswerChecker({ paths, components }: OpenApiDocument): Ans
       return operation.operationId;
     },
   };
+}
+
+type Schema = Record<string, unknown>;
+
+/** The schema with everything that it refers to in place of the references. */
+export function resolveReferences(value: unknown, document: OpenApiDocument): unknown {
+  if (Array.isArray(value)) return value.map((item) => resolveReferences(item, document));
+  if (typeof value !== 'object' || value === null) return value;
+  const { $ref: reference } = value as Schema;
+  if (typeof reference !== 'string') return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, resolveReferences(child, document)]));
+  const found = document.components.schemas[reference.replace('#/components/schemas/', '')];
+  if (!found) throw new Error(`${reference} refers to nothing`);
+  return resolveReferences(found, document);
 }

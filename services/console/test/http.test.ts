@@ -178,7 +178,8 @@ test('the document describes what is mounted', async () => {
   const { body } = await harness.call('GET', `${api}/openapi.json`);
   expect(body.openapi).toBe('3.1.0');
   expect(JSON.stringify(body)).not.toContain('#/$defs');
-  const upstream = body.paths[`${api}/upstreams`].post.requestBody.content['application/json'].schema;
+  expect(body.paths[`${api}/upstreams`].post.requestBody.content['application/json'].schema).toEqual({ $ref: '#/components/schemas/UpstreamInput' });
+  const upstream = body.components.schemas.UpstreamInput;
   expect(upstream.required).toEqual(['name', 'protocol', 'base_url', 'api_keys']);
   expect(upstream.additionalProperties).toBe(false);
   expect(Object.keys(body.paths[`${api}/upstreams`].post.responses)).toEqual(expect.arrayContaining(['413', '415']));

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { printMoney } from '@model-gateway/contracts';
 import fc from 'fast-check';
 import { parse as parseYaml } from 'yaml';
+import { resolveReferences } from './document.ts';
 import { api, type FreshHarness, startFreshConsole } from './harness.ts';
 
 let harness: FreshHarness;
@@ -86,7 +87,9 @@ test('the document names the unit of every amount of money', async () => {
   const { body } = await harness.call('GET', `${api}/openapi.json`);
   const schemaOf = (path: string, method: string, at: 'body' | 'answer') => {
     const operation = body.paths[`${api}/${path}`][method];
-    return (at === 'body' ? operation.requestBody : (operation.responses[200] ?? operation.responses[201])).content['application/json'].schema.properties;
+    const { schema } = (at === 'body' ? operation.requestBody : (operation.responses[200] ?? operation.responses[201])).content['application/json'];
+    return (resolveReferences(schema, body) as { properties: Record<string, unknown> & { tiers: unknown; budget: unknown; cost: unknown; items: unknown } })
+      .properties;
   };
   for (const at of ['body', 'answer'] as const) {
     const fields = schemaOf('pricing', 'post', at);

@@ -4,7 +4,7 @@ import { modelName } from './name.ts';
 export const balancerStrategies = ['weighted', 'priority', 'least_latency'] as const;
 export type BalancerStrategy = (typeof balancerStrategies)[number];
 
-const entrySchema = z.strictObject({
+export const balancerEntrySchema = z.strictObject({
   /** Canonical name of a model; hidden ones may serve here. */
   model: modelName,
   /** Share of the requests; 0 is asked only when all others failed. `priority` goes by the order alone. */
@@ -19,12 +19,12 @@ export const loadBalancerSchema = z.strictObject({
   enabled: z.boolean().default(true),
   strategy: z.enum(balancerStrategies).default('weighted'),
   /** `priority` goes by their order. */
-  entries: z.array(entrySchema).max(100).default([]),
+  entries: z.array(balancerEntrySchema).max(100).default([]),
   /** Each access key keeps one entry while that entry is healthy. */
   static_binding: z.boolean().default(false),
 });
 export type LoadBalancerInput = z.input<typeof loadBalancerSchema>;
-export type BalancerEntry = z.output<typeof entrySchema>;
+export type BalancerEntry = z.output<typeof balancerEntrySchema>;
 export type LoadBalancer = z.output<typeof loadBalancerSchema> & { created_at?: number };
 
 /** An access key that is sent to one entry while that entry is healthy. */

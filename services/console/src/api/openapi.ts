@@ -1,40 +1,9 @@
 /** The OpenAPI 3.1 document, printed from the route table and the very schemas that validate. */
-import { z } from 'zod';
+import type { z } from 'zod';
+import { type Components, createComponents } from './components.ts';
+import { type JsonSchema, printInput } from './json-schema.ts';
 import { isPublic, permissionsOf } from './permissions.ts';
 import type { Route } from './route.ts';
-
-type JsonSchema = Record<string, unknown>;
-
-/** By schema: several routes have the same, and so have all consoles of a process. */
-const printed = { input: new WeakMap<z.ZodType, JsonSchema>(), output: new WeakMap<z.ZodType, JsonSchema>() };
-
-/** Any JSON value needs no recursive definition in the document. What it gives is shared: nobody changes it. */
-function toJsonSchema(schema: z.ZodType, io: 'input' | 'output' = 'input'): JsonSchema {
-  const known = printed[io].get(schema);
-  if (known) return known;
-  const { $schema: _dialect, $defs: _definitions, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as JsonSchema;
-  const made = withoutReferences(rest) as JsonSchema;
-  printed[io].set(schema, made);
-  return made;
-}
-
-/** What was saved was checked by the rules of its time: answers promise shapes, not how texts are spelled. */
-function withoutPatterns(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutPatterns);
-  if (typeof value !== 'object' || value === null) return value;
-  // A property of this name holds a schema, the keyword holds a text.
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([key, child]) => (key === 'pattern' && typeof child === 'string' ? [] : [[key, withoutPatterns(child)]])),
-  );
-}
-
-/** The only references are those of the recursive JSON value, which may be anything. */
-function withoutReferences(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutReferences);
-  if (typeof value !== 'object' || value === null) return value;
-  if ('$ref' in value) return {};
-  return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, withoutReferences(child)]));
-}
 
 const errorSchema: JsonSchema = {
   type: 'object',
@@ -64,7 +33,7 @@ const pathParameters = (path: string) =>
 
 function queryParameters(query: z.ZodObject | undefined) {
   if (!query) return [];
-  const { properties = {}, required = [] } = toJsonSchema(query) as { properties?: Record<string, JsonSchema>; required?: string[] };
+  const { properties = {}, required = [] } = printInput(query) as { properties?: Record<string, JsonSchema>; required?: string[] };
   // Parameters that only older clients send are accepted, but not documented.
   return Object.entries(properties)
     .filter(([, schema]) => schema['undocumented'] !== true)
@@ -72,9 +41,10 @@ function queryParameters(query: z.ZodObject | undefined) {
 }
 
 /** One content type for each success, so that generated clients know what they get. Other types that `Accept` may select are listed beside it. */
-function describeSuccess({ status, answer, answerTypes = [] }: Route): JsonSchema {
+function describeSuccess(route: Route, components: Components): JsonSchema {
+  const { status, answer, answerTypes = [] } = route;
   const content = answer
-    ? { 'application/json': { schema: withoutPatterns(toJsonSchema(answer, 'output')) } }
+    ? { 'application/json': { schema: components.ofAnswer({ ...route, answer }) } }
     : Object.fromEntries(answerTypes.map((type) => [type, { schema: { type: 'string' } }]));
   return {
     description: status === 303 ? 'Elsewhere' : 'Success',
@@ -90,11 +60,11 @@ function describeAccess(route: Route): { access: JsonSchema; refusals: number[] 
   return { access: { 'x-roles': roles }, refusals: roles.includes('monitor') ? [] : [403] };
 }
 
-function describeOperation(route: Route): JsonSchema {
+function describeOperation(route: Route, components: Components): JsonSchema {
   const { access, refusals } = describeAccess(route);
   const conditional = route.conditional ? [{ name: 'If-Match', in: 'header', required: false, schema: { type: 'string' } }] : [];
   const failures = [...new Set([...always, ...refusals, ...(route.body ? ofBodies : []), ...(route.failures ?? [])])].sort();
-  const body = route.body && toJsonSchema(route.body);
+  const body = route.body && components.ofBody({ ...route, body: route.body });
   return {
     operationId: route.operationId,
     summary: route.summary,
@@ -105,17 +75,18 @@ function describeOperation(route: Route): JsonSchema {
       requestBody: { required: true, content: { 'application/json': { schema: body }, ...(route.yaml && { 'application/yaml': { schema: body } }) } },
     }),
     responses: {
-      [route.status]: describeSuccess(route),
+      [route.status]: describeSuccess(route, components),
       ...Object.fromEntries(failures.map((status) => [status, { $ref: '#/components/responses/Error' }])),
     },
   };
 }
 
 export function openApiDocument(routes: readonly Route[]): JsonSchema {
+  const components = createComponents();
   const paths: Record<string, JsonSchema> = {};
   for (const route of routes) {
     const path = paths[route.path] ?? {};
-    path[route.method] = describeOperation(route);
+    path[route.method] = describeOperation(route, components);
     paths[route.path] = path;
   }
   return {
@@ -124,6 +95,7 @@ export function openApiDocument(routes: readonly Route[]): JsonSchema {
     security: [{ token: [] }],
     paths,
     components: {
+      schemas: components.schemas(),
       securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
       responses: { Error: { description: 'Failure', content: { 'application/json': { schema: errorSchema } } } },
     },

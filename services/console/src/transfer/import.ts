@@ -19,7 +19,7 @@ const entrySchema = z.looseObject({ name: storedName });
 const priceSchema = z
   .looseObject({ name: storedName.nullish(), model: storedName.optional() })
   .transform((price) => ({ ...price, name: price.name ?? price.model ?? '' }));
-const pinSchema = z.strictObject({ load_balancer: modelName, access_key: resourceName, entry: modelName });
+export const pinSchema = z.strictObject({ load_balancer: modelName, access_key: resourceName, entry: modelName });
 const entries = z.array(entrySchema).max(100_000).nullish();
 
 export const importSchema = z.strictObject({

@@ -1,5 +1,5 @@
 /** Rate limit and budget of an access key or a group, as fields of a form. */
-import { Fieldset, Group, NumberInput, Select, TextInput } from '@mantine/core';
+import { Fieldset, Group, NumberInput, Select, Text, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 
 /** Empty numbers: not limited here. */
@@ -39,8 +39,22 @@ export function KeyLimitFields({ form, field }: { form: Field; field: string }) 
   return (
     <Fieldset legend={t('rate')}>
       <Group grow align="flex-start">
-        <NumberInput label={t('requests')} placeholder={t('none')} min={1} allowDecimal={false} {...props('rpm')} />
-        <NumberInput label={t('window')} suffix=" s" min={1} allowDecimal={false} {...props('window_secs')} />
+        <NumberInput
+          label={t('requests')}
+          description={t('fields:key_rate_limit.rpm')}
+          placeholder={t('none')}
+          min={1}
+          allowDecimal={false}
+          {...props('rpm')}
+        />
+        <NumberInput
+          label={t('window')}
+          description={t('fields:key_rate_limit.window_secs')}
+          suffix=" s"
+          min={1}
+          allowDecimal={false}
+          {...props('window_secs')}
+        />
       </Group>
     </Fieldset>
   );
@@ -51,6 +65,9 @@ export function BudgetFields({ form, field }: { form: Field; field: string }) {
   const props = (name: string) => form.getInputProps(`${field}.${name}` as never);
   return (
     <Fieldset legend={t('budget')}>
+      <Text size="sm" c="dimmed">
+        {t('fields:budget.limit')} {t('fields:budget.period')}
+      </Text>
       <Group grow align="flex-start">
         <NumberInput label={t('amount')} placeholder={t('none')} min={0} decimalScale={6} {...props('limit')} />
         <Select label={t('period')} data={['day', 'week', 'month', 'total'].map((value) => ({ value, label: t(`periods.${value}`) }))} {...props('period')} />

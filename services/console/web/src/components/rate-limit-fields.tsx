@@ -35,6 +35,7 @@ export function RateLimitFields({ form, field }: { form: { getInputProps: (path:
         <NumberInput
           key={name}
           label={t(`gate.${name}`)}
+          description={t(`fields:rate_limit.${name}`)}
           placeholder={placeholders[name] ?? t('none')}
           suffix={suffixes[name] ?? ''}
           min={name === 'wait_timeout_secs' || name === 'initial_tokens' ? 0 : 1}

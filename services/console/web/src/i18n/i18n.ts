@@ -34,12 +34,19 @@ function load(part: Part): Promise<unknown> {
   return found;
 }
 
+/** Help of the configuration's fields is written beside their schemas, which the API's document and `docs/gateway-file.md` are made of too. */
+const fieldTexts: Record<Language, () => Promise<{ default: object }>> = {
+  en: () => import('@model-gateway/contracts/field-texts/en.json'),
+  zh: () => import('@model-gateway/contracts/field-texts/zh.json'),
+};
+
 const addTexts = (to: Language, part: Part): Promise<unknown> =>
-  Promise.all(
-    Object.entries(files)
+  Promise.all([
+    ...(part === 'more' ? [fieldTexts[to]().then((texts) => i18next.addResourceBundle(to, 'fields', texts.default))] : []),
+    ...Object.entries(files)
       .filter(([file]) => file.startsWith(`./${to}/`) && firstAreas.includes(areaOf(file)) === (part === 'first'))
       .map(async ([file, read]) => i18next.addResourceBundle(to, areaOf(file), await read())),
-  );
+  ]);
 
 /** The texts of all other pages: loaded before the first of them is shown. */
 export function loadAllTexts(): Promise<unknown> {

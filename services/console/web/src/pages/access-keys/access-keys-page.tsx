@@ -204,20 +204,20 @@ function KeyDrawer({ name, onClose, onShow }: { name: string | null; onClose: ()
       {(form) => (
         <>
           <Editable>
-            <TextInput label={t('name')} required disabled={name !== null} {...form.getInputProps('name')} />
+            <TextInput label={t('name')} description={t('fields:access_key.name')} required disabled={name !== null} {...form.getInputProps('name')} />
             <NameSelect
               resource="key-groups"
               label={t('group')}
-              description={t('groupHint')}
+              description={t('fields:access_key.group')}
               required
               {...form.getInputProps('group')}
               onChange={(value) => form.setFieldValue('group', value ?? '')}
             />
             <Switch label={t('enabled')} {...form.getInputProps('enabled', { type: 'checkbox' })} />
-            <TextInput label={t('expires')} description={t('expiresHint')} type="datetime-local" {...form.getInputProps('expires_at')} />
-            <TextInput label={t('owner')} description={t('ownerHint')} {...form.getInputProps('owner')} />
+            <TextInput label={t('expires')} description={t('fields:access_key.expires_at')} type="datetime-local" {...form.getInputProps('expires_at')} />
+            <TextInput label={t('owner')} description={t('fields:access_key.owner')} {...form.getInputProps('owner')} />
             <Textarea label={t('description')} autosize minRows={1} {...form.getInputProps('description')} />
-            <TagsInput label={t('tags')} description={t('tagsHint')} {...form.getInputProps('tags')} />
+            <TagsInput label={t('tags')} description={t('fields:access_key.tags')} {...form.getInputProps('tags')} />
           </Editable>
           <FormSections
             errors={form.errors}
@@ -241,8 +241,12 @@ function KeyDrawer({ name, onClose, onShow }: { name: string | null; onClose: ()
                       fields: ['key', 'anonymous'],
                       content: (
                         <>
-                          <PasswordInput label={t('ownValue')} description={t('ownValueHint')} autoComplete="off" {...form.getInputProps('key')} />
-                          <Switch label={t('anonymous')} description={t('anonymousHint')} {...form.getInputProps('anonymous', { type: 'checkbox' })} />
+                          <PasswordInput label={t('ownValue')} description={t('fields:access_key.key')} autoComplete="off" {...form.getInputProps('key')} />
+                          <Switch
+                            label={t('anonymous')}
+                            description={t('fields:access_key.anonymous')}
+                            {...form.getInputProps('anonymous', { type: 'checkbox' })}
+                          />
                         </>
                       ),
                     },

@@ -80,16 +80,25 @@ function GroupDrawer({ name, onClose }: { name: string | null; onClose: () => vo
       {(form) => (
         <>
           <Editable>
-            <TextInput label={t('name')} required disabled={name !== null} {...form.getInputProps('name')} />
+            <TextInput label={t('name')} description={t('fields:key_group.name')} required disabled={name !== null} {...form.getInputProps('name')} />
             <Stack gap="xs">
-              <NamesSelect resources={['models', 'load-balancers']} label={t('models')} description={t('modelsHint')} {...form.getInputProps('models')} />
+              <NamesSelect
+                resources={['models', 'load-balancers']}
+                label={t('models')}
+                description={t('fields:key_group.models')}
+                {...form.getInputProps('models')}
+              />
               <GrantPreview patterns={form.values.models} />
             </Stack>
             <Textarea label={t('description')} autosize minRows={1} {...form.getInputProps('description')} />
             <Switch label={t('enabled')} {...form.getInputProps('enabled', { type: 'checkbox' })} />
-            <Switch label={t('strict')} description={t('strictHint')} {...form.getInputProps('strict_translation', { type: 'checkbox' })} />
-            <Switch label={t('passthrough')} description={t('passthroughHint')} {...form.getInputProps('passthrough', { type: 'checkbox' })} />
-            <Switch label={t('serverTools')} description={t('serverToolsHint')} {...form.getInputProps('server_tools', { type: 'checkbox' })} />
+            <Switch
+              label={t('strict')}
+              description={t('fields:key_group.strict_translation')}
+              {...form.getInputProps('strict_translation', { type: 'checkbox' })}
+            />
+            <Switch label={t('passthrough')} description={t('fields:key_group.passthrough')} {...form.getInputProps('passthrough', { type: 'checkbox' })} />
+            <Switch label={t('serverTools')} description={t('fields:key_group.server_tools')} {...form.getInputProps('server_tools', { type: 'checkbox' })} />
             <OnBreakSelect unset="upstream" {...form.getInputProps('on_break')} />
           </Editable>
           <FormSections

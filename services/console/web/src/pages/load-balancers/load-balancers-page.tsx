@@ -93,10 +93,11 @@ function BalancerDrawer({ name, onClose }: { name: string | null; onClose: () =>
       {(form, stored) => (
         <>
           <Editable>
-            <TextInput label={t('name')} description={t('nameHint')} required disabled={name !== null} {...form.getInputProps('name')} />
-            <TagsInput label={t('aliases')} description={t('aliasesHint')} {...form.getInputProps('aliases')} />
+            <TextInput label={t('name')} description={t('fields:load_balancer.name')} required disabled={name !== null} {...form.getInputProps('name')} />
+            <TagsInput label={t('aliases')} description={t('fields:load_balancer.aliases')} {...form.getInputProps('aliases')} />
             <Select
               label={t('strategy')}
+              description={t('fields:load_balancer.strategy')}
               allowDeselect={false}
               data={strategies.map((value) => ({ value, label: t(`strategies.${value}`) }))}
               {...form.getInputProps('strategy')}

@@ -163,7 +163,7 @@ function ModelDrawer({ name, onClose }: { name: string | null; onClose: () => vo
       {(form) => (
         <>
           <Editable>
-            <TextInput label={t('name')} description={t('nameHint')} required disabled={name !== null} {...form.getInputProps('name')} />
+            <TextInput label={t('name')} description={t('fields:model.name')} required disabled={name !== null} {...form.getInputProps('name')} />
             <NameSelect
               resource="upstreams"
               label={t('upstream')}
@@ -173,14 +173,14 @@ function ModelDrawer({ name, onClose }: { name: string | null; onClose: () => vo
             />
             <TextInput
               label={t('upstreamModelId')}
-              description={t('upstreamModelIdHint')}
+              description={t('fields:model.upstream_model_id')}
               placeholder={form.values.name}
               {...form.getInputProps('upstream_model_id')}
             />
-            <TagsInput label={t('aliases')} description={t('aliasesHint')} {...form.getInputProps('aliases')} />
+            <TagsInput label={t('aliases')} description={t('fields:model.aliases')} {...form.getInputProps('aliases')} />
             <SimpleGrid cols={{ base: 1, xs: 2 }}>
               <Switch label={t('enabled')} {...form.getInputProps('enabled', { type: 'checkbox' })} />
-              <Switch label={t('hideName')} {...form.getInputProps('hide_name', { type: 'checkbox' })} />
+              <Switch label={t('hideName')} description={t('fields:model.hide_name')} {...form.getInputProps('hide_name', { type: 'checkbox' })} />
             </SimpleGrid>
           </Editable>
           <FormSections
@@ -195,7 +195,7 @@ function ModelDrawer({ name, onClose }: { name: string | null; onClose: () => vo
                 content: (
                   <>
                     <Text size="sm" c="dimmed">
-                      {t('limitsHint')}
+                      {t('fields:model.rate_limit')}
                     </Text>
                     <RateLimitFields form={form} field="rate_limit" />
                   </>
@@ -243,15 +243,19 @@ function Overrides({ form }: { form: UseFormReturnType<ModelForm> }) {
           data={['inherit', 'upstreamApi', 'tiktoken'].map((value) => ({ value, label: t(`counters.${value}`) }))}
           {...form.getInputProps('token_counting')}
         />
-        <TextInput label={t('kind')} placeholder={t('kindNone')} {...form.getInputProps('kind')} />
-        <TextInput label={t('inferenceProfile')} {...form.getInputProps('inference_profile')} />
+        <TextInput label={t('kind')} description={t('fields:model.kind')} placeholder={t('kindNone')} {...form.getInputProps('kind')} />
+        <TextInput label={t('inferenceProfile')} description={t('fields:model.inference_profile')} {...form.getInputProps('inference_profile')} />
       </SimpleGrid>
-      <Switch label={t('directPath')} {...form.getInputProps('direct_path', { type: 'checkbox' })} />
-      <Switch label={t('signaturePassthrough')} {...form.getInputProps('signature_passthrough', { type: 'checkbox' })} />
+      <Switch label={t('directPath')} description={t('fields:model.direct_path')} {...form.getInputProps('direct_path', { type: 'checkbox' })} />
+      <Switch
+        label={t('signaturePassthrough')}
+        description={t('fields:model.signature_passthrough')}
+        {...form.getInputProps('signature_passthrough', { type: 'checkbox' })}
+      />
       <CodeEditor
         language="json"
         label={t('extraConfig')}
-        description={t('extraConfigHint')}
+        description={t('fields:model.extra_config')}
         minHeight="64px"
         value={form.values.extra_config}
         onChange={(text) => form.setFieldValue('extra_config', text)}

@@ -53,8 +53,8 @@ function PriceDrawer({ name, onClose }: { name: string | null; onClose: () => vo
     >
       {(form) => (
         <Editable>
-          <TextInput label={t('model')} description={t('modelHint')} required {...form.getInputProps('model')} />
-          <TextInput label={t('name')} description={t('nameHint')} disabled={name !== null} {...form.getInputProps('name')} />
+          <TextInput label={t('model')} description={t('fields:price.model')} required {...form.getInputProps('model')} />
+          <TextInput label={t('name')} description={t('fields:price.name')} disabled={name !== null} {...form.getInputProps('name')} />
           <SimpleGrid cols={{ base: 1, xs: 2 }}>
             <Select
               label={t('mode')}
@@ -65,7 +65,12 @@ function PriceDrawer({ name, onClose }: { name: string | null; onClose: () => vo
             <TextInput label={t('currency')} maxLength={3} {...form.getInputProps('currency')} />
           </SimpleGrid>
           {form.values.mode === 'per_token' ? <TokenFields form={form} /> : <MoneyInput form={form} field="unit" label={t('unit')} required />}
-          <TextInput label={t('validFrom')} description={t('validFromHint')} placeholder="2027-01-01T00:00:00Z" {...form.getInputProps('valid_from')} />
+          <TextInput
+            label={t('validFrom')}
+            description={t('fields:price.valid_from')}
+            placeholder="2027-01-01T00:00:00Z"
+            {...form.getInputProps('valid_from')}
+          />
           <Textarea label={t('description')} autosize {...form.getInputProps('description')} />
           <Switch label={t('enabled')} {...form.getInputProps('enabled', { type: 'checkbox' })} />
         </Editable>
@@ -95,7 +100,7 @@ function TokenFields({ form }: { form: UseFormReturnType<PriceForm> }) {
       <Fieldset legend={t('tiers')}>
         <Stack gap="sm">
           <Text size="sm" c="dimmed">
-            {t('tiersHint')}
+            {t('fields:price.tiers')}
           </Text>
           {form.values.tiers.map((_tier, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: the order is the tiers' only identity

@@ -30,10 +30,10 @@ export function UpstreamDrawer({ name, onClose }: { name: string | null; onClose
       {(form) => (
         <>
           <Editable>
-            <TextInput label={t('name')} description={t('nameHint')} required disabled={name !== null} {...form.getInputProps('name')} />
+            <TextInput label={t('name')} description={t('fields:upstream.name')} required disabled={name !== null} {...form.getInputProps('name')} />
             <ProtocolSelect
               label={t('protocol')}
-              description={t('protocolHint')}
+              description={t('fields:upstream.protocol')}
               required
               searchable
               protocols={protocols}
@@ -42,7 +42,7 @@ export function UpstreamDrawer({ name, onClose }: { name: string | null; onClose
             />
             <TextInput
               label={t('address')}
-              description={t('addressHint')}
+              description={t('fields:upstream.base_url')}
               placeholder="https://api.example.com/v1"
               required
               type="url"

@@ -58,7 +58,7 @@ export function Headers({ form }: Props) {
   const { t } = useTranslation('upstreams');
   return (
     <>
-      <TextInput label={t('userAgent')} placeholder={t('gatewayOwn')} {...form.getInputProps('user_agent')} />
+      <TextInput label={t('userAgent')} description={t('fields:upstream.user_agent')} placeholder={t('gatewayOwn')} {...form.getInputProps('user_agent')} />
       {form.values.custom_headers.map((_, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the entries have no id of their own
         <Group key={index} align="flex-end" gap="xs">
@@ -76,7 +76,7 @@ export function Headers({ form }: Props) {
       ))}
       {typeof form.errors['custom_headers'] === 'string' && <FaultLine text={form.errors['custom_headers']} />}
       <Add label={t('addHeader')} onClick={() => form.insertListItem('custom_headers', { name: '', value: '' })} />
-      <Switch label={t('neutralHeaders')} description={t('neutralHeadersHint')} {...form.getInputProps('neutral_headers', { type: 'checkbox' })} />
+      <Switch label={t('neutralHeaders')} description={t('fields:upstream.neutral_headers')} {...form.getInputProps('neutral_headers', { type: 'checkbox' })} />
     </>
   );
 }
@@ -95,7 +95,7 @@ export function Network({ form }: Props) {
     <>
       <TextInput
         label={t('proxy')}
-        description={t('proxyHint')}
+        description={t('fields:upstream.proxy')}
         placeholder="http://user:password@proxy:3128"
         autoComplete="off"
         {...form.getInputProps('proxy')}
@@ -103,14 +103,14 @@ export function Network({ form }: Props) {
       <Group align="flex-start" grow preventGrowOverflow={false}>
         <TagsInput
           label={t('dnsServers')}
-          description={t('dnsServersHint')}
+          description={t('fields:dns.servers')}
           placeholder="tls://9.9.9.9"
           style={{ flexBasis: 260 }}
           {...form.getInputProps('dns.servers')}
         />
         <NumberInput
           label={t('dnsTtl')}
-          description={t('dnsTtlHint')}
+          description={t('fields:dns.ttl_secs')}
           suffix=" s"
           min={0}
           allowDecimal={false}
@@ -120,9 +120,9 @@ export function Network({ form }: Props) {
       </Group>
       <Fieldset legend="TLS">
         <Stack gap="sm">
-          <Textarea label={t('tlsCa')} description={t('tlsCaHint')} {...pem} {...form.getInputProps('tls.ca')} />
-          <Textarea label={t('tlsCert')} {...pem} {...form.getInputProps('tls.client_cert')} />
-          <Textarea label={t('tlsKey')} description={t('tlsKeyHint')} {...pem} {...form.getInputProps('tls.client_key')} />
+          <Textarea label={t('tlsCa')} description={t('fields:tls.ca')} {...pem} {...form.getInputProps('tls.ca')} />
+          <Textarea label={t('tlsCert')} description={t('fields:tls.client_cert')} {...pem} {...form.getInputProps('tls.client_cert')} />
+          <Textarea label={t('tlsKey')} description={t('fields:tls.client_key')} {...pem} {...form.getInputProps('tls.client_key')} />
           <SimpleGrid cols={{ base: 1, xs: 2 }}>
             <Select
               label={t('tlsVersion')}
@@ -151,6 +151,7 @@ export function Calls({ form }: Props) {
           <NumberInput
             key={name}
             label={t(`timeouts.${name}`)}
+            description={t(`fields:timeouts.${name}`)}
             placeholder={t('gatewayOwn')}
             suffix=" ms"
             min={1}
@@ -160,16 +161,24 @@ export function Calls({ form }: Props) {
         ))}
         <Select
           label={t('tokenCounting')}
+          description={t('fields:upstream.token_counting')}
           allowDeselect={false}
           data={choices('counter', ['upstreamApi', 'tiktoken'])}
           {...form.getInputProps('token_counting')}
         />
-        <Select label={t('onClientAbort')} allowDeselect={false} data={choices('abort', ['cancel', 'drain'])} {...form.getInputProps('on_client_abort')} />
+        <Select
+          label={t('onClientAbort')}
+          description={t('fields:upstream.on_client_abort')}
+          allowDeselect={false}
+          data={choices('abort', ['cancel', 'drain'])}
+          {...form.getInputProps('on_client_abort')}
+        />
         <OnBreakSelect unset="finish" {...form.getInputProps('on_break')} />
       </SimpleGrid>
       <CodeEditor
         language="json"
         label={t('extraConfig')}
+        description={t('fields:upstream.extra_config')}
         minHeight="64px"
         value={form.values.extra_config}
         onChange={(text) => form.setFieldValue('extra_config', text)}

@@ -58,8 +58,13 @@ function ProviderDrawer({ name, onClose }: { name: string | null; onClose: () =>
             data={kinds.map((value) => ({ value, label: t(`kinds.${value}`) }))}
             {...form.getInputProps('kind')}
           />
-          <TextInput label={t('address')} description={t('addressHint')} placeholder="https://search.example.com/search" {...form.getInputProps('base_url')} />
-          <TextInput label={t('key')} description={t('keyHint')} autoComplete="off" {...form.getInputProps('api_key')} />
+          <TextInput
+            label={t('address')}
+            description={t('fields:search_provider.base_url')}
+            placeholder="https://search.example.com/search"
+            {...form.getInputProps('base_url')}
+          />
+          <TextInput label={t('key')} description={t('fields:search_provider.api_key')} autoComplete="off" {...form.getInputProps('api_key')} />
           <SimpleGrid cols={{ base: 1, xs: 2 }}>
             <NumberInput label={t('price')} min={0} decimalScale={6} hideControls {...form.getInputProps('price_per_search')} />
             <TextInput label={t('currency')} maxLength={3} {...form.getInputProps('currency')} />
@@ -117,7 +122,7 @@ function Bounds() {
               <NumberInput key={figure} label={t(`figures.${figure}`)} min={0} allowDecimal={false} {...form.getInputProps(figure)} />
             ))}
           </SimpleGrid>
-          <Switch label={t('fetch')} description={t('fetchHint')} {...form.getInputProps('fetch_enabled', { type: 'checkbox' })} />
+          <Switch label={t('fetch')} description={t('fields:search_config.fetch_enabled')} {...form.getInputProps('fetch_enabled', { type: 'checkbox' })} />
           {save.isError && <FaultNotice error={save.error} />}
           {isAdmin && (
             <Group>
