@@ -78,7 +78,8 @@ export function resolveReferences(value: unknown, document: OpenApiDocument): un
   if (Array.isArray(value)) return value.map((item) => resolveReferences(item, document));
   if (typeof value !== 'object' || value === null) return value;
   const { $ref: reference } = value as Schema;
-  if (typeof reference !== 'string' || !reference.startsWith('#/components/schemas/')) return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, resolveReferences(child, document)]));
+  if (typeof reference !== 'string' || !reference.startsWith('#/components/schemas/'))
+    return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, resolveReferences(child, document)]));
   const found = document.components.schemas[reference.replace('#/components/schemas/', '')];
   if (!found) throw new Error(`${reference} refers to nothing`);
   return resolveReferences(found, document);
