@@ -34,7 +34,7 @@ function MoveDialog({ change, onClose }: DialogProps) {
   return (
     <BulkDialog
       title={t('group')}
-      hint={t('groupHint')}
+      hint={t('fields:access_key.group')}
       ready={group !== null}
       onClose={onClose}
       onDo={() => change((key) => (key.group === group ? null : { group }))}
