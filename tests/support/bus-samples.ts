@@ -82,6 +82,11 @@ export const sampleAsks: { [S in keyof AskSubjects]: AskSubjects[S] } = {
   'mcp.test-tool': { request: { server: 's', tool: 't', arguments: '{}' }, reply: { ok: true, answer: '{}', durationMs: 1 } },
   'catalog.mcp-secrets': { request: {}, reply: { keys: [{ id: 'k', key: 'AAAA' }], servers: [{ id: 's', endpoint: 'https://tools.test/mcp' }] } },
   'sso.token': { request: { credential: 'login' }, reply: { refused: 'needs_login' } },
+  'realtime.verification-keys': { request: {}, reply: { keys: [{ id: 'k', key: 'A'.repeat(43) }] } },
+  'realtime.mint-key': {
+    request: { parent: 'k', parentHash: 'h', expiresAt: 1, kind: 'realtime', model: 'm', session: '{}', maxLength: 8000 },
+    reply: { value: 'ek_a.b.c' },
+  },
 };
 
 const sampleTurn: TurnFacts = {

@@ -1,6 +1,10 @@
 import type { Plan } from './plan.ts';
 import type { ProtocolId } from './protocol-id.ts';
 
+/** What a session over a WebSocket is for: conversation, words of sound, sound in another language, or a conversation in which both sides speak at once. */
+export const realtimeKinds = ['realtime', 'transcription', 'translation', 'live'] as const;
+export type RealtimeKind = (typeof realtimeKinds)[number];
+
 /**
  * A caller's realtime session, which the translator connects to an upstream. Messages travel as data in both directions: the last piece of each is marked
  * `messageEnd`, and `text` says which kind it is.
@@ -11,6 +15,10 @@ export interface RealtimeJob {
   startedAt: number;
   accessKey: string;
   keyGroup: string;
+  /** Absent: `realtime`. */
+  kind?: RealtimeKind;
+  /** The session was opened with a short-lived key. */
+  shortLived?: ShortLivedSession;
   /** The protocol whose path the caller used. */
   clientProtocol: ProtocolId;
   requestedModel: string;
@@ -23,6 +31,30 @@ export interface RealtimeJob {
   queueMs: number;
   /** Longest message in either direction, in bytes. */
   maxFrameBytes: number;
+}
+
+/** What an edge passes on of a short-lived key, which is no key any more. */
+export interface ShortLivedSession {
+  /** Opened by the translator alone. */
+  carried: string;
+  /** Hash of the access key that the edge found it to be made with. */
+  parentHash: string;
+}
+
+/** A short-lived key that is wanted. */
+export interface ShortLivedKeyWanted {
+  /** Id and hash of the access key that asks. */
+  parent: string;
+  parentHash: string;
+  /** Milliseconds since the epoch. */
+  expiresAt: number;
+  kind: RealtimeKind;
+  /** As the caller named it; absent: any that the access key may use. */
+  model?: string;
+  /** JSON of the caller's `session`, with which each session begins. */
+  session: string;
+  /** Longest key that the edge takes in a header. */
+  maxLength: number;
 }
 
 /** How a WebSocket ends: its close code (1005: none, 1006: it broke off) and reason. */

@@ -1,4 +1,4 @@
-import type { ProtocolId } from '@model-gateway/contracts';
+import type { ProtocolId, RealtimeKind } from '@model-gateway/contracts';
 import { alpha } from './alpha/index.ts';
 import { alphaAudio } from './alpha_audio/index.ts';
 import { alphaEmbeddings } from './alpha_embeddings/index.ts';
@@ -35,8 +35,26 @@ export const protocols: readonly Protocol[] = [
   passthrough,
 ];
 
-/** Paths on which callers open realtime sessions, and the protocol that is spoken there. */
-export const realtimePaths: readonly { readonly path: string; readonly protocol: Protocol }[] = [{ path: '/v1/realtime', protocol: alphaRealtime }];
+/** A path on which callers open realtime sessions, and the protocol that is spoken there. */
+export interface RealtimePath {
+  readonly path: string;
+  readonly protocol: Protocol;
+  readonly kind: RealtimeKind;
+  /** What the query parameter `intent` makes of it. */
+  readonly intents?: Readonly<Record<string, RealtimeKind>>;
+}
+
+export const realtimePaths: readonly RealtimePath[] = [
+  { path: '/v1/realtime', protocol: alphaRealtime, kind: 'realtime', intents: { transcription: 'transcription' } },
+  { path: '/v1/realtime/translations', protocol: alphaRealtime, kind: 'translation' },
+  { path: '/v1/live/sessions', protocol: alphaRealtime, kind: 'live' },
+];
+
+/** Where short-lived keys for sessions are asked for, by the `type` of the session; the first is meant where none is given. */
+export const shortLivedKeyPaths: readonly { readonly path: string; readonly protocol: Protocol; readonly kinds: readonly RealtimeKind[] }[] = [
+  { path: '/v1/realtime/client_secrets', protocol: alphaRealtime, kinds: ['realtime', 'transcription'] },
+  { path: '/v1/realtime/translations/client_secrets', protocol: alphaRealtime, kinds: ['translation'] },
+];
 
 const byId = new Map<ProtocolId, Protocol>(protocols.map((protocol) => [protocol.id, protocol]));
 

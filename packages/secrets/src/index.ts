@@ -4,3 +4,4 @@ export * from './header-credential.ts';
 export * from './keyring.ts';
 export { generateMasterKey, MasterKeyError } from './master-key.ts';
 export * from './secret.ts';
+export * from './short-lived-key.ts';

@@ -5,7 +5,7 @@ import { DenseSet } from '@model-gateway/collections';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { SharedState } from '@model-gateway/distributed-state';
 import type { PriceOf } from '@model-gateway/model-catalog';
-import type { Keyring } from '@model-gateway/secrets';
+import { createShortLivedKeys, type Keyring } from '@model-gateway/secrets';
 import type { Pressure, Service } from '@model-gateway/service-runtime';
 import { createMinter } from '@model-gateway/service-runtime';
 import type { Logger, Redactor, Tracer } from '@model-gateway/telemetry';
@@ -30,6 +30,7 @@ import { RefusedSignatures } from './prepare/refused-signatures.ts';
 import { PromptSizes } from './prompt-sizes.ts';
 import type { RealtimeDeps } from './realtime/deps.ts';
 import { serveRealtime } from './realtime/serve-realtime.ts';
+import { serveShortLivedKeys } from './realtime/short-lived-keys.ts';
 import { serveRun } from './run.ts';
 import type { RunDeps } from './run-deps.ts';
 import { askUpstream } from './tasks/ask-upstream.ts';
@@ -171,6 +172,7 @@ function composeDeps(deps: TranslatorDeps): Composed {
     balance,
     outbound,
     secrets: send.secrets,
+    shortLivedKeys: createShortLivedKeys(keyring),
     egressOf: prepare.network.egressOf,
     running: runs.running,
   };
@@ -192,6 +194,7 @@ export function createTranslator(deps: TranslatorDeps): Service {
       if (runs.turns.keptBy === 'gateway') runs.turns.running.start();
       poller.start();
       registrations = deps.bus.serve({
+        ask: serveShortLivedKeys(realtime.shortLivedKeys),
         open: {
           'translator.run': (job, body, stream) => serveRun(job, body, stream, runs),
           'translator.turns': (call, body, stream) => serveTurnsCall(call, body, stream, runs.turns),

@@ -1,5 +1,6 @@
 /** Building blocks of message shapes. A shape names only the fields its readers rely on; other fields pass, so that the next version may add some. */
 import { z } from 'zod';
+import { realtimeKinds } from '../realtime.ts';
 
 export const text = z.string();
 export const orNull = <T extends z.ZodType>(shape: T) => z.union([shape, z.null()]);
@@ -119,6 +120,8 @@ export const realtimeJob = z.looseObject({
   startedAt: instant,
   accessKey: text,
   keyGroup: text,
+  kind: z.enum(realtimeKinds).optional(),
+  shortLived: z.looseObject({ carried: text, parentHash: text }).optional(),
   clientProtocol: text,
   requestedModel: text,
   headers: textByName,

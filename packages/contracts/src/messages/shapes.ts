@@ -3,6 +3,7 @@
  * do not allow. Durable events are not here: their consumer checks item by item, since one bad item must not hold up the others.
  */
 import { z } from 'zod';
+import { realtimeKinds } from '../realtime.ts';
 import { ssoRefusals } from '../sso.ts';
 import type { GatherTopics } from './gather.ts';
 import * as part from './shape-parts.ts';
@@ -58,6 +59,22 @@ export const askShapes = {
   'sso.token': {
     request: z.looseObject({ credential: part.text, rejected: part.id.optional() }),
     reply: z.looseObject({ sealed: z.string().max(262_144).optional(), refused: z.enum(ssoRefusals).optional() }),
+  },
+  'realtime.verification-keys': {
+    request: part.anything,
+    reply: z.looseObject({ keys: z.array(z.looseObject({ id: part.text, key: z.string().length(43) })).max(100) }),
+  },
+  'realtime.mint-key': {
+    request: z.looseObject({
+      parent: part.id,
+      parentHash: part.text,
+      expiresAt: part.instant,
+      kind: z.enum(realtimeKinds),
+      model: part.text.optional(),
+      session: part.text,
+      maxLength: part.whole,
+    }),
+    reply: z.looseObject({ value: part.text }),
   },
 } as const satisfies { [S in keyof AskSubjects]: { request: Shape; reply: Shape } };
 

@@ -2,7 +2,7 @@ import type { AuditRow } from '../audit.ts';
 import type { Job, ReplyHead, ReplyTail } from '../job.ts';
 import type { Outcome } from '../outcome.ts';
 import type { Plan, PlanRequest } from '../plan.ts';
-import type { RealtimeJob, RealtimeTail } from '../realtime.ts';
+import type { RealtimeJob, RealtimeTail, ShortLivedKeyWanted } from '../realtime.ts';
 import type { RequestRow } from '../row.ts';
 import type { CatalogDelta, CatalogRows } from '../snapshot.ts';
 import type { SsoTokenReply, SsoTokenRequest } from '../sso.ts';
@@ -42,6 +42,10 @@ export interface AskSubjects {
   'mcp.test-tool': { request: McpToolTest; reply: McpToolTested };
   /** The access token of a credential that came by login. The console renews it; what renews it never leaves the console. */
   'sso.token': { request: SsoTokenRequest; reply: SsoTokenReply };
+  /** The public halves under which short-lived keys are signed: all that edges hold of them. `key`: base64url of 32 bytes (Ed25519). */
+  'realtime.verification-keys': { request: Record<string, never>; reply: { keys: { id: string; key: string }[] } };
+  /** A short-lived key for realtime sessions. */
+  'realtime.mint-key': { request: ShortLivedKeyWanted; reply: { value: string } };
 }
 
 /** Streams: subject → request, head and tail. Bytes travel between head and tail, and with the request. */

@@ -4,17 +4,22 @@ import { joinUrl } from '../kit/join-url.ts';
 /** Of the caller's headers, those that mean something to this protocol. */
 const passedHeaders = ['openai-beta', 'openai-safety-identifier'] as const;
 
-/** The session's address; the model is in the query, whether the upstream's address has one of its own or not. */
-export const connect: RealtimeAdapter['connect'] = ({ target, clientHeaders }) => {
-  const url = new URL(addressOf(target));
-  url.protocol = url.protocol === 'http:' || url.protocol === 'ws:' ? 'ws:' : 'wss:';
-  url.searchParams.set('model', target.upstreamModelId);
-  const headers: Record<string, string> = {};
-  for (const name of passedHeaders) {
-    const value = clientHeaders[name];
-    if (value !== undefined) headers[name] = value;
-  }
-  return { url: url.href, headers };
-};
+/**
+ * Sessions at a path below the version. `query`: what stands there for the model, whose name is in a frame then. An address that is used as it is
+ * (`directPath`) leads to any of them.
+ */
+export const connectAt =
+  (path: `/${string}`, query?: Readonly<Record<string, string>>): RealtimeAdapter['connect'] =>
+  ({ target, clientHeaders }) => {
+    const url = new URL(addressOf(target, path));
+    url.protocol = url.protocol === 'http:' || url.protocol === 'ws:' ? 'ws:' : 'wss:';
+    for (const [name, value] of Object.entries(query ?? { model: target.upstreamModelId })) url.searchParams.set(name, value);
+    const headers: Record<string, string> = {};
+    for (const name of passedHeaders) {
+      const value = clientHeaders[name];
+      if (value !== undefined) headers[name] = value;
+    }
+    return { url: url.href, headers };
+  };
 
-const addressOf = ({ baseUrl, directPath }: Target): string => (directPath ? baseUrl : joinUrl(baseUrl, 'v1', '/realtime'));
+const addressOf = ({ baseUrl, directPath }: Target, path: `/${string}`): string => (directPath ? baseUrl : joinUrl(baseUrl, 'v1', path));

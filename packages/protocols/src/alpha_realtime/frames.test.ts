@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { readEventType } from './event-type.ts';
 import { alphaRealtime } from './index.ts';
 
-const adapter = alphaRealtime.upstream!.realtime!;
+const adapter = alphaRealtime.upstream!.realtime!.realtime!;
 const frame = (value: unknown) => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
 
 describe('the type of an event', () => {

@@ -10,7 +10,7 @@ const sessionEvents: ReadonlySet<string> = new Set(['session.created', 'conversa
 /** Content of a response; the beta's names lack `output_`. */
 const contentEvent = /^response\.(?:(?:output_)?(?:text|audio|audio_transcript)|function_call_arguments)\.delta$/;
 
-function parse(frame: Buffer): unknown {
+export function parseFrame(frame: Buffer): unknown {
   try {
     return JSON.parse(frame.toString('utf8'));
   } catch {
@@ -19,7 +19,7 @@ function parse(frame: Buffer): unknown {
 }
 
 /** A code that the vendor uses for an account, a key or a limit says more than the status that an event has not got. */
-type ReadFault = (body: string) => Extract<RealtimeNotice, { kind: 'error' }>['fault'];
+export type ReadFault = (body: string) => Extract<RealtimeNotice, { kind: 'error' }>['fault'];
 
 export const readNotice =
   (readFault: ReadFault): RealtimeAdapter['readNotice'] =>
@@ -29,8 +29,8 @@ export const readNotice =
     if (sessionEvents.has(type)) return { kind: 'session' };
     if (contentEvent.test(type)) return { kind: 'content' };
     if (type !== 'response.created' && type !== 'response.done' && type !== 'error') return null;
-    const event = parse(frame);
-    if (type === 'error') return { kind: 'error', fault: readFault(frame.toString('utf8')), eventId: asString(own(own(event, 'error'), 'event_id')) ?? null };
+    const event = parseFrame(frame);
+    if (type === 'error') return { kind: 'error', fault: readFault(frame.toString('utf8')), eventId: eventIdOf(event) };
     const response = own(event, 'response');
     const id = asString(own(response, 'id'));
     if (id === undefined) return null;
@@ -45,15 +45,30 @@ export const readNotice =
     };
   };
 
+/** The caller's event that an error is about; newer sessions spell it otherwise. */
+export const eventIdOf = (event: unknown): string | null =>
+  asString(own(own(event, 'error'), 'event_id')) ?? asString(own(own(event, 'error'), 'client_event_id')) ?? null;
+
 export const readAsk: RealtimeAdapter['readAsk'] = (frame) =>
-  readEventType(frame) === 'response.create' ? { kind: 'respond', eventId: asString(own(parse(frame), 'event_id')) ?? null } : null;
+  readEventType(frame) === 'response.create' ? { kind: 'respond', eventId: asString(own(parseFrame(frame), 'event_id')) ?? null } : null;
 
 /** A session stays with the model that was granted, whatever name the caller gives here. */
-export const rewrite: RealtimeAdapter['rewrite'] = (frame, { upstreamModelId }) => {
-  if (readEventType(frame) !== 'session.update') return frame;
-  const edited = applyEdits(frame, [{ path: ['session', 'model'], value: upstreamModelId }]);
+export const rewrite: RealtimeAdapter['rewrite'] = (frame, target) =>
+  readEventType(frame) === 'session.update' ? exchangeModel(frame, [['session', 'model']], target.upstreamModelId) : frame;
+
+/** The same object where none of the places is there. */
+export function exchangeModel(frame: Buffer, places: readonly (readonly string[])[], model: string): Buffer {
+  const edited = applyEdits(
+    frame,
+    places.map((path) => ({ path: [...path], value: model })),
+  );
   return edited === frame ? frame : Buffer.from(edited.buffer, edited.byteOffset, edited.byteLength);
-};
+}
+
+export const writeSettings: RealtimeAdapter['writeSettings'] = (session) => JSON.stringify({ type: 'session.update', session });
+
+/** Where the settings of most sessions name it. */
+export const modelOf = (session: unknown): string | undefined => asString(own(session, 'model')) || undefined;
 
 export const writeError: RealtimeAdapter['writeError'] = ({ code, message, status }, eventId) =>
   JSON.stringify({

@@ -1,14 +1,35 @@
 /** OpenAI-compatible realtime sessions: built on chat completions, whose keys, errors and model lists it shares. */
 import { alpha } from '../alpha/index.ts';
-import type { Protocol, UpstreamAdapter } from '../contract/index.ts';
-import { connect } from './endpoint.ts';
-import { readAsk, readNotice, rewrite, writeError } from './frames.ts';
+import type { Protocol, RealtimeAdapter, UpstreamAdapter } from '../contract/index.ts';
+import { connectAt } from './endpoint.ts';
+import { modelOf, type ReadFault, readAsk, readNotice, rewrite, writeError, writeSettings } from './frames.ts';
+import { live } from './live.ts';
+import { transcription } from './transcription.ts';
 
 const { upstream } = alpha as { upstream: UpstreamAdapter };
 const { unary: _unary, normalize: _normalize, injectCache: _injectCache, ...shared } = upstream;
 
 /** What an error event has no room for: its code decides, as it does for statuses that vendors use loosely. */
 const eventStatus = 400;
+const readFault: ReadFault = (body) => upstream.readError(eventStatus, {}, body);
+
+/** Conversations. */
+export const conversation: RealtimeAdapter = {
+  connect: connectAt('/realtime'),
+  rewrite,
+  readAsk,
+  readNotice: readNotice(readFault),
+  writeSettings,
+  modelOf,
+  writeError,
+};
+
+/** Speech in, speech in another language out, as long as it goes: the settings of such a session name no model. */
+const translation: RealtimeAdapter = {
+  ...conversation,
+  connect: connectAt('/realtime/translations'),
+  writeSettings: ({ model: _model, type: _type, ...session }) => writeSettings(session),
+};
 
 export const alphaRealtime: Protocol = {
   id: 'alpha_realtime',
@@ -18,6 +39,6 @@ export const alphaRealtime: Protocol = {
     ...shared,
     serves: () => ['realtime'],
     passesVerbatim: () => false,
-    realtime: { connect, rewrite, readAsk, readNotice: readNotice((body) => upstream.readError(eventStatus, {}, body)), writeError },
+    realtime: { realtime: conversation, transcription: transcription(readFault), translation, live: live(readFault) },
   },
 };

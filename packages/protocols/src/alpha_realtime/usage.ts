@@ -1,6 +1,12 @@
 /** Usage of a response: vendors count sound and cached tokens inside the totals, the gateway beside them. One vendor spells `tokens` in the details' names. */
 import { noUsage, type Usage } from '@model-gateway/contracts';
-import { asCount, asObject, own } from '../kit/read.ts';
+import { asCount, asNumber, asObject, own } from '../kit/read.ts';
+
+/** Of a transcript: by tokens, or by the length of what was heard. */
+export function readTranscriptUsage(value: unknown): Usage | null {
+  const seconds = own(value, 'type') === 'duration' ? asNumber(own(value, 'seconds')) : undefined;
+  return seconds === undefined ? readUsage(value) : { ...noUsage, seconds: Math.ceil(Math.max(0, seconds)) };
+}
 
 /** null: the response says nothing of it. */
 export function readUsage(value: unknown): Usage | null {

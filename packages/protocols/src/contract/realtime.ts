@@ -1,5 +1,5 @@
 /** Sessions over a WebSocket: frames pass as they are, and what they say about responses and usage is observed. */
-import type { Usage } from '@model-gateway/contracts';
+import type { RealtimeKind, Usage } from '@model-gateway/contracts';
 import type { UpstreamFault } from '../chat/event.ts';
 import type { Target } from './target.ts';
 
@@ -11,12 +11,14 @@ export type RealtimeNotice =
   /** The first bytes of some response's content. */
   | { readonly kind: 'content' }
   | { readonly kind: 'response-ended'; readonly id: string; readonly status: string; readonly code: string | null; readonly usage: Usage | null }
+  /** What all of the session has used so far, beside its responses: whole seconds. */
+  | { readonly kind: 'session-usage'; readonly seconds: number }
   | { readonly kind: 'error'; readonly fault: UpstreamFault; readonly eventId: string | null };
 
 /** What a frame of the caller asks for. */
 export type RealtimeAsk = { readonly kind: 'respond'; readonly eventId: string | null };
 
-/** Realtime sessions of an upstream. Example: `connect({ target, clientHeaders })` gives `{ url: 'wss://host/v1/realtime?model=m', headers: {} }`. */
+/** Sessions of one kind. Example: `connect({ target, clientHeaders })` gives `{ url: 'wss://host/v1/realtime?model=m', headers: {} }`. */
 export interface RealtimeAdapter {
   /** Address (`ws:` or `wss:`) and headers of a session, without the credential. */
   connect(context: { target: Target; clientHeaders: Readonly<Record<string, string>> }): { url: string; headers: Record<string, string> };
@@ -25,11 +27,27 @@ export interface RealtimeAdapter {
   /** null: nothing that is observed. Unreadable frames are none. */
   readAsk(frame: Buffer): RealtimeAsk | null;
   readNotice(frame: Buffer): RealtimeNotice | null;
+  /** The frame that gives a session the settings that its caller stored beforehand. */
+  writeSettings(settings: Readonly<Record<string, unknown>>): string;
+  /** The model that such settings name. */
+  modelOf(settings: unknown): string | undefined;
   /** An error of the gateway's own as a frame, for a session whose handshake was accepted. */
   writeError(error: { code: string; message: string; status: number }, eventId: string): string;
+  /** Present where no address names the model. */
+  firstFrame?: FirstFrame;
+}
+
+/** How a caller names the model in a frame. */
+export interface FirstFrame {
+  /** null: this frame is not the one. Empty: it should have named a model, or comes too early. */
+  readModel(frame: Buffer): string | null;
+  /** The upstream says nothing until it has this frame, so that each of several upstreams gets it. */
+  readonly opens: boolean;
+  /** What the caller is told that does not send it. */
+  readonly missing: string;
 }
 
 /** Absent: upstreams of this protocol hold no sessions. */
 export interface UpstreamRealtime {
-  realtime?: RealtimeAdapter;
+  realtime?: Readonly<Partial<Record<RealtimeKind, RealtimeAdapter>>>;
 }

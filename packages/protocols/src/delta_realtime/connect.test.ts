@@ -14,5 +14,8 @@ test.each([
   ['http://127.0.0.1:9', false, 'ws://127.0.0.1:9/api-ws/v1/realtime?model=qwen-omni'],
 ])('%s', (baseUrl, directPath, expected) => {
   const target = { baseUrl, directPath, upstreamModelId: 'qwen-omni', neutralHeaders: false, extraConfig: null };
-  expect(deltaRealtime.upstream?.realtime?.connect({ target, clientHeaders: { 'openai-beta': 'realtime=v1' } })).toEqual({ url: expected, headers: {} });
+  expect(deltaRealtime.upstream?.realtime?.realtime?.connect({ target, clientHeaders: { 'openai-beta': 'realtime=v1' } })).toEqual({
+    url: expected,
+    headers: {},
+  });
 });

@@ -1,8 +1,8 @@
 /** DashScope's realtime sessions: the frames of the OpenAI-compatible ones under the names of its beta, at an address of their own. */
-import { alphaRealtime } from '../alpha_realtime/index.ts';
+import { alphaRealtime, conversation } from '../alpha_realtime/index.ts';
 import type { Protocol, RealtimeAdapter, Target, UpstreamAdapter } from '../contract/index.ts';
 
-const upstream = alphaRealtime.upstream as UpstreamAdapter & { realtime: RealtimeAdapter };
+const upstream = alphaRealtime.upstream as UpstreamAdapter;
 
 const sessionPath = '/api-ws/v1/realtime';
 /** Paths under which the same host serves calls: an upstream's address may end with one. */
@@ -12,11 +12,11 @@ const addressOf = ({ baseUrl, directPath }: Target): string => (directPath ? bas
 
 /** No header of the caller's means anything there. */
 const connect: RealtimeAdapter['connect'] = ({ target }) =>
-  upstream.realtime.connect({ target: { ...target, baseUrl: addressOf(target), directPath: true }, clientHeaders: {} });
+  conversation.connect({ target: { ...target, baseUrl: addressOf(target), directPath: true }, clientHeaders: {} });
 
 export const deltaRealtime: Protocol = {
   id: 'delta_realtime',
   kind: 'realtime',
   title: 'DashScope realtime sessions',
-  upstream: { ...upstream, realtime: { ...upstream.realtime, connect } },
+  upstream: { ...upstream, realtime: { realtime: { ...conversation, connect } } },
 };

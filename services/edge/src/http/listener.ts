@@ -5,7 +5,8 @@ import { call } from '../call.ts';
 import { ClientExchange } from '../client-exchange.ts';
 import type { EdgeContext } from '../context.ts';
 import { handleMcp, isMcpPath } from '../mcp/mcp-exchange.ts';
-import { notASocket, realtimeProtocolAt } from '../realtime/open-session.ts';
+import { mintKey, shortLivedKeysAt } from '../realtime/mint-key.ts';
+import { notASocket, realtimeAt } from '../realtime/open-session.ts';
 import { type ClientProtocol, findClientRoute, type Headers } from './client-routes.ts';
 import { isAmbiguous, originForm } from './request-target.ts';
 
@@ -29,12 +30,16 @@ export function createListener(context: EdgeContext, serviceRoutes: RequestListe
     if (isAmbiguous(request)) return refuse(request, response, findRouteOf(path), new GatewayError('invalid_request', { headers: { connection: 'close' } }));
     const query = cut < 0 ? noQuery : new URLSearchParams(target.slice(cut + 1));
     const answer = findClientRoute(request.method ?? 'GET', path, query, request.headers as Headers);
+    const keys = shortLivedKeysAt(path);
+    if (keys) return void mintKey(request, response, keys, context);
     if ('found' in answer) return void call({ request, response, found: answer.found, query }, context);
-    const error = realtimeProtocolAt(path)
-      ? notASocket()
-      : 'methods' in answer
-        ? new GatewayError('method_not_allowed', { headers: { allow: answer.methods.join(', ') } })
-        : new GatewayError('not_found', { message: notServed(answer.protocol, path) ?? `There is nothing at ${path.slice(0, 200)}.` });
+    const unserved = request.method === 'POST' ? notServed(answer.protocol, path) : undefined;
+    const error =
+      realtimeAt(path) && unserved === undefined
+        ? notASocket()
+        : 'methods' in answer
+          ? new GatewayError('method_not_allowed', { headers: { allow: answer.methods.join(', ') } })
+          : new GatewayError('not_found', { message: notServed(answer.protocol, path) ?? `There is nothing at ${path.slice(0, 200)}.` });
     refuse(request, response, answer.protocol, error);
   };
 }

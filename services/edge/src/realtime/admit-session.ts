@@ -1,4 +1,4 @@
-/** Admission of a realtime session, before its handshake is accepted: what holds for requests, but for what is about bodies and replies. */
+/** Admission of a realtime session: what holds for requests, but for what is about bodies and replies. */
 import type { Plan, Snapshot } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import { isGranted, resolveName } from '@model-gateway/routing';
@@ -18,13 +18,10 @@ export interface AdmittedSession {
 /** Without replies whose length somebody would have to guess. */
 const noReplies = { readReplyLimits: () => ({ output: 0, thinking: 0, replies: 1 }) };
 
-/** `principal` has been found by the handshake's own checks. */
+/** `model`: as the caller named it. The caller is known, and its key has been counted. */
 export async function admitSession(entry: SessionEntry, snapshot: Snapshot, principal: Principal, context: EdgeContext): Promise<AdmittedSession> {
-  const { capacity, rateLimits, budgets } = context.admission;
-  entry.principal = principal;
-  await rateLimits.admitKey(principal);
-  const model = readModel(entry);
-  entry.requestedModel = model;
+  const { capacity, budgets } = context.admission;
+  const model = entry.requestedModel ?? '';
   const named = resolveName(snapshot, model);
   entry.named = named;
   if (!isGranted(principal.group, named.canonical)) throw new GatewayError('model_not_granted', { message: `This access key may not use the model ${model}.` });
@@ -52,23 +49,9 @@ export async function admitSession(entry: SessionEntry, snapshot: Snapshot, prin
   }
 }
 
-/** What the caller asks for, by the query alone. */
-function readModel({ request }: SessionEntry): string {
-  const query = new URLSearchParams(request.url?.split('?', 2)[1]);
-  if (query.has('call_id'))
-    throw new GatewayError('invalid_request', { message: 'Calls over WebRTC or SIP cannot be joined: open a session by model.', param: 'call_id' });
-  if (query.has('intent'))
-    throw new GatewayError('invalid_request', { message: 'Sessions that only transcribe are not served: open a session by model.', param: 'intent' });
-  const models = query.getAll('model');
-  const [model] = models;
-  if (!model) throw new GatewayError('invalid_request', { message: 'The query parameter model is missing.', param: 'model' });
-  if (models.length > 1) throw new GatewayError('invalid_request', { message: 'The query parameter model was sent twice.', param: 'model' });
-  return model;
-}
-
-/** Whether an open session would still be granted its model; the model may be disabled by now. */
+/** Whether an open session would still be granted its model, if it has named one; the model may be disabled by now. */
 export function isStillGranted({ requestedModel }: SessionEntry, principal: Principal, snapshot: Snapshot): boolean {
-  if (requestedModel === null) return false;
+  if (requestedModel === null) return true;
   const group = snapshot.keyGroups.get(principal.group.name);
   try {
     return group !== undefined && isGranted(group, resolveName(snapshot, requestedModel).canonical);

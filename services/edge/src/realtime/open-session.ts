@@ -1,19 +1,26 @@
-/** How realtime sessions are opened: everything that can be refused is refused over HTTP, then the handshake is accepted. */
+/**
+ * How realtime sessions are opened: everything that can be refused is refused over HTTP, then the handshake is accepted. Where the model stands in a frame,
+ * the handshake comes first, and what is refused then is refused by an error and a close.
+ */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Snapshot } from '@model-gateway/contracts';
 import { GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
-import { type Protocol, realtimePaths } from '@model-gateway/protocols';
-import { WebSocketServer } from 'ws';
+import { type RealtimePath, realtimePaths } from '@model-gateway/protocols';
+import { type WebSocket, WebSocketServer } from 'ws';
+import type { Slot } from '../admission/capacity.ts';
 import type { Principal } from '../admission/credentials.ts';
 import { innerHeaders } from '../admission/request-headers.ts';
 import type { EdgeContext } from '../context.ts';
 import { type AdmittedSession, admitSession, isStillGranted, noteViolation } from './admit-session.ts';
+import { FirstFrames } from './first-frames.ts';
 import { SessionEntry } from './session-entry.ts';
 import { maxFrameBytes, SessionSocket } from './session-socket.ts';
+import type { ShortLivedKey } from './short-lived-keys.ts';
+import { kindOf, modelOf } from './what-is-asked.ts';
 
-/** The protocol spoken at a path (without a query); undefined: no session is opened there. */
-export const realtimeProtocolAt = (path: string): Protocol | undefined => realtimePaths.find((known) => known.path === path)?.protocol;
+/** What is opened at a path (without a query); undefined: no session is opened there. */
+export const realtimeAt = (path: string): RealtimePath | undefined => realtimePaths.find((known) => known.path === path);
 
 /** The answer there to a request that opens no WebSocket. */
 export const notASocket = (): GatewayError =>
@@ -26,11 +33,19 @@ export const notASocket = (): GatewayError =>
 /** The one subprotocol that is spoken; a browser's key is another item, and is never echoed. */
 const subprotocol = 'realtime';
 
+/** Who opens a session. */
+export interface SessionCaller {
+  readonly snapshot: Snapshot;
+  readonly principal: Principal;
+  readonly shortLived: ShortLivedKey | null;
+  /** Whether it would still be let in. */
+  isStillAdmitted(): boolean;
+}
+
 /** What is shared with the handshakes of other WebSockets. */
 export interface Handshakes {
   /** Throws for callers who may open no connection. */
-  admit(request: IncomingMessage): Promise<{ snapshot: Snapshot; principal: Principal }>;
-  isStillAdmitted(request: IncomingMessage): boolean;
+  admit(request: IncomingMessage): Promise<SessionCaller>;
   refuse(socket: Duplex, request: IncomingMessage, error: GatewayError, requestId?: string): void;
 }
 
@@ -62,37 +77,79 @@ export class RealtimeListener {
   }
 
   /** Never rejects. */
-  async open(opening: Opening, protocol: Protocol): Promise<void> {
-    const entry = new SessionEntry(opening.request, protocol, this.#context);
+  async open(opening: Opening, path: RealtimePath): Promise<void> {
+    const entry = new SessionEntry(opening.request, path, this.#context);
     try {
-      const { snapshot, principal } = await this.#handshakes.admit(opening.request);
+      const caller = await this.#handshakes.admit(opening.request);
       if (this.#open >= this.#context.config.realtimeMaxSessions)
         throw new GatewayError('overloaded', { message: 'The gateway is at its limit of realtime sessions.' });
-      const admitted = await admitSession(entry, snapshot, principal, this.#context);
-      await this.#connect(opening, entry, principal, admitted);
+      entry.principal = caller.principal;
+      await this.#context.admission.rateLimits.admitKey(caller.principal);
+      const query = new URLSearchParams(opening.request.url?.split('?', 2)[1]);
+      entry.kind = kindOf(path, query, caller.shortLived);
+      const { adapter } = entry;
+      if (!adapter) throw new GatewayError('not_found');
+      entry.requestedModel = modelOf(adapter, query, caller.shortLived, caller.snapshot);
+      if (entry.requestedModel === null && adapter.firstFrame) return this.#await(opening, entry, caller, new FirstFrames(adapter.firstFrame));
+      await this.#connect(opening, entry, caller, await admitSession(entry, caller.snapshot, caller.principal, this.#context));
     } catch (error) {
       this.#refuse(opening, entry, toGatewayError(error));
     }
   }
 
-  async #connect(opening: Opening, entry: SessionEntry, principal: Principal, { slot, plan }: AdmittedSession): Promise<void> {
-    const { request, socket } = opening;
-    this.#open++;
-    const released = (): void => {
-      this.#open--;
-      slot.release();
-    };
-    const mayStay = (): boolean => {
-      const snapshot = this.#context.catalog.current();
-      return !snapshot || (this.#handshakes.isStillAdmitted(request) && isStillGranted(entry, principal, snapshot));
-    };
-    const session = new SessionSocket({ entry, principal, mayStay, released }, this.#context);
+  async #connect(opening: Opening, entry: SessionEntry, caller: SessionCaller, { slot, plan }: AdmittedSession): Promise<void> {
+    const { socket } = opening;
+    const session = this.#sessionOf(entry, caller, () => slot);
     const left = (): void => session.abandon();
     if (socket.destroyed) {
       left();
       throw new GatewayError('client_gone');
     }
     socket.once('close', left);
+    this.#relay(session, entry, caller, plan);
+    await session.opened;
+    socket.off('close', left);
+    if (session.failure) throw session.failure;
+    // It left meanwhile, or what it sent is no handshake: that has been answered.
+    if (!this.#accept(opening, entry, (webSocket) => session.attach(webSocket))) session.abandon();
+  }
+
+  /** The caller is let in, and heard about which model it wants. */
+  #await(opening: Opening, entry: SessionEntry, caller: SessionCaller, first: FirstFrames): void {
+    let slot: Slot | undefined;
+    const session = this.#sessionOf(entry, caller, () => slot, first);
+    if (!this.#accept(opening, entry, (webSocket) => session.attach(webSocket))) return session.abandon();
+    const admitting = async (): Promise<void> => {
+      entry.requestedModel = await first.model;
+      const admitted = await admitSession(entry, this.#context.catalog.current() ?? caller.snapshot, caller.principal, this.#context);
+      slot = admitted.slot;
+      if (session.isOver) {
+        slot.release();
+        throw new GatewayError('client_gone');
+      }
+      this.#relay(session, entry, caller, admitted.plan);
+    };
+    admitting().catch((cause: unknown) => {
+      const error = toGatewayError(cause);
+      this.#record(entry, error);
+      session.broken(error);
+    });
+  }
+
+  #sessionOf(entry: SessionEntry, { principal, isStillAdmitted }: SessionCaller, slot: () => Slot | undefined, first?: FirstFrames): SessionSocket {
+    this.#open++;
+    const released = (): void => {
+      this.#open--;
+      slot()?.release();
+    };
+    const mayStay = (): boolean => {
+      const snapshot = this.#context.catalog.current();
+      return !snapshot || (isStillAdmitted() && isStillGranted(entry, principal, snapshot));
+    };
+    return new SessionSocket({ entry, principal, mayStay, released, ...(first && { first }) }, this.#context);
+  }
+
+  #relay(session: SessionSocket, entry: SessionEntry, { principal, shortLived }: SessionCaller, plan: AdmittedSession['plan']): void {
     session.use(
       this.#context.bus.open(
         'translator.realtime',
@@ -102,9 +159,11 @@ export class RealtimeListener {
           startedAt: entry.startedAt,
           accessKey: principal.key.name,
           keyGroup: principal.group.name,
+          ...(entry.kind !== 'realtime' && { kind: entry.kind }),
+          ...(shortLived && { shortLived: { carried: shortLived.carried, parentHash: principal.key.hash } }),
           clientProtocol: entry.protocol.id,
           requestedModel: entry.requestedModel ?? '',
-          headers: innerHeaders(request),
+          headers: innerHeaders(entry.request),
           clientIp: entry.clientIp,
           ...(entry.sessionId !== null && { sessionId: entry.sessionId }),
           plan,
@@ -114,29 +173,29 @@ export class RealtimeListener {
         session,
       ),
     );
-    await session.opened;
-    socket.off('close', left);
-    if (session.failure) throw session.failure;
-    this.#accept(opening, entry, session);
   }
 
-  #accept({ request, socket, head }: Opening, entry: SessionEntry, session: SessionSocket): void {
+  /** false: there is no connection any more, or no handshake on it. */
+  #accept({ request, socket, head }: Opening, entry: SessionEntry, attach: (webSocket: WebSocket) => void): boolean {
     let accepted = false;
     const addId = (headers: string[]): void => void headers.push(`X-Request-Id: ${entry.id}`);
     this.#server.once('headers', addId);
     this.#server.handleUpgrade(request, socket, head, (webSocket) => {
       accepted = true;
-      session.attach(webSocket);
+      attach(webSocket);
     });
     this.#server.off('headers', addId);
-    // It left meanwhile, or what it sent is no handshake: that has been answered.
-    if (!accepted) session.abandon();
+    return accepted;
   }
 
   #refuse({ request, socket }: Opening, entry: SessionEntry, error: GatewayError): void {
+    this.#record(entry, error);
+    this.#handshakes.refuse(socket, request, error, entry.id);
+  }
+
+  #record(entry: SessionEntry, error: GatewayError): void {
     if (error.code === 'internal') this.#context.reporting.logger.error({ request: entry.id, error: error.cause ?? error }, 'defect in a handshake');
     noteViolation(entry, error, this.#context);
     entry.publish(error.status, error);
-    this.#handshakes.refuse(socket, request, error, entry.id);
   }
 }

@@ -1,8 +1,8 @@
 /** A realtime session as the edge knows it: its id, who opened it, and the row that it leaves where no translator does. */
 import type { IncomingMessage } from 'node:http';
-import { newRequestRow, type ResolvedName } from '@model-gateway/contracts';
+import { newRequestRow, type RealtimeKind, type ResolvedName } from '@model-gateway/contracts';
 import type { GatewayError } from '@model-gateway/contracts/errors';
-import type { Protocol } from '@model-gateway/protocols';
+import type { Protocol, RealtimeAdapter, RealtimePath } from '@model-gateway/protocols';
 import { mintRequestId } from '@model-gateway/service-runtime';
 import type { Principal } from '../admission/credentials.ts';
 import { sessionOf } from '../admission/session.ts';
@@ -23,18 +23,25 @@ export class SessionEntry {
   readonly #began = performance.now();
   #published = false;
   /** As far as they are known. */
+  kind: RealtimeKind;
   principal: Principal | null = null;
   requestedModel: string | null = null;
   named: ResolvedName | null = null;
 
-  constructor(request: IncomingMessage, protocol: Protocol, context: EdgeContext) {
+  constructor(request: IncomingMessage, { protocol, kind }: RealtimePath, context: EdgeContext) {
     this.request = request;
     this.protocol = protocol;
+    this.kind = kind;
     this.#context = context;
     this.clientIp = context.admission.clientAddress(request);
     const given = request.headers['z-request-id'];
     this.clientRequestId = typeof given === 'string' && plainToken.test(given) ? given : null;
     this.sessionId = sessionOf(request.headers as Headers);
+  }
+
+  /** How such sessions speak. */
+  get adapter(): RealtimeAdapter | undefined {
+    return this.protocol.upstream?.realtime?.[this.kind];
   }
 
   elapsedMs(): number {

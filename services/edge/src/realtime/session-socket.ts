@@ -8,6 +8,7 @@ import type { Principal } from '../admission/credentials.ts';
 import type { EdgeContext } from '../context.ts';
 import type { OpenSocket } from '../open-connections.ts';
 import { ArrivingBytes } from '../socket/arriving-bytes.ts';
+import type { FirstFrames } from './first-frames.ts';
 import type { SessionEntry } from './session-entry.ts';
 
 /** Base64 of sound makes long frames; no vendor takes longer ones. */
@@ -34,6 +35,8 @@ export interface SessionHold {
   /** Whether the caller would still be let in. */
   mayStay(): boolean;
   released(): void;
+  /** Present where a frame of the caller's names the model: until then no translator has the session. */
+  readonly first?: FirstFrames;
 }
 
 export class SessionSocket implements OpenSocket, StreamHandlers<'translator.realtime'> {
@@ -50,6 +53,8 @@ export class SessionSocket implements OpenSocket, StreamHandlers<'translator.rea
   #streamOver = false;
   #released = false;
   #leaving = false;
+  /** The upstream has said something. */
+  #begun = false;
   #unanswered = 0;
   #activeAt = performance.now();
   readonly #budget: BudgetWatch;
@@ -74,10 +79,16 @@ export class SessionSocket implements OpenSocket, StreamHandlers<'translator.rea
     return this.#failure;
   }
 
+  /** Nobody is there any more for whom a stream would be opened. */
+  get isOver(): boolean {
+    return this.#streamOver || this.#released;
+  }
+
   /** The stream that carries the session. */
   use(call: StreamCall): void {
     this.#call = call;
     call.onSendable(() => this.#socket?.resume());
+    for (const { data, isBinary } of this.#hold.first?.take() ?? []) this.#up(data, isBinary);
   }
 
   /** The caller's handshake was accepted. */
@@ -154,9 +165,11 @@ export class SessionSocket implements OpenSocket, StreamHandlers<'translator.rea
     }
     const { entry } = this.#hold;
     if (error.code === 'service_lost' || error.code === 'service_unavailable') entry.publish(101, error);
-    const text = entry.protocol.upstream?.realtime?.writeError(error, `event_${entry.id}`);
+    const text = entry.adapter?.writeError(error, `event_${entry.id}`);
     if (text !== undefined && socket.readyState === socket.OPEN) socket.send(text);
-    this.#closeSocket({ code: 1011, reason: error.message });
+    // What would have been refused before the handshake, had the caller said there what it wants.
+    const isRefused = this.#hold.first !== undefined && !this.#begun && error.status < 500;
+    this.#closeSocket({ code: isRefused ? 1008 : 1011, reason: error.message });
   }
 
   drain(): void {
@@ -179,12 +192,17 @@ export class SessionSocket implements OpenSocket, StreamHandlers<'translator.rea
     this.#unanswered = 0;
     this.#activeAt = performance.now();
     if (this.#streamOver) return;
+    if (!this.#call && this.#hold.first) {
+      if (!this.#hold.first.hold(data, isBinary)) this.#giveUp({ code: 1013, reason: 'Too much was sent before the session began.' });
+      return;
+    }
     if (this.#call?.send(data, isBinary ? frameFlag.messageEnd : frameFlag.messageEnd | frameFlag.text) === false) this.#socket?.pause();
   }
 
   #down(bytes: Buffer, flags: number, consumed: number): void {
     const socket = this.#socket;
     if (socket?.readyState !== socket?.OPEN) return;
+    this.#begun = true;
     this.#activeAt = performance.now();
     socket?.send(bytes, { binary: (flags & frameFlag.text) === 0 }, () => this.#call?.consumed(consumed));
   }
@@ -204,6 +222,7 @@ export class SessionSocket implements OpenSocket, StreamHandlers<'translator.rea
   /** Ends the session once no response is running, in `withinMs` at the latest: the translator knows, and answers with the tail. */
   #leave(close: SocketClose, withinMs: number): void {
     if (this.#leaving || this.#streamOver) return;
+    if (!this.#call) return this.#giveUp(close);
     this.#leaving = true;
     this.#control({ close, withinMs });
     this.#timers.push(setTimeout(() => this.#giveUp(close), withinMs + closeDelayMs).unref());
@@ -241,6 +260,7 @@ export class SessionSocket implements OpenSocket, StreamHandlers<'translator.rea
     for (const timer of this.#timers) clearTimeout(timer);
     this.#context.connections.sockets.remove(this);
     this.#release();
+    this.#hold.first?.fail(new GatewayError('client_gone'));
     if (this.#streamOver) return;
     // A caller that broke off has said nothing that could be handed on.
     if (code === 1006) {

@@ -12,7 +12,8 @@ import { type ClientRouteMatch, findClientRoute, type Headers, protocolOfPrefix 
 import { sayLast } from '../http/close-with-message.ts';
 import { BodyBudget } from '../http/read-body.ts';
 import { isAmbiguous, originForm } from '../http/request-target.ts';
-import { RealtimeListener, realtimeProtocolAt } from '../realtime/open-session.ts';
+import { RealtimeListener, realtimeAt, type SessionCaller } from '../realtime/open-session.ts';
+import { isParentAdmitted, principalOf, ShortLivedKeyChecks } from '../realtime/short-lived-keys.ts';
 import { type TurnHeaders, turnHeaders } from './turn-request.ts';
 import { TurnSocket } from './turn-socket.ts';
 
@@ -36,7 +37,7 @@ function findSocketRoute(request: IncomingMessage): ClientRouteMatch | null {
   return 'found' in answer && answer.found.route.socket ? answer.found : null;
 }
 
-const realtimeOf = (request: IncomingMessage) => realtimeProtocolAt(originForm(request).split('?', 1)[0] ?? '');
+const realtimeOf = (request: IncomingMessage) => realtimeAt(originForm(request).split('?', 1)[0] ?? '');
 
 /** Whether a request opens a WebSocket here. Every other wish to upgrade (h2c) is ignored, as HTTP allows, and answered as the request it is. */
 export const opensSocket = (request: IncomingMessage): boolean =>
@@ -52,16 +53,13 @@ export function acceptSockets(server: Server, context: EdgeContext): void {
     perMessageDeflate: false,
     handleProtocols: (names) => [...names].find((name) => !name.startsWith('openai-')) ?? false,
   });
-  const realtime = new RealtimeListener(context, {
-    admit: (request) => admit(request, context),
-    isStillAdmitted: (request) => isStillAdmitted(request, headersWithKey(request), context),
-    refuse,
-  });
+  const shortLivedKeys = new ShortLivedKeyChecks(context.bus);
+  const realtime = new RealtimeListener(context, { admit: (request) => admitSessionCaller(request, shortLivedKeys, context), refuse });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     // Until the handshake is done nobody else listens, and an unheard error would end the process.
     socket.on('error', () => socket.destroy());
-    const protocol = realtimeOf(request);
-    if (protocol) return void realtime.open({ request, socket, head }, protocol);
+    const path = realtimeOf(request);
+    if (path) return void realtime.open({ request, socket, head }, path);
     const match = findSocketRoute(request);
     if (!match) return refuse(socket, request, new GatewayError('not_found'));
     admit(request, context)
@@ -115,20 +113,42 @@ function headersWithKey(request: IncomingMessage): TurnHeaders {
 
 /** Who calls is asked again for each turn; here it only keeps strangers from holding connections. */
 async function admit(request: IncomingMessage, context: EdgeContext): Promise<{ snapshot: Snapshot; principal: Principal }> {
+  const snapshot = await admitConnection(request, context);
+  return { snapshot, principal: checkCaller(request, headersWithKey(request), snapshot) };
+}
+
+/** The same, by an access key or a short-lived one. */
+async function admitSessionCaller(request: IncomingMessage, keys: ShortLivedKeyChecks, context: EdgeContext): Promise<SessionCaller> {
+  const snapshot = await admitConnection(request, context);
+  const given = headersWithKey(request);
+  const shortLived = await keys.find(asRequest(given), new URLSearchParams(request.url?.split('?', 2)[1]));
+  if (!shortLived)
+    return { snapshot, principal: checkCaller(request, given, snapshot), shortLived, isStillAdmitted: () => isStillAdmitted(request, given, context) };
+  const principal = principalOf(shortLived, given.headers, snapshot);
+  const isParentThere = (): boolean => {
+    const current = context.catalog.current();
+    return !current || isParentAdmitted(principal, given.headers, current);
+  };
+  return { snapshot, principal, shortLived, isStillAdmitted: isParentThere };
+}
+
+/** Throws for a connection that is not taken, whoever asks. */
+async function admitConnection(request: IncomingMessage, context: EdgeContext): Promise<Snapshot> {
   if (isAmbiguous(request)) throw new GatewayError('invalid_request');
   await context.admission.rateLimits.admitAddress(context.admission.clientAddress(request));
   const snapshot = context.catalog.current();
   if (!snapshot) throw new GatewayError('not_ready');
   if (context.connections.draining) throw new GatewayError('draining');
   if (context.connections.sockets.size >= context.config.maxGlobalConcurrency) throw new GatewayError('overloaded');
-  return { snapshot, principal: checkCaller(request, headersWithKey(request), snapshot) };
+  return snapshot;
 }
 
+const asRequest = ({ headers, raw }: TurnHeaders): IncomingMessage => ({ headers, rawHeaders: raw }) as unknown as IncomingMessage;
+
 /** Throws for a caller whose key or headers the snapshot refuses. */
-function checkCaller(request: IncomingMessage, { headers, raw }: TurnHeaders, snapshot: Snapshot): Principal {
-  const asked = { headers, rawHeaders: raw } as unknown as IncomingMessage;
-  const principal = authenticate(asked, new URLSearchParams(request.url?.split('?', 2)[1]), snapshot, Date.now());
-  if (!headersAllowed(principal.group.header_acl, headers)) throw new GatewayError('header_denied');
+function checkCaller(request: IncomingMessage, given: TurnHeaders, snapshot: Snapshot): Principal {
+  const principal = authenticate(asRequest(given), new URLSearchParams(request.url?.split('?', 2)[1]), snapshot, Date.now());
+  if (!headersAllowed(principal.group.header_acl, given.headers)) throw new GatewayError('header_denied');
   return principal;
 }
 

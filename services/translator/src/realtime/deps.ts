@@ -3,6 +3,7 @@ import type { Bus } from '@model-gateway/bus';
 import type { CatalogWatcher } from '@model-gateway/catalog';
 import type { DenseSet } from '@model-gateway/collections';
 import type { UpstreamRecord } from '@model-gateway/contracts';
+import type { ShortLivedKeys } from '@model-gateway/secrets';
 import type { Logger } from '@model-gateway/telemetry';
 import type { Egress, Outbound } from '@model-gateway/upstream-client';
 import type { BalanceDeps, SecretDeps } from '../attempt/deps.ts';
@@ -16,6 +17,7 @@ export interface RealtimeDeps {
   readonly balance: BalanceDeps;
   readonly outbound: Outbound;
   readonly secrets: SecretDeps;
+  readonly shortLivedKeys: ShortLivedKeys;
   egressOf(upstream: UpstreamRecord): Egress | undefined;
   /** Runs under way, for the end of a drain. */
   readonly running: DenseSet<OpenReply>;

@@ -25,6 +25,8 @@ export interface DialContext {
   readonly upstream: UpstreamAdapter;
   readonly realtime: RealtimeAdapter;
   readonly deps: RealtimeDeps;
+  /** The caller's frame without which the upstream says nothing. */
+  readonly opening: Buffer | null;
   /** The upstream has answered the handshake with 101. */
   accepted(): void;
 }
@@ -95,7 +97,7 @@ const factsOf = (job: RealtimeJob): TemplateFacts => ({
 });
 
 /** The session exists with the first frame that is no error; until then the upstream may still be exchanged for another. */
-function awaitFirst(socket: UpstreamSocket, { route, realtime }: DialContext, resolve: (dialled: Dialled) => void): void {
+function awaitFirst(socket: UpstreamSocket, { route, realtime, opening }: DialContext, resolve: (dialled: Dialled) => void): void {
   const frames: Frame[] = [];
   const stopListening = (): void => {
     socket.off('message', onMessage);
@@ -115,8 +117,8 @@ function awaitFirst(socket: UpstreamSocket, { route, realtime }: DialContext, re
     // More frames may have come with the first.
     if (frames.push({ bytes: data, isBinary }) > 1) return;
     const notice = isBinary ? null : realtime.readNotice(data);
-    // Nothing that the caller sent has reached the upstream: whatever it finds wrong, another may do better.
-    if (notice?.kind === 'error') return fail(notice.fault.class === 'caller' ? { ...notice.fault, class: 'server' } : notice.fault);
+    // Where nothing that the caller sent has reached the upstream, whatever it finds wrong, another may do better.
+    if (notice?.kind === 'error') return fail(notice.fault.class === 'caller' && !opening ? { ...notice.fault, class: 'server' } : notice.fault);
     clearTimeout(late);
     socket.pause();
     resolve({
@@ -132,5 +134,6 @@ function awaitFirst(socket: UpstreamSocket, { route, realtime }: DialContext, re
   socket.on('error', () => {});
   socket.on('message', onMessage);
   socket.on('close', onClose);
+  if (opening) socket.send(realtime.rewrite(opening, route.target), { binary: false });
   socket.resume();
 }

@@ -23,6 +23,8 @@ export interface Search {
   readonly job: RealtimeJob;
   readonly cancellation: Cancellation;
   readonly deps: RealtimeDeps;
+  /** As in `DialContext`. */
+  readonly opening: Buffer | null;
   /** An upstream has answered the handshake with 101. */
   accepted(): void;
   /** An attempt is over. `route`: where it went. */
@@ -42,8 +44,9 @@ export async function findUpstream(search: Search): Promise<Begun> {
     cancellation.throwIfOver();
     const route = resolveTarget(snapshot, planned);
     const upstream = findProtocol(route.protocol)?.upstream;
-    if (!upstream?.realtime) {
-      failures.refused ??= new GatewayError('unsupported_operation', { message: 'The model holds no realtime sessions.', param: 'model' });
+    const realtime = upstream?.realtime?.[job.kind ?? 'realtime'];
+    if (!upstream || !realtime) {
+      failures.refused ??= new GatewayError('unsupported_operation', { message: refusalOf(upstream), param: 'model' });
       cursor.nextNode();
       continue;
     }
@@ -59,13 +62,16 @@ export async function findUpstream(search: Search): Promise<Begun> {
       cursor.nextNode();
       continue;
     }
-    const dialled = await tryOne(search, { planned, route, upstream, realtime: upstream.realtime, probe: cursor.node?.probe }, lease);
-    if ('socket' in dialled) return { ...dialled, route, realtime: upstream.realtime, lease };
+    const dialled = await tryOne(search, { planned, route, upstream, realtime, probe: cursor.node?.probe }, lease);
+    if ('socket' in dialled) return { ...dialled, route, realtime, lease };
     failures.add(dialled.fault, errorOf(dialled.fault, route, search));
     if (!moveOn(cursor, dialled.fault, retries)) throw failures.error();
   }
   throw failures.error();
 }
+
+const refusalOf = (upstream: UpstreamAdapter | undefined): string =>
+  upstream?.realtime ? 'The model holds no sessions of this kind.' : 'The model holds no realtime sessions.';
 
 interface Candidate extends Pick<DialContext, 'route' | 'realtime'> {
   readonly planned: PlannedAttempt;
@@ -82,7 +88,7 @@ async function tryOne(search: Search, { planned, route, upstream, realtime, prob
   let dialled: Dialled;
   try {
     dialled = await new Promise<Dialled>((resolve, reject) => {
-      const context = { job, route, upstream, realtime, deps, accepted: search.accepted };
+      const context = { job, route, upstream, realtime, deps, opening: search.opening, accepted: search.accepted };
       dial(context, (giveUp) => {
         cancellation.onCancel(() => {
           giveUp();

@@ -48,10 +48,13 @@ export class Relay {
     stream.onWritable(() => socket.resume());
   }
 
-  start(early: readonly EarlyFrame[]): void {
-    this.#begun.socket.resume();
+  /** `settings`: what the session begins with, before any frame of the caller's. */
+  start(early: readonly EarlyFrame[], settings: Readonly<Record<string, unknown>> | null = null): void {
+    const { socket, realtime, route } = this.#begun;
+    socket.resume();
     for (const { bytes, isBinary } of this.#begun.takeOver()) this.#down(bytes, isBinary);
-    this.#begun.socket.on('message', (data: Buffer, isBinary: boolean) => this.#down(data, isBinary));
+    socket.on('message', (data: Buffer, isBinary: boolean) => this.#down(data, isBinary));
+    if (settings && !this.#over) socket.send(realtime.rewrite(Buffer.from(realtime.writeSettings(settings)), route.target), { binary: false });
     for (const { bytes, flags } of early) this.up(bytes, flags, 0);
   }
 

@@ -2,14 +2,16 @@
 import { type ServerStream, WholeMessages } from '@model-gateway/bus';
 import { frameFlag, type RealtimeControl, type RealtimeJob, type RequestRow, type SocketClose } from '@model-gateway/contracts';
 import { GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
+import { findProtocol } from '@model-gateway/protocols';
 import { mintRequestId } from '@model-gateway/service-runtime';
 import type { OpenReply } from '../open-reply.ts';
 import { Cancellation } from '../request/cancellation.ts';
 import type { RealtimeDeps } from './deps.ts';
 import { EarlyFrames } from './early-frames.ts';
-import { findUpstream } from './find-upstream.ts';
+import { type Begun, findUpstream } from './find-upstream.ts';
 import { Relay, type RelayEnd } from './relay.ts';
 import { SessionRecord } from './session-record.ts';
+import { settingsOf } from './short-lived-keys.ts';
 
 type Stream = ServerStream<'translator.realtime'>;
 
@@ -55,16 +57,18 @@ class Session implements OpenReply {
   }
 
   async #run(): Promise<void> {
-    const search = {
-      job: this.#job,
-      cancellation: this.#cancellation,
-      deps: this.#deps,
-      accepted: () => this.#accept(),
-      tried: this.#record.tried.bind(this.#record),
-    };
-    let begun: Awaited<ReturnType<typeof findUpstream>>;
+    let begun: Begun;
+    let settings: Record<string, unknown> | null;
     try {
-      begun = await findUpstream(search);
+      settings = settingsOf(this.#job, this.#deps.shortLivedKeys);
+      begun = await findUpstream({
+        job: this.#job,
+        cancellation: this.#cancellation,
+        deps: this.#deps,
+        opening: await this.#opening(),
+        accepted: () => this.#accept(),
+        tried: this.#record.tried.bind(this.#record),
+      });
     } catch (error) {
       return this.#fail(error);
     }
@@ -73,11 +77,23 @@ class Session implements OpenReply {
     const end = await new Promise<RelayEnd>((resolve) => {
       this.#relay = new Relay(begun, this.#stream, this.#record, resolve);
       this.#cancellation.onCancel(() => this.#stop());
-      this.#relay.start(this.#early.take());
+      this.#relay.start(this.#early.take(), settings);
     });
     this.#record.end(101, end.errorCode);
     place.release();
     this.#stream.tail({ close: end.close });
+  }
+
+  /** The caller's first frame, where upstreams say nothing before they have it. */
+  async #opening(): Promise<Buffer | null> {
+    const { clientProtocol, kind = 'realtime' } = this.#job;
+    if (!findProtocol(clientProtocol)?.upstream?.realtime?.[kind]?.firstFrame?.opens) return null;
+    const bytes = await new Promise<Buffer>((resolve, reject) => {
+      this.#cancellation.onCancel(() => reject(this.#cancellation.interruption ?? new GatewayError('client_gone')));
+      this.#early.takeFirst((frame) => resolve(frame.bytes));
+    });
+    this.#record.upBytes += bytes.length;
+    return bytes;
   }
 
   /** Ends the session: this process shuts down. */

@@ -40,6 +40,8 @@ export class SessionRecord {
   #ended = false;
   upBytes = 0;
   downBytes = 0;
+  /** What the upstream counted of the session as a whole. */
+  #seconds: number | null = null;
   #place: Place | null = null;
 
   constructor(context: SessionRecordContext) {
@@ -76,6 +78,9 @@ export class SessionRecord {
         return;
       case 'response-ended':
         return this.#end(notice);
+      case 'session-usage':
+        this.#seconds = Math.max(this.#seconds ?? 0, notice.seconds);
+        return;
       case 'error':
         return this.#refused(notice.eventId, notice.fault.code ?? null);
     }
@@ -97,6 +102,8 @@ export class SessionRecord {
         status,
         error_code: errorCode,
         attempts: this.#attempts,
+        seconds: this.#seconds,
+        usage_source: this.#seconds === null ? null : 'upstream',
         queue_ms: Math.round(job.queueMs),
         ttfb_ms: this.#establishedMs,
         duration_ms: this.#elapsed(),
@@ -149,6 +156,7 @@ export class SessionRecord {
         output_tokens: tokens.output,
         audio_input_tokens: audioInput,
         audio_output_tokens: audioOutput,
+        seconds: tokens.seconds ?? null,
         usage_source: usage ? 'upstream' : null,
         first_content_ms: firstContentMs,
         duration_ms: Math.round(performance.now() - began),

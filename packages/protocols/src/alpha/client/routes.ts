@@ -32,11 +32,10 @@ export const routes: readonly ClientRoute[] = [
 export const notServed = [
   { path: '/v1/files', message: 'Files are not kept here: send them inside the request that is about them.' },
   { path: '/v1/batches', message: 'Batches are not served here: send their requests one by one.' },
-  { path: '/v1/realtime/client_secrets', message: 'Short-lived keys are not issued: open the WebSocket at /v1/realtime with an access key.' },
-  { path: '/v1/realtime/sessions', message: 'Sessions are not made beforehand: open the WebSocket at /v1/realtime with an access key.' },
-  { path: '/v1/realtime/transcription_sessions', message: 'Sessions that only transcribe are not served.' },
+  { path: '/v1/realtime/sessions', message: 'Sessions are not made beforehand: ask for a short-lived key at /v1/realtime/client_secrets.' },
+  { path: '/v1/realtime/transcription_sessions', message: 'Sessions are not made beforehand: open the WebSocket at /v1/realtime?intent=transcription.' },
   { path: '/v1/realtime/calls', message: 'Sessions over WebRTC or SIP are not served: open the WebSocket at /v1/realtime.' },
-  { path: '/v1/realtime/translations', message: 'Sessions that translate are not served on this path.' },
+  { path: '/v1/live/sessions', message: 'Sessions over WebRTC or SIP are not served: open the WebSocket at /v1/live/sessions.' },
   { path: '/v1/videos', message: 'Videos are not served on this path.' },
 ];
 

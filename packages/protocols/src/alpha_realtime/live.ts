@@ -1,0 +1,53 @@
+/** Sessions that begin with the caller's own word, in which both sides speak at once. Long work goes to responses beside the conversation. */
+import type { FirstFrame, RealtimeAdapter, RealtimeNotice } from '../contract/index.ts';
+import { asNumber, asString, own } from '../kit/read.ts';
+import { connectAt } from './endpoint.ts';
+import { readEventType } from './event-type.ts';
+import { eventIdOf, exchangeModel, modelOf, parseFrame, type ReadFault, writeError } from './frames.ts';
+import { readUsage } from './usage.ts';
+
+const start = 'session.start';
+
+export const live = (readFault: ReadFault): RealtimeAdapter => ({
+  connect: connectAt('/live/sessions', {}),
+  firstFrame,
+  rewrite: (frame, { upstreamModelId }) => (readEventType(frame) === start ? exchangeModel(frame, [['session', 'model']], upstreamModelId) : frame),
+  readAsk: (frame) => (readEventType(frame) === 'response.create' ? { kind: 'respond', eventId: asString(own(parseFrame(frame), 'event_id')) ?? null } : null),
+  readNotice(frame) {
+    switch (readEventType(frame)) {
+      case 'session.started':
+        return { kind: 'session' };
+      case 'session.output_audio.delta':
+        return { kind: 'content' };
+      case 'session.usage.updated':
+        return { kind: 'session-usage', seconds: Math.ceil(asNumber(own(own(parseFrame(frame), 'usage'), 'seconds')) ?? 0) };
+      case 'response.event':
+        return readResponse(own(parseFrame(frame), 'event'));
+      case 'error':
+        return { kind: 'error', fault: readFault(frame.toString('utf8')), eventId: eventIdOf(parseFrame(frame)) };
+      default:
+        return null;
+    }
+  },
+  writeSettings: (session) => JSON.stringify({ type: start, session }),
+  modelOf,
+  writeError,
+});
+
+/** An event of a Responses stream, which has its own names for how a response ends. */
+function readResponse(event: unknown): RealtimeNotice | null {
+  const [, name] = /^response\.(created|completed|failed|incomplete|cancelled)$/.exec(asString(own(event, 'type')) ?? '') ?? [];
+  const response = own(event, 'response');
+  const id = asString(own(response, 'id'));
+  if (name === undefined || id === undefined) return null;
+  if (name === 'created') return { kind: 'response-started', id };
+  return { kind: 'response-ended', id, status: name, code: asString(own(own(response, 'error'), 'code')) ?? null, usage: readUsage(own(response, 'usage')) };
+}
+
+const firstFrame: FirstFrame = {
+  opens: true,
+  missing: 'Send session.start with session.model first: it names the model of the session.',
+  readModel(frame) {
+    return (readEventType(frame) === start ? modelOf(own(parseFrame(frame), 'session')) : undefined) ?? '';
+  },
+};
