@@ -9,9 +9,17 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { fixturesDirectory } from './fixtures.ts';
+import { type KindPlay, live, transcribe, translate } from './realtime-kinds.ts';
 
 /** The vendor of `delta_realtime` has another address, sessions without a type, and another spelling of usage. */
 const deltaPath = '/api-ws/v1/realtime';
+
+/** Sessions of other kinds, by their path and intent: who plays them, and whether their address names a model. */
+function findKind(url: URL): { play(play: KindPlay): void; named: boolean } | undefined {
+  if (url.pathname === '/v1/live/sessions') return { play: live, named: false };
+  if (url.pathname === '/v1/realtime/translations') return { play: translate, named: true };
+  return url.pathname === '/v1/realtime' && url.searchParams.get('intent') === 'transcription' ? { play: transcribe, named: false } : undefined;
+}
 
 /** A frame of a recorded session. */
 export interface RecordedFrame {
@@ -77,8 +85,9 @@ export async function startFakeRealtime(): Promise<FakeRealtime> {
     const model = url.searchParams.get('model');
     if (session.key === '' || session.key.includes('bad')) return refuse(401, 'invalid_api_key');
     const isDelta = url.pathname === deltaPath;
-    if ((url.pathname !== '/v1/realtime' && !isDelta) || model === null) return refuse(400, 'missing_model');
-    const status = /^status:(\d+)$/.exec(model)?.[1];
+    const kind = findKind(url);
+    if (kind ? (model !== null) !== kind.named : (url.pathname !== '/v1/realtime' && !isDelta) || model === null) return refuse(400, 'missing_model');
+    const status = /^status:(\d+)$/.exec(model ?? '')?.[1];
     if (status) return refuse(Number(status), status === '429' ? 'rate_limit_exceeded' : 'refused');
     if (model === 'reset') return void socket.destroy();
     sockets.handleUpgrade(request, socket, head, (accepted) => {
@@ -88,7 +97,8 @@ export async function startFakeRealtime(): Promise<FakeRealtime> {
         session.closed = { code, reason: reason.toString() };
       });
       accepted.on('message', (data: Buffer, isBinary) => session.received.push({ data, isBinary }));
-      play(session, accepted, model);
+      if (kind) kind.play({ socket: accepted, model, refused: (code) => session.refused.push(code) });
+      else play(session, accepted, model ?? '');
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -469,7 +469,7 @@ describe('admission', () => {
       [400, '', { query: '' }],
       [400, '', { query: 'model=talk&model=echo' }],
       [400, '', { query: 'call_id=rtc_1' }],
-      [400, '', { query: 'intent=transcription' }],
+      [400, '', { query: 'intent=other' }],
     ];
     for (const [status, model, options] of cases) {
       const refused = await refusal(gateway, model, options);
@@ -483,7 +483,7 @@ describe('admission', () => {
   test('what opens no WebSocket, and paths that are not served', async () => {
     const headers = { authorization: `Bearer ${gateway.key}` };
     expect((await fetch(`${gateway.url}/v1/realtime?model=talk`, { headers })).status).toBe(426);
-    for (const path of ['client_secrets', 'calls', 'sessions', 'translations']) {
+    for (const path of ['calls', 'sessions']) {
       const reply = await fetch(`${gateway.url}/v1/realtime/${path}`, { method: 'POST', headers, body: '{}' });
       expect(reply.status).toBe(404);
     }
