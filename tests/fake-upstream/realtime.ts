@@ -2,14 +2,16 @@
  * An upstream of realtime sessions: replays recordings, each frame of the server's when the frames of the client before it have come, or plays a script.
  * It refuses what vendors refuse.
  */
-import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { fixturesDirectory } from './fixtures.ts';
+import { type RecordedFrame, readFrames } from './realtime-frames.ts';
 import { type KindPlay, live, transcribe, translate } from './realtime-kinds.ts';
+import { replayTurns } from './realtime-turns.ts';
+
+export type { RecordedFrame };
+export { readFrames };
 
 /** The vendor of `delta_realtime` has another address, sessions without a type, and another spelling of usage. */
 const deltaPath = '/api-ws/v1/realtime';
@@ -19,12 +21,6 @@ function findKind(url: URL): { play(play: KindPlay): void; named: boolean } | un
   if (url.pathname === '/v1/live/sessions') return { play: live, named: false };
   if (url.pathname === '/v1/realtime/translations') return { play: translate, named: true };
   return url.pathname === '/v1/realtime' && url.searchParams.get('intent') === 'transcription' ? { play: transcribe, named: false } : undefined;
-}
-
-/** A frame of a recorded session. */
-export interface RecordedFrame {
-  dir: 'client' | 'server';
-  data: Record<string, unknown>;
 }
 
 /** A session, or the wish for one. */
@@ -47,12 +43,6 @@ export interface FakeRealtime {
   close(): Promise<void>;
 }
 
-export const readFrames = (name: string): RecordedFrame[] =>
-  readFileSync(join(fixturesDirectory(), 'alpha_realtime', name, 'frames.jsonl'), 'utf8')
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as RecordedFrame);
-
 const errorEvent = (code: string, message: string, eventId: unknown = null) => ({
   type: 'error',
   event_id: 'event_error',
@@ -60,7 +50,7 @@ const errorEvent = (code: string, message: string, eventId: unknown = null) => (
 });
 
 /**
- * Model ids: `fixture/<case>` replays; `talk` speaks with events of the vendor's; `echo` sends back what comes; `close:<code>:<reason>` closes at the
+ * Model ids: `fixture/<case>` replays; `turns/<case>` does so response by response, for clients with frames of their own; `talk` speaks with events of the vendor's; `echo` sends back what comes; `close:<code>:<reason>` closes at the
  * word `now`, `closed-first:<code>` before the first frame, `error-first:<code>` after an error; `status:<n>` refuses the handshake, `reset` breaks it off, `silent` never begins;
  * `flood:<frames>:<bytes>` sends that much at once. A key that holds `bad` is refused with 401.
  */
@@ -119,6 +109,7 @@ function play(session: RealtimeSession, socket: WebSocket, model: string): void 
   const send = (event: unknown): void => socket.send(JSON.stringify(event));
   const [kind = '', first = '', second = ''] = model.split(':', 3);
   if (model.startsWith('fixture/')) return replay(session, socket, readFrames(model.slice('fixture/'.length)));
+  if (model.startsWith('turns/')) return replayTurns(socket, readFrames(model.slice('turns/'.length)), (code) => session.refused.push(code));
   if (kind === 'silent') return;
   if (kind === 'closed-first') return socket.close(Number(first));
   if (kind === 'error-first') {
