@@ -32,8 +32,7 @@ describe.each(arrangements('realtime-keys'))('short-lived keys of a %s gateway',
     });
     const models = ['voice', 'other', 'hear', 'interpreter'];
     expect((await gateway.console('POST', '/key-groups', { name: 'some', models })).status).toBe(201);
-    for (const [name, key] of Object.entries(keys))
-      expect((await gateway.console('POST', '/access-keys', { name, group: 'some', key })).status).toBe(201);
+    for (const [name, key] of Object.entries(keys)) expect((await gateway.console('POST', '/access-keys', { name, group: 'some', key })).status).toBe(201);
     await until(async () => (await fetch(`${edges()[0]}/v1/models`, { headers: { authorization: `Bearer ${keys.rotated}` } })).ok, 'the keys to be known');
     await until(async () => (await fetch(`${edges().at(-1)}/v1/models`, { headers: { authorization: `Bearer ${keys.rotated}` } })).ok, 'the other edge');
   });
@@ -98,7 +97,11 @@ describe.each(arrangements('realtime-keys'))('short-lived keys of a %s gateway',
     await until(() => talk.events.some(({ type }) => type === 'session.updated'), 'the settings to be taken');
     expect(fake.sessions.at(-1)).toMatchObject({ path: '/v1/realtime?intent=transcription', refused: [] });
     talk.socket.close();
-    const translating = await mint({ session: { model: 'interpreter', audio: { output: { language: 'fr' } } } }, keys.parent, '/v1/realtime/translations/client_secrets');
+    const translating = await mint(
+      { session: { model: 'interpreter', audio: { output: { language: 'fr' } } } },
+      keys.parent,
+      '/v1/realtime/translations/client_secrets',
+    );
     const spoken = await openTalk(edges()[0]!, { path: '/v1/realtime/translations?model=interpreter', key: translating.body.value });
     await until(() => spoken.events.some(({ type }) => type === 'session.updated'), 'the settings to be taken');
     expect(fake.sessions.at(-1)?.refused).toEqual([]);
@@ -135,7 +138,17 @@ describe.each(arrangements('realtime-keys'))('short-lived keys of a %s gateway',
       [400, { session, expires_after: { anchor: 'last_active_at', seconds: 60 } }],
       [400, { session: 'voice' }],
       [400, { session: { type: 'translation' } }],
-      [400, { session: { ...session, instructions: Array.from({ length: 30_000 }, () => Math.random().toString(36)).join('').slice(0, 100_000) } }],
+      [
+        400,
+        {
+          session: {
+            ...session,
+            instructions: Array.from({ length: 30_000 }, () => Math.random().toString(36))
+              .join('')
+              .slice(0, 100_000),
+          },
+        },
+      ],
       [400, '{'],
       [403, { session: { type: 'realtime', model: 'hidden-from-some' } }],
       [404, { session: { type: 'realtime', model: 'nothing' } }],

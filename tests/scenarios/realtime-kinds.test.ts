@@ -151,12 +151,25 @@ describe.each(arrangements('realtime-kinds'))('sessions of other kinds at a %s g
   });
 
   test('handshakes for what is not served, and paths of other transports, are refused in words', async () => {
-    for (const path of ['/v1/live/sessions?model=lively', '/v1/realtime?call_id=rtc_1', '/v1/realtime?intent=dance', '/v1/realtime/translations', '/v1/realtime'])
+    for (const path of [
+      '/v1/live/sessions?model=lively',
+      '/v1/realtime?call_id=rtc_1',
+      '/v1/realtime?intent=dance',
+      '/v1/realtime/translations',
+      '/v1/realtime',
+    ])
       expect(await refusedTalk(gateway.url, { path, key: gateway.key })).toMatchObject({ status: 400, message: expect.stringMatching(/\w+ \w+ \w+/) });
     expect(await refusedTalk(gateway.url, { path: '/v1/live/sessions', key: 'gk-wrong' })).toMatchObject({ status: 401 });
     expect(await refusedTalk(gateway.url, { path: '/v1/realtime/translations?model=omni', key: gateway.key })).toMatchObject({ status: 400 });
     const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' };
-    for (const path of ['realtime/calls', 'realtime/calls/rtc_1/hangup', 'live/sessions', 'live/sessions/s/accept', 'realtime/sessions', 'realtime/transcription_sessions']) {
+    for (const path of [
+      'realtime/calls',
+      'realtime/calls/rtc_1/hangup',
+      'live/sessions',
+      'live/sessions/s/accept',
+      'realtime/sessions',
+      'realtime/transcription_sessions',
+    ]) {
       const reply = await fetch(`${gateway.url}/v1/${path}`, { method: 'POST', headers, body: '{}' });
       expect([path, reply.status]).toEqual([path, 404]);
       expect(((await reply.json()) as { error: { message: string } }).error.message).toMatch(/WebSocket|short-lived/);

@@ -52,7 +52,12 @@ describe('live', () => {
   test('session.start alone names the model', () => {
     const { readModel, opens } = live!.firstFrame!;
     const start = frame({ type: 'session.start', session: { model: 'mine', instructions: 'a' } });
-    expect([opens, readModel(start), readModel(frame({ type: 'session.start', session: {} })), readModel(frame({ type: 'x' }))]).toEqual([true, 'mine', '', '']);
+    expect([opens, readModel(start), readModel(frame({ type: 'session.start', session: {} })), readModel(frame({ type: 'x' }))]).toEqual([
+      true,
+      'mine',
+      '',
+      '',
+    ]);
     expect(live!.rewrite(start, target).toString()).toBe('{"type":"session.start","session":{"model":"up-1","instructions":"a"}}');
   });
 
