@@ -9,6 +9,7 @@ import type { lookupAnswer } from './key-lookup.ts';
 import type { keyUseAnswer } from './key-use.ts';
 import type { requestDetails, requestRow } from './request-row.ts';
 import type { balancerNodes, explanation, fetchedModels, keyMonitor, limitStatus, modelOperations, modelTest, pin, ruleTest, scriptTest } from './routing.ts';
+import type { ssoCredential, ssoLogin, ssoProfile } from './sso.ts';
 import type { resourceState } from './state.ts';
 import type { attentionAnswer, budgetList, statsSeries, statsSessions, statsSummary, statsTop } from './statistics.ts';
 import type { taskPage } from './tasks.ts';
@@ -69,5 +70,9 @@ export type Attention = z.output<typeof attentionAnswer>;
 export type BudgetStatus = z.output<typeof budgetList>['items'][number];
 /** One thing that the palette found. */
 export type Found = z.output<typeof findAnswer>['items'][number];
+/** A credential that came by login; a login under way; a kind of login that is enabled. */
+export type SsoCredential = z.output<typeof ssoCredential>;
+export type SsoLogin = z.output<typeof ssoLogin>;
+export type SsoProfile = z.output<typeof ssoProfile>;
 /** Messages of the bus that were set aside. */
 export type DeadLetterPage = z.output<typeof deadLetterPage>;

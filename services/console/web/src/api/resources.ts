@@ -2,7 +2,17 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { call, path } from './client.ts';
 
-export type ResourcePath = 'upstreams' | 'models' | 'load-balancers' | 'key-groups' | 'access-keys' | 'pricing' | 'mcp-servers' | 'search-providers' | 'users';
+export type ResourcePath =
+  | 'upstreams'
+  | 'models'
+  | 'load-balancers'
+  | 'key-groups'
+  | 'access-keys'
+  | 'pricing'
+  | 'mcp-servers'
+  | 'search-providers'
+  | 'users'
+  | 'sso-credentials';
 
 /** One page of a list. */
 export interface Page<T> {
@@ -23,12 +33,17 @@ export interface ListOptions {
 }
 
 /** One page of a resource; the previous page stays visible while the next one loads. */
-export const useList = <T>(resource: ResourcePath, options: ListOptions = {}, enabled = true) =>
+export const useList = <T>(
+  resource: ResourcePath,
+  options: ListOptions = {},
+  { enabled = true, refetchInterval }: { enabled?: boolean; refetchInterval?: number } = {},
+) =>
   useQuery({
     queryKey: [resource, 'list', options],
     queryFn: ({ signal }) => call<Page<T>>(resource, { query: options, signal }),
     placeholderData: keepPreviousData,
     enabled,
+    ...(refetchInterval !== undefined && { refetchInterval }),
   });
 
 /** One resource with its revision in `$etag`. */

@@ -12,6 +12,7 @@ import {
   IconGauge,
   IconHeartbeat,
   IconHistory,
+  IconId,
   IconKey,
   IconLayoutDashboard,
   IconMessages,
@@ -59,6 +60,7 @@ export const navigation: readonly { id: string; entries: readonly NavigationEntr
     id: 'configure',
     entries: [
       { id: 'upstreams', to: '/upstreams', icon: IconCloud },
+      { id: 'credentials', to: '/credentials', icon: IconId },
       { id: 'models', to: '/models', icon: IconBox },
       { id: 'load-balancers', to: '/load-balancers', icon: IconScale },
       { id: 'key-groups', to: '/key-groups', icon: IconUsersGroup },

@@ -19,6 +19,7 @@ const pages = [
   ['/access-keys', () => import('../pages/access-keys/access-keys-page.tsx'), 'AccessKeysPage'],
   ['/key-use', () => import('../pages/key-use/key-use-page.tsx'), 'KeyUsePage'],
   ['/upstreams', () => import('../pages/upstreams/upstreams-page.tsx'), 'UpstreamsPage'],
+  ['/credentials', () => import('../pages/credentials/credentials-page.tsx'), 'CredentialsPage'],
   ['/pricing', () => import('../pages/pricing/pricing-page.tsx'), 'PricingPage'],
   ['/web-search', () => import('../pages/web-search/web-search-page.tsx'), 'WebSearchPage'],
   ['/mcp-servers', () => import('../pages/mcp-servers/mcp-servers-page.tsx'), 'McpServersPage'],

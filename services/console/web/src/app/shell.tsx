@@ -28,6 +28,7 @@ import { dropDraftsOfOthers } from '../session/drafts.ts';
 import { SignInPage } from '../session/sign-in-page.tsx';
 import { forgetToken } from '../session/token.ts';
 import { useMe, useToken } from '../session/use-me.ts';
+import { LoginsToRenew } from './logins-to-renew.tsx';
 import { navigation } from './navigation.ts';
 import { Palette } from './palette/palette.tsx';
 
@@ -90,6 +91,7 @@ function SignedIn() {
         </Box>
       </AppShell.Navbar>
       <AppShell.Main id="content" tabIndex={-1}>
+        <LoginsToRenew />
         <Outlet />
       </AppShell.Main>
     </AppShell>

@@ -13,7 +13,7 @@ export function useFirstSteps(): void {
   const { pathname } = useLocation();
   const navigate = useNavigate();
   const wanted = isAdmin && pathname === '/' && sessionStorage.getItem(place) === null;
-  const total = useList('upstreams', { page: 1, page_size: 1 }, wanted).data?.total;
+  const total = useList('upstreams', { page: 1, page_size: 1 }, { enabled: wanted }).data?.total;
   useEffect(() => {
     if (wanted && total === 0) void navigate({ to: '/start' });
   }, [wanted, total, navigate]);

@@ -18,6 +18,7 @@ import type { UseFormReturnType } from '@mantine/form';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { CodeEditor } from '../../components/code-editor.tsx';
+import { NameSelect } from '../../components/name-select.tsx';
 import { OnBreakSelect } from '../../components/on-break-select.tsx';
 import { newKey, timeoutNames, type UpstreamForm } from './upstream.ts';
 
@@ -27,28 +28,39 @@ interface Props {
 
 export function Keys({ form }: Props) {
   const { t } = useTranslation('upstreams');
+  const byLogin = form.values.sso_credential !== '';
   return (
     <Fieldset legend={t('keys')}>
       <Stack gap="sm">
-        {form.values.api_keys.map((entry, index) => (
-          <Group key={entry.id ?? `new ${index}`} align="flex-end" gap="xs">
-            <PasswordInput
-              flex="2 1 150px"
-              label={t('key')}
-              placeholder={entry.id ? t('keyKept') : t('keyPlaceholder')}
-              {...(entry.fingerprint && { description: t('keyFingerprint', { fingerprint: entry.fingerprint }) })}
-              autoComplete="off"
-              {...form.getInputProps(`api_keys.${index}.key`)}
-            />
-            <NumberInput w={80} label={t('weight')} min={0} allowDecimal={false} {...form.getInputProps(`api_keys.${index}.weight`)} />
-            <TextInput flex="1 1 110px" label={t('account')} placeholder={t('accountOwn')} {...form.getInputProps(`api_keys.${index}.account`)} />
-            <TextInput flex="1 1 110px" label={t('keyLabel')} maxLength={100} {...form.getInputProps(`api_keys.${index}.label`)} />
-            <ActionIcon size="lg" color="red" aria-label={t('removeKey', { index: index + 1 })} onClick={() => form.removeListItem('api_keys', index)}>
-              <IconTrash size={18} aria-hidden />
-            </ActionIcon>
-          </Group>
-        ))}
-        <Add label={t('addKey')} onClick={() => form.insertListItem('api_keys', newKey)} />
+        {!byLogin &&
+          form.values.api_keys.map((entry, index) => (
+            <Group key={entry.id ?? `new ${index}`} align="flex-end" gap="xs">
+              <PasswordInput
+                flex="2 1 150px"
+                label={t('key')}
+                placeholder={entry.id ? t('keyKept') : t('keyPlaceholder')}
+                {...(entry.fingerprint && { description: t('keyFingerprint', { fingerprint: entry.fingerprint }) })}
+                autoComplete="off"
+                {...form.getInputProps(`api_keys.${index}.key`)}
+              />
+              <NumberInput w={80} label={t('weight')} min={0} allowDecimal={false} {...form.getInputProps(`api_keys.${index}.weight`)} />
+              <TextInput flex="1 1 110px" label={t('account')} placeholder={t('accountOwn')} {...form.getInputProps(`api_keys.${index}.account`)} />
+              <TextInput flex="1 1 110px" label={t('keyLabel')} maxLength={100} {...form.getInputProps(`api_keys.${index}.label`)} />
+              <ActionIcon size="lg" color="red" aria-label={t('removeKey', { index: index + 1 })} onClick={() => form.removeListItem('api_keys', index)}>
+                <IconTrash size={18} aria-hidden />
+              </ActionIcon>
+            </Group>
+          ))}
+        {!byLogin && <Add label={t('addKey')} onClick={() => form.insertListItem('api_keys', newKey)} />}
+        <NameSelect
+          resource="sso-credentials"
+          label={t('login')}
+          description={t('loginHint')}
+          clearable
+          error={form.errors['sso_credential']}
+          value={form.values.sso_credential || null}
+          onChange={(value) => form.setFieldValue('sso_credential', value ?? '')}
+        />
       </Stack>
     </Fieldset>
   );

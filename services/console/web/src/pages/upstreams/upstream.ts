@@ -34,6 +34,10 @@ export interface Upstream extends StoredRewriting {
   protocol: string;
   base_url: string;
   api_keys: UpstreamKey[];
+  /** Instead of keys: name of a credential that came by login. */
+  sso_credential?: string | null;
+  /** Why it is out of routing. */
+  unavailable?: string | null;
   enabled: boolean;
   custom_headers: Record<string, string>;
   user_agent: string | null;
@@ -56,6 +60,8 @@ export interface UpstreamForm extends Record<string, unknown>, RewritingForm {
   protocol: string;
   base_url: string;
   enabled: boolean;
+  /** Empty: it has keys. */
+  sso_credential: string;
   api_keys: { id?: string; key: string; shown: string; weight: number; account: string; label: string; fingerprint: string }[];
   custom_headers: { name: string; value: string }[];
   user_agent: string;
@@ -82,6 +88,7 @@ export const emptyUpstream: UpstreamForm = {
   protocol: providerPresets[0]!.protocol,
   base_url: '',
   enabled: true,
+  sso_credential: '',
   api_keys: [newKey],
   custom_headers: [],
   user_agent: '',
@@ -104,6 +111,7 @@ export const toForm = (upstream: Upstream): UpstreamForm => ({
   protocol: upstream.protocol,
   base_url: upstream.base_url,
   enabled: upstream.enabled,
+  sso_credential: upstream.sso_credential ?? '',
   // The value field stays empty: typing there replaces the key, leaving it keeps the stored one.
   api_keys: upstream.api_keys.map(({ id, key, weight, account, label, fingerprint }) => ({
     ...(id && { id }),
@@ -136,7 +144,8 @@ export const toBody = (form: UpstreamForm) => ({
   protocol: form.protocol,
   base_url: form.base_url.trim(),
   enabled: form.enabled,
-  api_keys: form.api_keys
+  sso_credential: form.sso_credential || null,
+  api_keys: (form.sso_credential ? [] : form.api_keys)
     .filter(({ id, key }) => id !== undefined || key !== '')
     .map(({ id, key, weight, account, label }) => ({
       ...(id && { id }),

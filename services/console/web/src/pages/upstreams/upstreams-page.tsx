@@ -1,5 +1,5 @@
 /** Connections to providers. */
-import { Text } from '@mantine/core';
+import { Badge, Text } from '@mantine/core';
 import { IconCloud } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import type { Column } from '../../components/data-table.tsx';
@@ -24,7 +24,12 @@ export function UpstreamsPage() {
       ),
     },
     { id: 'keys', title: t('keys'), numeric: true, cell: ({ api_keys }) => api_keys.length },
-    { id: 'enabled', title: t('state'), cell: ({ enabled, state }) => <StateBadge state={state} enabled={enabled} /> },
+    {
+      id: 'enabled',
+      title: t('state'),
+      cell: ({ enabled, state, unavailable }) =>
+        enabled && unavailable ? <Unavailable reason={unavailable} /> : <StateBadge state={state} enabled={enabled} />,
+    },
   ];
   return (
     <ResourcePage
@@ -35,5 +40,15 @@ export function UpstreamsPage() {
       bulk={() => null}
       drawer={(name, close) => <UpstreamDrawer name={name} onClose={close} />}
     />
+  );
+}
+
+/** Its credential by login gives no token. */
+function Unavailable({ reason }: { reason: string }) {
+  const { t } = useTranslation('upstreams');
+  return (
+    <Badge color="red" variant="light" style={{ flexShrink: 0 }}>
+      {t(`unavailable.${reason}`)}
+    </Badge>
   );
 }

@@ -42,7 +42,7 @@ export function UsersPage() {
   const [state, setState] = useListState('username');
   const edited = useOpened('edit');
   const created = useOpened('create');
-  const list = useList<User>('users', { page: state.page, q: state.q, sort: state.sort }, isAdmin);
+  const list = useList<User>('users', { page: state.page, q: state.q, sort: state.sort }, { enabled: isAdmin });
   const create = (
     <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => created.open('new')}>
       {t('create')}
