@@ -17,7 +17,7 @@ model-gateway apply -f FILE [--dry-run] [--watch] [--url URL]
                                            bring a running gateway to a file's configuration
 model-gateway export [-o FILE] [--format yaml|json] [--url URL]
                                            the configuration of a running gateway
-model-gateway login [PROFILE] [--name NAME] [--upstream NAME] [--flow device|code] [--set NAME=VALUE] [--paste] [--replace]
+model-gateway login [PROFILE] [--name NAME] [--upstream NAME] [--flow device|code] [--set NAME=VALUE] [--paste] [--replace] [--qr]
                                            give an upstream its credential by a login at its vendor
 model-gateway setup CLIENT [--key KEY] [--model NAME] [--base-url URL] [--write] [--no-check]
                                            point a client (claude-code, codex, …) here

@@ -65,7 +65,9 @@ test('lists what is enabled, and refuses what is not', async () => {
 
 test('waits for the code to be entered, and makes the upstream', async () => {
   vendor.answers = [{ status: 400, body: { error: 'authorization_pending' } }];
-  const { code, out } = await login(['cloudhost_ide', '--name', 'device', '--upstream', 'ide', ...settings()]);
+  const { code, out } = await login(['cloudhost_ide', '--name', 'device', '--upstream', 'ide', '--qr', ...settings()]);
+  // Half blocks: two rows of modules in each line, with a quiet border around them.
+  expect(out.split('\n').filter((line) => /^[ ▀▄█]{20,}$/.test(line)).length).toBeGreaterThan(10);
   expect([code, out]).toEqual([0, expect.stringContaining('https://device.example/?user_code=WDJB-MJHT')]);
   expect(out).toContain('The credential device is there.\nThe upstream ide uses it.\n');
   expect(out).not.toContain('CANARY');

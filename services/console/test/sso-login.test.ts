@@ -203,9 +203,43 @@ describe('in a browser, at a real OAuth server', () => {
     expect((await complete(body.id, url.href)).status).toBe(200);
   });
 
+  test('the code of another login is worth nothing: the server holds it to the verifier that it was asked with', async () => {
+    const [one, other] = [await begin({ name: 'one' }), await begin({ name: 'two' })];
+    const stolen = new URL(await visit(one.body.authorize_url)).searchParams.get('code')!;
+    const own = new URL(await visit(other.body.authorize_url));
+    own.searchParams.set('code', stolen);
+    const refused = await complete(other.body.id, own.href);
+    expect([refused.status, refused.body.error.message]).toEqual([502, 'The vendor refused (invalid_grant).']);
+    expect((await call('GET', 'sso-credentials/two')).status).toBe(404);
+    // The login is over all the same: a code is tried once.
+    expect((await complete(other.body.id, own.href)).status).toBe(404);
+    for (const [name, value] of [
+      ['code_challenge_method', 'S256'],
+      ['response_type', 'code'],
+    ] as const)
+      expect(new URL(one.body.authorize_url).searchParams.get(name)).toBe(value);
+    expect(harness.seen.join('\n')).not.toContain(stolen);
+  });
+
+  test('a callback that comes twice at once is completed once', async () => {
+    const { body } = await begin({ name: 'twice' });
+    const url = await visit(body.authorize_url);
+    const answers = await Promise.all([complete(body.id, url), complete(body.id, url), complete(body.id, url)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 404, 404]);
+  });
+
   test('the browser is sent nowhere but to this machine, and a name is taken before anybody logs in', async () => {
-    const refused = await begin({ name: 'third', redirect_url: 'https://evil.example/callback' });
-    expect([refused.status, refused.body.error.details[0].field]).toEqual([422, 'redirect_url']);
+    for (const elsewhere of [
+      'https://evil.example/callback',
+      'http://127.0.0.1.evil.example/callback',
+      'http://127.0.0.1@evil.example/callback',
+      '//evil.example/callback',
+      'javascript:alert(1)',
+      'https://127.0.0.1:4455/callback',
+    ]) {
+      const refused = await begin({ name: 'third', redirect_url: elsewhere });
+      expect([elsewhere, refused.status, refused.body.error.details[0].field]).toEqual([elsewhere, 422, 'redirect_url']);
+    }
     const { body } = await begin({ name: 'third' });
     await complete(body.id, await visit(body.authorize_url));
     expect((await begin({ name: 'third' })).status).toBe(409);

@@ -121,6 +121,21 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     expect(vendor.calls).toHaveLength(1);
   });
 
+  test('a process whose clock is a minute ahead takes no lock from one that is at work', async () => {
+    await add(now - 1000);
+    let goOn: () => void = () => undefined;
+    vendor.beforeAnswer = () => new Promise((resolve) => (goOn = resolve));
+    const working = process().access('login');
+    for (const end = performance.now() + 10_000; vendor.calls.length === 0 && performance.now() < end; ) await new Promise(setImmediate);
+    now += 60_000;
+    await process().scan();
+    await expect(process().renew('login')).rejects.toMatchObject({ code: 'busy', terminal: false });
+    now -= 60_000;
+    goOn();
+    expect(await working).toHaveProperty('token');
+    expect([vendor.calls.length, vendor.isDead()]).toEqual([1, false]);
+  });
+
   test('a token is renewed early, is still used meanwhile, and is not used in its last minute', async () => {
     await add(now + 3_600_000);
     const one = process();

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { ConfigError } from '@model-gateway/config';
+import { renderUnicodeCompact } from 'uqr';
 import { type ApiClient, createApiClient } from './api-client.ts';
 
 interface Profile {
@@ -39,6 +40,7 @@ const options = {
   set: { type: 'string', multiple: true },
   paste: { type: 'boolean', default: false },
   replace: { type: 'boolean', default: false },
+  qr: { type: 'boolean' },
   url: { type: 'string' },
 } as const;
 
@@ -63,7 +65,7 @@ export async function login(args: readonly string[], env: NodeJS.ProcessEnv): Pr
   };
   const flow = values.paste ? 'paste' : (values.flow ?? profile.flows[0]);
   if (profile.note !== '') process.stdout.write(`${profile.note}\n`);
-  if (flow === 'device') report(await byDevice(client, given));
+  if (flow === 'device') report(await byDevice(client, given, values.qr ?? process.stdout.isTTY));
   else if (flow === 'code') report(await byBrowser(client, given));
   else report(await byImport(client, given, flow === 'machine' ? undefined : readPasted()));
 }
@@ -114,9 +116,12 @@ async function byImport(client: ApiClient, given: object, tokens: string | undef
   return { status: 'done', credential: credential.name, ...made };
 }
 
-async function byDevice(client: ApiClient, given: object): Promise<Login> {
+/** `withCode`: a phone can read the address from the screen; a file or a pipe has no use for that. */
+async function byDevice(client: ApiClient, given: object, withCode: boolean): Promise<Login> {
   let state = await ask<Login>(client, 'POST', '/sso-credentials/login', { ...given, flow: 'device' });
-  process.stdout.write(`Open ${state.verification_uri_complete ?? state.verification_uri}\nand check that it shows the code ${state.user_code}\n`);
+  const page = state.verification_uri_complete ?? state.verification_uri ?? '';
+  if (withCode) process.stdout.write(`${renderUnicodeCompact(page, { border: 2 })}\n`);
+  process.stdout.write(`Open ${page}\nand check that it shows the code ${state.user_code}\n`);
   while (state.status === 'pending') {
     await sleep(state.interval_ms ?? 5_000);
     state = await ask<Login>(client, 'GET', `/sso-credentials/login/${state.id}`);

@@ -11,7 +11,7 @@ const tokenFile: LoginSetting = {
 const cloudhostIde: LoginProfile = {
   id: 'cloudhost_ide',
   name: 'Kiro / CodeWhisperer (AWS Builder ID or IAM Identity Center)',
-  note: 'Experimental: the service is made for the vendor’s own editor and may change without notice. Check that your subscription allows it.',
+  note: 'The service is made for the vendor’s own editor and may change without notice. Check that your subscription allows it.',
   experimental: true,
   flows: ['device', 'paste'],
   grant: 'aws-oidc',

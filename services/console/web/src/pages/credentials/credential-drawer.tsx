@@ -78,7 +78,8 @@ function useIsMachine({ profile }: SsoCredential): boolean {
 }
 
 function Facts({ credential }: { credential: SsoCredential }) {
-  const { t } = useTranslation('credentials');
+  const { t, i18n } = useTranslation('credentials');
+  const labelOf = (setting: string): string => (i18n.exists(`credentials:settings.${setting}`) ? t(`settings.${setting}`) : setting);
   const nameOf = useProfileNames();
   const time = (value: string | null) => (value === null ? '–' : formatTime(value));
   const facts: [string, ReactNode][] = [
@@ -95,7 +96,7 @@ function Facts({ credential }: { credential: SsoCredential }) {
     [t('due'), time(credential.refresh_due_at)],
     [t('upstreams'), <Upstreams key="upstreams" names={credential.upstreams} />],
     ...Object.entries(credential.settings).map(([setting, value]): [string, ReactNode] => [
-      setting,
+      labelOf(setting),
       <span key={setting} className="mono anywhere">
         {value}
       </span>,

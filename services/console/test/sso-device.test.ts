@@ -1,0 +1,162 @@
+/** Logins by a code for a device, in RFC 8628's own field names at a real OAuth server, and by the real clock at a vendor who counts the seconds. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { loadConfig } from '@model-gateway/config';
+import { openStorage, type Storage } from '@model-gateway/storage';
+import { Provider } from 'oidc-provider';
+import { silent } from '../../../packages/storage/test/engines.ts';
+import { until } from '../../../tests/support/gateway.ts';
+import { api, type Harness, startConsole } from './harness.ts';
+import { type SsoVendor, startSsoVendor } from './sso-vendor.ts';
+
+let storage: Storage;
+let harness: Harness;
+/** What the gateway's clock is ahead of the real one, ms. */
+let ahead: number;
+beforeEach(async () => {
+  ahead = 0;
+  const now = () => Date.now() + ahead;
+  storage = openStorage({ mode: 'sqlite', file: ':memory:' }, { logger: silent, now });
+  const { profiles } = loadConfig({ env: { CONFIG_FILE: '/dev/null' } }).sso;
+  harness = await startConsole(storage, { deps: { now, sso: { profiles: { ...profiles, alpha_user: { enabled: true } } } } });
+});
+afterEach(async () => {
+  await harness.close();
+  await storage.close();
+});
+const call = (method: string, path: string, body?: unknown) => harness.call(method, `${api}/${path}`, body);
+const look = async (id: string) => (await call('GET', `sso-credentials/login/${id}`)).body;
+
+describe('at a real OAuth server', () => {
+  let server: Server;
+  let issuer: string;
+  /** Fields of each question to the token endpoint. */
+  const asked: string[][] = [];
+  beforeAll(async () => {
+    // It warns of its development settings, which is what it is used for here.
+    for (const word of ['warn', 'info'] as const) jest.spyOn(console, word).mockImplementation(() => undefined);
+    server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const client = (id: string) => ({
+      client_id: id,
+      application_type: 'native' as const,
+      token_endpoint_auth_method: 'none' as const,
+      grant_types: ['urn:ietf:params:oauth:grant-type:device_code', 'refresh_token'],
+      response_types: [],
+      redirect_uris: [],
+    });
+    const provider = new Provider(issuer, {
+      clients: [client('agent'), client('hasty')],
+      findAccount: (_context, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
+      issueRefreshToken: async () => true,
+      rotateRefreshToken: true,
+      cookies: { keys: ['test'] },
+      ttl: { DeviceCode: (_context, _code, { clientId }) => (clientId === 'hasty' ? 1 : 600) },
+      features: { devInteractions: { enabled: true }, deviceFlow: { enabled: true } },
+    });
+    provider.use(async (context, next) => {
+      await next();
+      if (context.path === '/token') asked.push(Object.keys((context as unknown as { oidc?: { body?: object } }).oidc?.body ?? {}).sort());
+    });
+    server.on('request', provider.callback());
+  });
+  afterAll(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  const begin = async (name: string, clientId = 'agent') => {
+    const settings = { client_id: clientId, issuer, device_url: `${issuer}/device/auth`, token_url: `${issuer}/token`, scopes: 'openid offline_access' };
+    const { status, body } = await call('POST', 'sso-credentials/login', { name, profile: 'alpha_user', flow: 'device', settings, upstream: { name } });
+    expect([status, body.status]).toEqual([201, 'pending']);
+    return body as { id: string; user_code: string; verification_uri_complete: string; interval_ms: number };
+  };
+  /** Answers every form of the vendor's pages as a person would: confirms, logs in, consents; or says no at the first. */
+  const visit = async (address: string, answer: 'confirm' | 'abort'): Promise<string> => {
+    const cookies = new Map<string, string>();
+    let next: { url: string; form?: URLSearchParams } = { url: address };
+    for (let step = 0; step < 20; step++) {
+      const reply: Response = await fetch(next.url, {
+        method: next.form ? 'POST' : 'GET',
+        redirect: 'manual',
+        headers: { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
+        ...(next.form && { body: next.form }),
+      });
+      for (const line of reply.headers.getSetCookie()) {
+        const [name = '', value = ''] = line.split(';')[0]!.split(/=(.*)/s);
+        cookies.set(name, value);
+      }
+      const page = await reply.text();
+      const location = reply.headers.get('location');
+      if (location !== null) {
+        next = { url: new URL(location, next.url).href };
+        continue;
+      }
+      const action = /<form[^>]* action="([^"]*)"/.exec(page)?.[1];
+      if (action === undefined || next.form?.has('abort')) return page;
+      const inputs = [...page.matchAll(/<input[^>]*type="hidden"[^>]*name="([^"]*)"[^>]*value="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value]);
+      const form = new URLSearchParams(inputs);
+      form.delete('confirm');
+      if (page.includes('name="abort"')) form.set(answer, 'yes');
+      form.set('login', 'ada');
+      form.set('password', 'x');
+      next = { url: new URL(action.replaceAll('&amp;', '&'), next.url).href, form };
+    }
+    throw new Error('too many pages');
+  };
+
+  test('pending three times, then done; the login is renewed, in the names of the RFC throughout', async () => {
+    const login = await begin('device');
+    expect(login.verification_uri_complete).toContain(login.user_code);
+    // The server names no interval: five seconds it is.
+    expect(login.interval_ms).toBe(5_000);
+    for (let tries = 0; tries < 3; tries++) {
+      ahead += 5_000;
+      expect((await look(login.id)).status).toBe('pending');
+    }
+    await visit(login.verification_uri_complete, 'confirm');
+    ahead += 5_000;
+    expect(await look(login.id)).toMatchObject({ status: 'done', credential: 'device', upstream: 'device' });
+    expect((await call('GET', 'sso-credentials/device')).body).toMatchObject({ state: 'ok', account: 'ada' });
+    expect((await call('POST', 'sso-credentials/device/refresh')).body).toMatchObject({ state: 'ok', account: 'ada' });
+    const device = ['client_id', 'device_code', 'grant_type'];
+    expect(asked).toEqual([device, device, device, device, ['client_id', 'grant_type', 'refresh_token']]);
+  });
+
+  test('denied by the person, and too late: each is said, and nothing is kept', async () => {
+    const denied = await begin('denied');
+    await visit(denied.verification_uri_complete, 'abort');
+    ahead += 5_000;
+    expect(await look(denied.id)).toMatchObject({ status: 'failed', error: 'The vendor refused (access_denied).' });
+    const late = await begin('late', 'hasty');
+    // The server gave it one second, and so does the gateway.
+    ahead += 5_000;
+    const gone = await call('GET', `sso-credentials/login/${late.id}`);
+    expect([gone.status, gone.body.error.message]).toEqual([404, expect.stringContaining('its code expired')]);
+    for (const name of ['denied', 'late']) expect((await call('GET', `sso-credentials/${name}`)).status).toBe(404);
+  });
+});
+
+describe('at a vendor who counts the seconds', () => {
+  let vendor: SsoVendor;
+  beforeEach(async () => {
+    vendor = await startSsoVendor();
+  });
+  afterEach(() => vendor.close());
+
+  test('however often somebody looks, the vendor is asked once an interval, and five seconds later each time it says slow_down', async () => {
+    const body = { name: 'ide', profile: 'cloudhost_ide', settings: { oidc_url: vendor.url } };
+    const { id } = (await call('POST', 'sso-credentials/login', body)).body;
+    const begun = performance.now();
+    const pending = { status: 400, body: { __type: 'AuthorizationPendingException' } };
+    vendor.answers = [pending, pending, { status: 400, body: { __type: 'com.amazonaws.ssooidc#SlowDownException' } }];
+    await until(async () => (await look(id)).status === 'done', 'the login to end', 30_000);
+    const at = vendor.times.filter((_time, index) => vendor.calls[index] === '/token');
+    const gaps = at.map((time, index) => time - (at[index - 1] ?? begun));
+    expect(gaps).toHaveLength(4);
+    // A timer of the system may be a moment early.
+    for (const [index, least] of [1_000, 1_000, 1_000, 6_000].entries()) expect(gaps[index]).toBeGreaterThanOrEqual(least - 50);
+  });
+});
