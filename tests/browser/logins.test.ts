@@ -171,7 +171,7 @@ suite('logins', () => {
     expect(codes.exchanged).toBe(2);
     await admin.open('/credentials?state=of-another-browser&code=x');
     await page.getByText('This browser has begun no such login').waitFor();
-    await until(() => !page.url().includes('code'), 'the code to leave the address', waitMs);
+    await until(async () => !page.url().includes('code'), 'the code to leave the address', waitMs);
   });
 
   test('a machine identity is set up by its fields', async () => {

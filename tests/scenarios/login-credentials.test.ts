@@ -2,7 +2,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { connectRaw, type RawConnection } from '../../packages/bus/test/raw-connection.ts';
 import { arrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
+import { type OtlpCollector, startOtlpCollector } from '../support/otlp-collector.ts';
 
 /** The vendor: short tokens for a lasting one, and a chat service that takes them. */
 interface Vendor {
@@ -50,10 +52,24 @@ async function startVendor(): Promise<Vendor> {
 describe.each(arrangements('credentials by login'))('%s', (arrangement) => {
   let vendor: Vendor;
   let gateway: TestGateway;
+  let collector: OtlpCollector;
+  let tap: RawConnection | undefined;
   const seen: string[] = [];
+  /** Everything that any service said on the bus, by its subject. */
+  const overheard: { subject: string; text: string }[] = [];
   beforeAll(async () => {
-    vendor = await startVendor();
-    gateway = await startGateway({ arrangement, toml: { 'sso.profiles.editor_copilot': { enabled: true } } });
+    [vendor, collector] = await Promise.all([startVendor(), startOtlpCollector()]);
+    const env = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_TRACES_SAMPLER: 'always_on',
+      OTEL_METRIC_EXPORT_INTERVAL: '500',
+      OTEL_BSP_SCHEDULE_DELAY: '100',
+    };
+    gateway = await startGateway({ arrangement, env, toml: { 'sso.profiles.editor_copilot': { enabled: true } } });
+    tap = gateway.busUrl === undefined ? undefined : await connectRaw(gateway.busUrl, 'console');
+    tap?.connection.subscribe('>', {
+      callback: (_error, { subject, data }) => void overheard.push({ subject, text: Buffer.from(data).toString('latin1') }),
+    });
     const made = await gateway.console('POST', '/sso-credentials/import', {
       name: 'editor',
       profile: 'editor_copilot',
@@ -66,7 +82,9 @@ describe.each(arrangements('credentials by login'))('%s', (arrangement) => {
     await gateway.configure({ models: [{ name: 'by-login', upstream: 'editor', upstream_model_id: 'm' }] });
   });
   afterAll(async () => {
+    await tap?.connection.close();
     await gateway?.stop();
+    await collector?.stop();
     vendor.server.closeAllConnections();
     vendor.server.close();
   });
@@ -129,10 +147,20 @@ describe.each(arrangements('credentials by login'))('%s', (arrangement) => {
     await until(async () => (await ask()).status === 200, 'calls to work again');
   });
 
-  test('no token stands in an answer, a row, a record, an export or a log', async () => {
+  test('no token stands in an answer, a row, a record, an export, a log, a trace, or a message of the bus', async () => {
     for (const path of ['/sso-credentials', '/export', '/audit-logs?limit=100', '/logs?limit=100', '/history?limit=50', '/model-monitor'])
       seen.push(JSON.stringify((await gateway.console('GET', path)).body));
     for (const process of Object.values(gateway.processes)) seen.push(...process.logs());
     expect(seen.filter((text) => text.includes('CANARY'))).toEqual([]);
+    await collector.until(() => collector.calls.length > 3, 'traces and metrics');
+    expect(collector.calls.filter(({ body }) => body.includes('CANARY')).map(({ path }) => path)).toEqual([]);
+    if (!tap) return;
+    // Translators asked for tokens, and what they got is sealed.
+    expect(overheard.filter(({ subject }) => subject.includes('sso.token')).length).toBeGreaterThan(0);
+    // What an admin pastes goes from the edge, where the API is, to the console: nothing that a vendor gave out goes anywhere.
+    const told = overheard.filter(({ text }) => text.replaceAll(lasting, '').includes('CANARY'));
+    expect([...new Set(told.map(({ subject }) => subject))]).toEqual([]);
+    const pasted = overheard.filter(({ text }) => text.includes('CANARY'));
+    expect(pasted.map(({ subject }) => subject).filter((subject) => !subject.startsWith('gw.v1.inbox.console.'))).toEqual([]);
   });
 });
