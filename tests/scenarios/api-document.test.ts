@@ -97,6 +97,12 @@ test('configuration', async () => {
   await everyVerb('pricing', { name: 'p', model: 'alpha*', input: '1', output: '2' } as { name: string }, { tiers: [{ above_tokens: 5, input: '3' }] });
 
   await everyVerb('search-providers', { name: 's', kind: 'brave', api_key: 'of-s', price_per_search: '0.005' } as { name: string }, { enabled: false });
+  await everyVerb('alert-channels', { name: 'a', kind: 'webhook', url: `${upstream.url}/hook/secret`, secret: 'of-a' } as { name: string }, {
+    quiet_minutes: 5,
+  });
+  await call('POST', 'alert-channels', { name: 'told', kind: 'slack', url: `${upstream.url}/nowhere` }, { wanted: 201 });
+  await call('POST', 'alert-channels/told/test');
+  await call('GET', 'alert-messages?channel=told');
   await call('GET', 'search-config');
   await call('PUT', 'search-config', { max_uses: 3 });
   await call('PATCH', 'search-config', { max_uses: 0 }, { wanted: 422 });
@@ -121,6 +127,7 @@ test('configuration', async () => {
   await call('POST', 'access-keys/kept/end-overlap');
   await call('GET', 'access-keys/kept/use');
   await call('POST', 'access-keys/kept/accept-addresses');
+  await call('POST', 'access-keys/kept/tell-owner', undefined, { wanted: 409 });
   await call('POST', 'load-balancers', { name: 'pool', aliases: ['pond'], entries: [{ model: 'alpha ok' }, { model: 'beta ok' }] }, { wanted: 201 });
   await call('POST', 'load-balancers/pool/pins', { access_key: 'kept', entry: 'alpha ok' }, { wanted: 201 });
   await call('POST', 'load-balancers/pool/pins', { access_key: 'kept', entry: 'alpha ok' }, { wanted: 409 });
@@ -189,6 +196,26 @@ test('people', async () => {
   const { items } = await call('GET', 'sessions?username=mona');
   await call('DELETE', `sessions/${items[0].id}`, undefined, { wanted: 204 });
   await call('DELETE', 'sessions?username=mona', undefined, { wanted: 204 });
+  await call('PATCH', 'users/mona', { role: 'member', email: 'mona@example.com' });
+  await call(
+    'POST',
+    'key-groups',
+    { name: 'of-mona', models: ['*'], members: ['mona'], member_keys: { max: 2, max_budget: { limit: '1', period: 'day' }, max_days: 3 } },
+    { wanted: 201 },
+  );
+  const { token: member } = await call('POST', 'login', { username: 'mona', password: 'the third of mona' });
+  const asMember = (wanted: number) => ({ token: member, wanted });
+  await call('GET', 'my/groups', undefined, asMember(200));
+  await call('POST', 'my/keys', { name: 'laptop', group: 'of-mona' }, asMember(201));
+  await call('POST', 'my/keys', { name: 'laptop', group: 'none' }, asMember(404));
+  await call('GET', 'my/keys', undefined, asMember(200));
+  await call('PATCH', 'my/keys/mona.laptop', { description: 'mine' }, asMember(200));
+  await call('POST', 'my/keys/mona.laptop/rotate', { overlap_hours: 1 }, asMember(200));
+  await call('GET', 'my/keys/mona.laptop/api-key', undefined, asMember(200));
+  await call('GET', 'my/requests', undefined, asMember(200));
+  await call('GET', 'my/costs', undefined, asMember(200));
+  await call('GET', 'access-keys', undefined, asMember(403));
+  await call('DELETE', 'my/keys/mona.laptop', undefined, asMember(204));
   await call('DELETE', 'users/mona', undefined, { wanted: 204 });
   await call('POST', 'logout', undefined, { token, wanted: 204 });
 });

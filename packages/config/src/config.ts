@@ -156,7 +156,15 @@ function warningsOf(config: Values<typeof variables>, env: LoadOptions['env']): 
 const callbackPath = '/console/api/oidc/callback';
 
 /** An issuer without rules would admit nobody, or everybody who has an account there. */
-function checkSignIn({ issuer, clientId, redirectUrl, adminRoles, monitorRoles, allowedDomains }: Values<typeof variables>['console']['oidc']): void {
+function checkSignIn({
+  issuer,
+  clientId,
+  redirectUrl,
+  adminRoles,
+  monitorRoles,
+  memberRoles,
+  allowedDomains,
+}: Values<typeof variables>['console']['oidc']): void {
   if (issuer === null) return;
   if (clientId === null)
     throw new ConfigError(`CONSOLE_OIDC_CLIENT_ID is not set, but CONSOLE_OIDC_ISSUER is; accepted: ${variables.console.oidc.clientId.parser.accepts}`);
@@ -166,9 +174,9 @@ function checkSignIn({ issuer, clientId, redirectUrl, adminRoles, monitorRoles, 
     );
   if (!new URL(redirectUrl).pathname.endsWith(callbackPath))
     throw new ConfigError(`CONSOLE_OIDC_REDIRECT_URL ${show(redirectUrl)} leads nowhere; accepted: an address that ends in ${callbackPath}`);
-  if (adminRoles.length + monitorRoles.length + allowedDomains.length === 0)
+  if (adminRoles.length + monitorRoles.length + memberRoles.length + allowedDomains.length === 0)
     throw new ConfigError(
-      'CONSOLE_OIDC_ALLOWED_DOMAINS is not set, and neither is a role, but CONSOLE_OIDC_ISSUER is: everybody there could sign in; accepted: domains, CONSOLE_OIDC_ADMIN_ROLES or CONSOLE_OIDC_MONITOR_ROLES',
+      'CONSOLE_OIDC_ALLOWED_DOMAINS is not set, and neither is a role, but CONSOLE_OIDC_ISSUER is: everybody there could sign in; accepted: domains, CONSOLE_OIDC_ADMIN_ROLES, CONSOLE_OIDC_MONITOR_ROLES or CONSOLE_OIDC_MEMBER_ROLES',
     );
 }
 

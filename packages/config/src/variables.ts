@@ -379,6 +379,12 @@ export const variables = {
         shown: '',
         description: 'Its values that make a monitor; `*`: everybody whom the provider lets in.',
       }),
+      memberRoles: variable(words, {
+        env: 'CONSOLE_OIDC_MEMBER_ROLES',
+        fallback: [] as readonly string[],
+        shown: '',
+        description: 'Its values that make a member, who sees the own keys alone; `*`: everybody whom the provider lets in.',
+      }),
       allowedDomains: variable(words, {
         env: 'CONSOLE_OIDC_ALLOWED_DOMAINS',
         fallback: [] as readonly string[],

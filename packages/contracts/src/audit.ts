@@ -22,6 +22,7 @@ export const auditActions = [
   'rollback',
   'lookup',
   'cancel',
+  'test',
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 
@@ -48,6 +49,7 @@ export const auditEntityTypes = [
   'dead_letter',
   'turn',
   'task',
+  'alert_channel',
 ] as const;
 export type AuditEntityType = (typeof auditEntityTypes)[number];
 

@@ -5,6 +5,7 @@ export * from './audit.ts';
 export * from './audit-log-message.ts';
 export * from './dead-letter.ts';
 export * from './entities/access-key.ts';
+export * from './entities/alert-channel.ts';
 export * from './entities/body-rule.ts';
 export * from './entities/key-group.ts';
 export * from './entities/limits.ts';

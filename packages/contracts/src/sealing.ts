@@ -14,6 +14,8 @@ export const sealedAs = {
   mcpAuth: (serverId: string): string => `mcp_servers/${serverId}/auth_header`,
   /** `name` in lower case. */
   mcpHeader: (serverId: string, name: string): string => `mcp_servers/${serverId}/extra_headers/${name}`,
+  /** `field`: url, secret or password. */
+  alertChannel: (channelId: string, field: string): string => `alert_channels/${channelId}/${field}`,
   searchProviderKey: (providerId: string): string => `search_providers/${providerId}/api_key`,
   /** What a login gave: the tokens of a credential, the one that renews them among them. */
   ssoCredential: (credentialId: string): string => `sso_credentials/${credentialId}/tokens`,

@@ -1,4 +1,5 @@
 /** The database of the gateway: one schema and the same repositories on SQLite and PostgreSQL. */
+export type { AlertContent, AlertMessage, AlertOutcome, AlertState, Alerts, NewAlert } from './alerts/alerts.ts';
 export type { AuditFilters, AuditLogs, AuditPage, AuditQuery } from './audit/audit-logs.ts';
 export type { BodyQuery, StoredBodies } from './bodies/stored-bodies.ts';
 export type { BalancerLinks, PinPage } from './catalog/balancer-links.ts';
@@ -6,6 +7,7 @@ export { toDelta } from './catalog/catalog-rows.ts';
 export type { CatalogChange, CatalogReader, CatalogStore, CatalogWriter, ChangeOptions, ChangeResult, MadeChange } from './catalog/catalog-store.ts';
 export type {
   AccessKeyDocument,
+  AlertChannelDocument,
   KeyGroupDocument,
   LoadBalancerDocument,
   McpServerDocument,
@@ -22,6 +24,7 @@ export { type CatalogSection, catalogSections, type RowChange, type RowImage } f
 export type { SwitchLinks, SwitchOwner } from './catalog/switch-links.ts';
 export type { ConsoleStore } from './console/console-store.ts';
 export type { ConsoleRole, ConsoleUser } from './console/console-user.ts';
+export { consoleRoles } from './console/console-user.ts';
 export type { ConsoleSession, NewConsoleSession, Sessions, SignInCode } from './console/sessions.ts';
 export type { ConsoleUserChange, NewConsoleUser, UserReader, UserWriter } from './console/users.ts';
 export type { DeadLetterQuery, DeadLetters } from './dead-letters/dead-letters.ts';

@@ -2,6 +2,7 @@
 import { GatewayError } from '@model-gateway/contracts/errors';
 import { Kysely, sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
+import { type Alerts, createAlertStore } from './alerts/alerts.ts';
 import { type AuditLogs, createAuditLogs } from './audit/audit-logs.ts';
 import { createStoredBodies, type StoredBodies } from './bodies/stored-bodies.ts';
 import { type CatalogStore, createCatalogStore } from './catalog/catalog-store.ts';
@@ -53,6 +54,8 @@ export interface Storage {
   readonly tasks: TasksRepository;
   /** Credentials that upstreams get by a login. */
   readonly ssoCredentials: SsoCredentialRepository;
+  /** What alerts tell: what is known to be the case, and the messages about it. */
+  readonly alerts: Alerts;
   readonly audit: AuditLogs;
   /** Durable messages that failed validation. */
   readonly deadLetters: DeadLetters;
@@ -84,6 +87,7 @@ export function openStorage(target: StorageTarget, { logger, now = Date.now, his
     turns: createTurns(db, dialect, now),
     tasks: createTasks(db, dialect, now),
     ssoCredentials: createSsoCredentials(db, dialect, now),
+    alerts: createAlertStore(db, dialect, now),
     audit: createAuditLogs(db, dialect),
     deadLetters: createDeadLetters(db, dialect),
     mcpTools: createMcpTools(db, dialect),

@@ -93,11 +93,15 @@ export interface RevisionColumns {
 export interface ConsoleUserColumns {
   id: string;
   username: string;
-  role: 'admin' | 'monitor';
+  role: 'admin' | 'monitor' | 'member';
   enabled: unknown;
   password_hash: string | null;
   issuer: string | null;
   subject: string | null;
+  /** Null in users of this gateway alone, and of earlier versions. */
+  email: string | null;
+  /** JSON. */
+  oidc_values: string | null;
   etag: number;
   created_at: number;
   updated_at: number;
@@ -362,7 +366,36 @@ export interface SsoLoginColumns {
   expires_at: number;
 }
 
+/** A message of an alert. */
+export interface AlertMessageColumns {
+  id: string;
+  channel: string;
+  event: string;
+  subject: string;
+  /** The same for what is told once in a while. */
+  quiet_key: string;
+  created_at: number;
+  /** null: there is nothing left to do. */
+  due_at: number | null;
+  attempts: number;
+  /** Claims since the last outcome. */
+  claims: number;
+  state: string;
+  sent_at: number | null;
+  last_error: string | null;
+  /** JSON. */
+  content: string;
+}
+
+export interface AlertStateColumns {
+  id: string;
+  began_at: number;
+}
+
 export interface Database {
+  alert_channels: ResourceColumns;
+  alert_messages: AlertMessageColumns;
+  alert_states: AlertStateColumns;
   sso_credentials: SsoCredentialColumns;
   sso_logins: SsoLoginColumns;
   upstreams: ResourceColumns;

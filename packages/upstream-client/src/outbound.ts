@@ -4,11 +4,12 @@ import type { Timeouts } from '@model-gateway/contracts';
 import { LRUCache } from 'lru-cache';
 import type { AddressPolicy } from './address.ts';
 import { createAddressReader } from './addresses.ts';
-import { createFault } from './fault.ts';
+import { createFault, DialError } from './fault.ts';
 import { outgoingHeaders } from './headers.ts';
-import type { Resolve } from './lookup.ts';
+import { guardedLookup, type Resolve } from './lookup.ts';
 import type { OutboundCall, OutboundHandlers, OutboundRequest } from './outbound-call.ts';
 import { createPools, maxHeaderBytes } from './pools.ts';
+import { type Opened, openSocket } from './socket.ts';
 import { createSweeper } from './sweeper.ts';
 import { UpstreamCall } from './upstream-call.ts';
 import { createWebSocketDialer, type WebSocketDialer } from './web-socket.ts';
@@ -31,12 +32,16 @@ export interface Outbound {
   send(request: OutboundRequest, handlers: OutboundHandlers): OutboundCall;
   /** Opens a WebSocket; it is its receiver's from then on, and `close` leaves it alone. */
   openWebSocket: WebSocketDialer['open'];
+  /** Opens a TCP connection to an allowed address, for what speaks no HTTP; it is its receiver's from then on. */
+  openSocket(target: { host: string; port: number }, opened: Opened): void;
   /** Takes no more calls, lets those under way end for `graceMs` (default 5,000), then aborts them. */
   close(graceMs?: number): Promise<void>;
   /** Which addresses are dialled. */
   readonly policy: AddressPolicy;
   stats(): { pools: number; active: number };
 }
+
+const ended = (): DialError => new DialError('connect', 'connect', 'outbound is closed');
 
 function fill(defaults: Required<Timeouts>, own: Timeouts | undefined): Required<Timeouts> {
   if (own === undefined) return defaults;
@@ -137,6 +142,7 @@ export function createOutbound({ allowPrivate, timeouts: defaults, userAgent, lo
       return call;
     },
     openWebSocket: (request, handlers) => webSockets.open(request, handlers),
+    openSocket: (target, opened) => void (closed ? opened(ended(), null) : openSocket(target, policy, guardedLookup(policy, resolve), opened)),
     async close(graceMs = 5000) {
       closed = true;
       const late = setTimeout(() => {

@@ -10,7 +10,10 @@ import { createMinter, type Service } from '@model-gateway/service-runtime';
 import { guardStorage, type Storage } from '@model-gateway/storage';
 import type { Logger, Metrics } from '@model-gateway/telemetry';
 import type { Outbound } from '@model-gateway/upstream-client';
+import { type AlertWatch, createAlerts } from './alerts/alerts.ts';
+import { bannedAddress } from './alerts/conditions.ts';
 import { accessKeyRoutes } from './api/access-key-routes.ts';
+import { alertRoutes } from './api/alert-routes.ts';
 import { attemptRoutes } from './api/attempt-routes.ts';
 import { auditRoutes } from './api/audit-routes.ts';
 import { batchRoutes } from './api/batch-routes.ts';
@@ -25,6 +28,7 @@ import { keyUseRoutes } from './api/key-use-routes.ts';
 import { limitRoutes } from './api/limit-routes.ts';
 import { logRoutes } from './api/log-routes.ts';
 import { mcpRoutes } from './api/mcp-routes.ts';
+import { memberRoutes } from './api/member-routes.ts';
 import { metaRoutes } from './api/meta-routes.ts';
 import { modelTestRoutes } from './api/model-test-routes.ts';
 import { oidcRoutes } from './api/oidc-routes.ts';
@@ -52,6 +56,7 @@ import { createApp } from './http/app.ts';
 import { BusConnection } from './http/bus-connection.ts';
 import { createLiveLog } from './live-log/live-log.ts';
 import { accessKeys } from './resources/access-keys.ts';
+import { alertChannels } from './resources/alert-channels.ts';
 import { keyGroups } from './resources/key-groups.ts';
 import { loadBalancers } from './resources/load-balancers.ts';
 import { mcpServers } from './resources/mcp-servers.ts';
@@ -139,18 +144,12 @@ export function createConsole({
     now,
   };
   const { secretKey } = config;
-  const signIn = createSignIn({ bus, store: storage.console, attempts, audit, config, logger, now, sleep });
+  const alerts = createAlerts(context);
+  const onBan = (address: string) => void alerts.tell(bannedAddress(address, config.banMs));
+  const signIn = createSignIn({ bus, store: storage.console, attempts, audit, config, logger, now, onBan, sleep });
   const { sessions, guard: attemptGuard } = signIn;
   const liveLog = createLiveLog(bus);
-  const routes = [
-    ...createRoutes(context, now),
-    ...keyLookupRoutes(context, attempts),
-    ...bodyRoutes(context),
-    ...turnRoutes(context),
-    ...taskRoutes(context),
-    ...logRoutes(context, now, liveLog),
-    ...createSignInRoutes(signIn, config.oidc, context),
-  ].flatMap(withTextForm);
+  const routes = allRoutes({ context, attempts, alerts, liveLog, signIn, oidc: config.oidc, now });
   const handle = createApp([...routes, ...metaRoutes(routes)], { webRoot, secretKey, sessions, guard: attemptGuard }, context);
   const server = createQuietServer(handle);
   const source = createCatalogSource({ storage, bus, logger });
@@ -184,6 +183,7 @@ export function createConsole({
         source.start();
         mcpSecrets = serveMcpSecrets(context);
         sso.start();
+        alerts.start();
       });
       served = serveConnections(bus, server);
     },
@@ -194,6 +194,7 @@ export function createConsole({
       await gatherer.dispose();
       await mcpSecrets?.dispose();
       await sso.stop();
+      await alerts.stop();
       await source.stop();
       await sessions.stop();
       guard.stop();
@@ -229,6 +230,29 @@ function serveConnections(bus: Bus, server: Server): Disposable {
   };
 }
 
+/** What routes need beside the context. */
+interface RouteParts {
+  context: ConsoleContext;
+  attempts: Attempts;
+  alerts: AlertWatch;
+  liveLog: ReturnType<typeof createLiveLog>;
+  signIn: SignIn;
+  oidc: OidcConfig;
+  now: () => number;
+}
+
+const allRoutes = ({ context, attempts, alerts, liveLog, signIn, oidc, now }: RouteParts): Route[] =>
+  [
+    ...createRoutes(context, now),
+    ...keyLookupRoutes(context, attempts),
+    ...alertRoutes(context, alerts),
+    ...bodyRoutes(context),
+    ...turnRoutes(context),
+    ...taskRoutes(context),
+    ...logRoutes(context, now, liveLog),
+    ...createSignInRoutes(signIn, oidc, context),
+  ].flatMap(withTextForm);
+
 function createRoutes(context: ConsoleContext, now: () => number): Route[] {
   const accessKeyOperations = createOperations(accessKeys, context);
   const searchConfigOperations = createOperations(searchConfig, context);
@@ -240,6 +264,7 @@ function createRoutes(context: ConsoleContext, now: () => number): Route[] {
     createOperations(pricing, context),
     createOperations(mcpServers, context),
     createOperations(searchProviders, context),
+    createOperations(alertChannels, context),
     createOperations(keyGroups, context),
     accessKeyOperations,
   ];
@@ -248,6 +273,7 @@ function createRoutes(context: ConsoleContext, now: () => number): Route[] {
     ...searchConfigRoutes(searchConfigOperations, context),
     ...accessKeyRoutes(accessKeyOperations, context),
     ...keyUseRoutes(context),
+    ...memberRoutes(accessKeyOperations, context),
     ...mcpRoutes(context),
     ...ssoLoginRoutes(upstreamOperations, context),
     ...ssoRoutes(upstreamOperations, context),

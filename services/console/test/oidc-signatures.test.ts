@@ -25,6 +25,7 @@ describe('the signature of an ID token', () => {
       roleClaim: 'groups',
       adminRoles: ['admins'],
       monitorRoles: ['staff'],
+      memberRoles: [],
       allowedDomains: [],
     };
     harness = await startConsole(storage, { config: { oidc } });

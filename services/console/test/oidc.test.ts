@@ -89,6 +89,7 @@ describe('OpenID sign-in', () => {
       roleClaim: 'groups',
       adminRoles: ['ops'],
       monitorRoles: ['staff'],
+      memberRoles: ['makers'],
       allowedDomains: [],
       ...settings,
     };
@@ -160,6 +161,35 @@ describe('OpenID sign-in', () => {
     expect((await exchange(again.browser, again.fragment)).body.user).toEqual({ username: 'ada', role: 'admin' });
   });
 
+  test('a member signs in, is in the groups that name a value of the claim, and owns the keys of the verified address', async () => {
+    await open({});
+    await harness.call('POST', `${api}/key-groups`, { name: 'team', members: ['makers'], member_keys: { max: 1 } });
+    await harness.call('POST', `${api}/key-groups`, { name: 'others', members: ['sales'] });
+    await harness.call('POST', `${api}/access-keys`, { name: 'given', group: 'others', owner: 'Ada@example.com' });
+    account.groups = ['makers'];
+    const { fragment, browser } = await walk();
+    const { body } = await exchange(browser, fragment);
+    expect(body.user).toEqual({ username: 'ada', role: 'member' });
+    const own = { authorization: `Bearer ${body.token}` };
+    const groups = (await harness.call('GET', `${api}/my/groups`, undefined, own)).body.items;
+    expect(groups).toMatchObject([
+      { name: 'others', is_member: false, keys: 1, member_keys: null },
+      { name: 'team', is_member: true },
+    ]);
+    expect((await harness.call('POST', `${api}/my/keys`, { name: 'laptop', group: 'team' }, own)).status).toBe(201);
+    expect((await harness.call('POST', `${api}/my/keys`, { name: 'more', group: 'others' }, own)).status).toBe(404);
+    const names = async () => (await harness.call('GET', `${api}/my/keys`, undefined, own)).body.items.map(({ name }: { name: string }) => name);
+    expect(await names()).toEqual(['ada.laptop', 'given']);
+    expect((await harness.call('GET', `${api}/access-keys`, undefined, own)).status).toBe(403);
+    // What the provider says no more holds no more, from the next sign-in on; an address that it has not verified owns nothing.
+    account.groups = ['makers', 'sales'];
+    account['email_verified'] = false;
+    const again = await walk();
+    own.authorization = `Bearer ${(await exchange(again.browser, again.fragment)).body.token}`;
+    expect(await names()).toEqual([]);
+    expect((await harness.call('GET', `${api}/my/groups`, undefined, own)).body.items.map(({ name }: { name: string }) => name)).toEqual(['others', 'team']);
+  });
+
   test.each([
     ['no role of ours', {}, { groups: ['sales'] }, 'refused'],
     ['groups that are no list', {}, { groups: { ops: true } }, 'refused'],
@@ -174,7 +204,7 @@ describe('OpenID sign-in', () => {
   });
 
   test('domains alone make monitors', async () => {
-    await open({ adminRoles: [], monitorRoles: [], allowedDomains: ['Example.com'] });
+    await open({ adminRoles: [], monitorRoles: [], memberRoles: [], allowedDomains: ['Example.com'] });
     const { fragment, browser } = await walk();
     expect((await exchange(browser, fragment)).body.user.role).toBe('monitor');
   });

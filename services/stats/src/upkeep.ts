@@ -28,6 +28,8 @@ const daysAhead = 2;
 const minutesKeptMs = 36 * 3_600_000;
 /** Messages that were set aside are looked at soon or never. */
 const lettersKeptMs = 30 * dayMs;
+/** Messages of alerts stay as long as somebody may ask what was told. */
+const alertsKeptMs = 90 * dayMs;
 /** An address that a key was not used from for so long is new again. */
 const addressesKeptMs = 90 * dayMs;
 
@@ -48,6 +50,7 @@ export function createUpkeep({ storage, logger, keep, snapshot, now, everyMs = 3
       const tasks = await storage.tasks.prune();
       if (tasks > 0) logger.info({ tasks }, 'expired tasks were forgotten');
       await storage.keyAddresses.prune(now() - addressesKeptMs);
+      await storage.alerts.prune(now() - alertsKeptMs);
       const present = snapshot();
       const orphans = present ? await forgetOrphans(storage.turns, present, () => stopped) : 0;
       if (orphans > 0) logger.info({ turns: orphans }, 'turns of deleted access keys were forgotten');

@@ -28,6 +28,17 @@ export const storeBodiesSchema = z.strictObject({
 });
 export type StoreBodies = z.output<typeof storeBodiesSchema>;
 
+/** Within what members of a group make keys. */
+export const memberKeysSchema = z.strictObject({
+  /** Keys of one member in this group. */
+  max: z.int().min(0).max(1_000),
+  /** The most that one of these keys may spend; a key without a budget of its own has this one. null: no bound. */
+  max_budget: budgetSchema.nullable().default(null),
+  /** Days that one of these keys lives at most. null: no bound. */
+  max_days: z.int().min(1).max(3_650).nullable().default(null),
+});
+export type MemberKeys = z.output<typeof memberKeysSchema>;
+
 export const keyGroupSchema = z.strictObject({
   name: resourceName,
   /** Canonical model names; `*` stands for any run of characters. */
@@ -48,11 +59,24 @@ export const keyGroupSchema = z.strictObject({
   store_bodies: storeBodiesSchema.nullable().default(null),
   /** How broken streams end; takes precedence over the upstream's setting. null: the upstream's. */
   on_break: onBreakSchema.nullable().default(null),
+  /** Who sees this group: names and e-mail addresses of console users, and values of the OpenID provider's role claim. Empty: nobody. */
+  members: z
+    .array(
+      z
+        .string()
+        .min(1)
+        .max(254)
+        .regex(/^[^\p{Cc}\p{Cs}]+$/u, 'control characters are not allowed'),
+    )
+    .max(10_000)
+    .default([]),
+  /** null: members make no keys. */
+  member_keys: memberKeysSchema.nullable().default(null),
   enabled: z.boolean().default(true),
   description: z.string().max(2000).default(''),
 });
 export type KeyGroupInput = z.input<typeof keyGroupSchema>;
 export type KeyGroup = WithLater<
   z.output<typeof keyGroupSchema>,
-  'rate_limit' | 'budget' | 'passthrough' | 'server_tools' | 'store_bodies' | 'on_break' | McpGroupField
+  'rate_limit' | 'budget' | 'passthrough' | 'server_tools' | 'store_bodies' | 'on_break' | 'members' | 'member_keys' | McpGroupField
 >;

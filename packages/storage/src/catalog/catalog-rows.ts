@@ -34,7 +34,8 @@ export const pricingRow = ({ document }: Row<PricingDocument>): Pricing => docum
 export const mcpServerRow = ({ id, document }: Row<McpServerDocument>): McpServerRecord => ({ id, ...document });
 export const searchProviderRow = ({ id, document }: Row<SearchProviderDocument>): SearchProviderRecord => ({ id, ...document });
 export const searchConfigRow = ({ document }: Row<SearchConfigDocument>): SearchConfig => document;
-export const groupRow = ({ document }: Row<KeyGroupDocument>): KeyGroup => document;
+/** Who is in a group is the console's business: other services are not told. */
+export const groupRow = ({ document: { members: _members, member_keys: _keys, ...document } }: Row<KeyGroupDocument>): KeyGroup => document;
 export const keyRow = ({
   id,
   document: { name, group, enabled, expires_at, hash, rate_limit, budget, previous },
@@ -52,7 +53,9 @@ export const keyRow = ({
 });
 
 /** How the rows of a section appear in snapshots, and the key by which each is found there. */
-const shapes: { readonly [S in Exclude<CatalogSection, 'load_balancer_pins'>]: { toRow(image: RowImage): object; keyOf(image: RowImage): string } } = {
+const shapes: {
+  readonly [S in Exclude<CatalogSection, 'load_balancer_pins' | 'alert_channels'>]: { toRow(image: RowImage): object; keyOf(image: RowImage): string };
+} = {
   upstreams: { toRow: (image) => upstreamRow(image as never), keyOf: nameOf },
   models: { toRow: (image) => modelRow(image as never), keyOf: nameOf },
   load_balancers: { toRow: (image) => balancerRow(image as never), keyOf: nameOf },
@@ -72,6 +75,8 @@ function nameOf({ document }: RowImage): string {
 export function toDelta(changes: readonly RowChange[]): CatalogDelta {
   const delta: Record<string, { put: object[]; gone: unknown[] }> = {};
   for (const { section, before, after } of changes) {
+    // The console's own: no other service is told.
+    if (section === 'alert_channels') continue;
     const part = delta[section] ?? { put: [], gone: [] };
     delta[section] = part;
     if (section === 'load_balancer_pins') {

@@ -10,6 +10,7 @@ import { type BalancerLinks, type BalancerLinkWriter, createBalancerLinks } from
 import { balancerRow, groupRow, keyRow, mcpServerRow, modelRow, pricingRow, searchConfigRow, searchProviderRow, upstreamRow } from './catalog-rows.ts';
 import {
   accessKeyDefinition,
+  alertChannelDefinition,
   keyGroupDefinition,
   loadBalancerDefinition,
   mcpServerDefinition,
@@ -21,6 +22,7 @@ import {
 } from './definitions.ts';
 import type {
   AccessKeyDocument,
+  AlertChannelDocument,
   KeyGroupDocument,
   LoadBalancerDocument,
   McpServerDocument,
@@ -49,6 +51,7 @@ export interface CatalogReader extends CatalogLinks {
   models: ResourceRepository<ModelDocument>;
   loadBalancers: ResourceRepository<LoadBalancerDocument>;
   pricing: ResourceRepository<PricingDocument>;
+  alertChannels: ResourceRepository<AlertChannelDocument>;
   searchProviders: ResourceRepository<SearchProviderDocument>;
   /** One row at most. */
   searchConfig: ResourceRepository<SearchConfigDocument>;
@@ -90,6 +93,7 @@ export interface CatalogWriter extends CatalogTransaction, CatalogLinkWriters {
   /** Keeps names and links in step. */
   loadBalancers: ResourceWriter<LoadBalancerDocument>;
   pricing: ResourceWriter<PricingDocument>;
+  alertChannels: ResourceWriter<AlertChannelDocument>;
   searchProviders: ResourceWriter<SearchProviderDocument>;
   searchConfig: ResourceWriter<SearchConfigDocument>;
   mcpServers: ResourceWriter<McpServerDocument>;
@@ -216,6 +220,7 @@ function createReader(db: Kysely<Database>, dialect: StorageDialect): CatalogRea
     loadBalancers: createRepository(db, dialect, loadBalancerDefinition),
     balancerLinks: createBalancerLinks(db, dialect),
     pricing: createRepository(db, dialect, pricingDefinition),
+    alertChannels: createRepository(db, dialect, alertChannelDefinition),
     searchProviders: createRepository(db, dialect, searchProviderDefinition),
     searchConfig: createRepository(db, dialect, searchConfigDefinition),
     mcpServers: createRepository(db, dialect, mcpServerDefinition),
@@ -251,6 +256,7 @@ function createCatalogWriter(db: Kysely<Database>, dialect: StorageDialect, cont
   return {
     revision,
     pricing: createWriter(db, dialect, pricingDefinition, context),
+    alertChannels: createWriter(db, dialect, alertChannelDefinition, context),
     searchProviders: createWriter(db, dialect, searchProviderDefinition, context),
     searchConfig: createWriter(db, dialect, searchConfigDefinition, context),
     mcpServers: createWriter(db, dialect, mcpServerDefinition, context),
@@ -345,6 +351,7 @@ function translateReader(reader: CatalogReader, translate: <T>(work: () => Promi
     ids: (names) => translate(() => repository.ids(names)),
     all: () => translate(() => repository.all()),
     withObject: (field) => translate(() => repository.withObject(field)),
+    withText: (field) => translate(() => repository.withText(field)),
     where: (column, value, limit) => translate(() => repository.where(column, value, limit)),
   });
   return {
@@ -359,6 +366,7 @@ function translateReader(reader: CatalogReader, translate: <T>(work: () => Promi
       allPins: () => translate(() => reader.balancerLinks.allPins()),
     },
     pricing: wrap(reader.pricing),
+    alertChannels: wrap(reader.alertChannels),
     searchProviders: wrap(reader.searchProviders),
     searchConfig: wrap(reader.searchConfig),
     mcpServers: wrap(reader.mcpServers),

@@ -2,6 +2,7 @@
 import { foldPerson } from '@model-gateway/contracts';
 import type {
   AccessKeyDocument,
+  AlertChannelDocument,
   KeyGroupDocument,
   LoadBalancerDocument,
   McpServerDocument,
@@ -72,6 +73,15 @@ export const searchProviderDefinition: ResourceDefinition<SearchProviderDocument
 export const searchConfigDefinition: ResourceDefinition<SearchConfigDocument> = {
   table: 'search_config',
   section: 'search_config',
+  sortable: always,
+  searched: ['name'],
+  toColumns: (document) => ({ columns: {}, json: document }),
+  fromColumns: (json) => json,
+};
+
+export const alertChannelDefinition: ResourceDefinition<AlertChannelDocument> = {
+  table: 'alert_channels',
+  section: 'alert_channels',
   sortable: always,
   searched: ['name'],
   toColumns: (document) => ({ columns: {}, json: document }),

@@ -1,5 +1,6 @@
 /** What each table of configuration resources stores: the resource as saved, secrets sealed. */
 import type {
+  AlertChannelRecord,
   Budget,
   KeyGroup,
   KeyRateLimit,
@@ -18,6 +19,7 @@ export type LoadBalancerDocument = Omit<LoadBalancer, 'created_at'>;
 export type KeyGroupDocument = KeyGroup;
 export type PricingDocument = Pricing;
 export type SearchProviderDocument = Omit<SearchProviderRecord, 'id'>;
+export type AlertChannelDocument = Omit<AlertChannelRecord, 'id'>;
 export type SearchConfigDocument = SearchConfig;
 export type McpServerDocument = Omit<McpServerRecord, 'id' | 'withheld'>;
 

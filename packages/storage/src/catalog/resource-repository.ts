@@ -35,7 +35,17 @@ type AnyColumns = ResourceColumns & OwnColumns;
 
 /** How one table of configuration resources maps documents to columns. */
 export interface ResourceDefinition<D extends { name: string }> {
-  table: 'upstreams' | 'models' | 'load_balancers' | 'key_groups' | 'access_keys' | 'model_pricing' | 'search_providers' | 'search_config' | 'mcp_servers';
+  table:
+    | 'upstreams'
+    | 'models'
+    | 'load_balancers'
+    | 'key_groups'
+    | 'access_keys'
+    | 'model_pricing'
+    | 'search_providers'
+    | 'search_config'
+    | 'mcp_servers'
+    | 'alert_channels';
   section: Exclude<CatalogSection, 'load_balancer_pins'>;
   /** Names that a list may be sorted by → column. */
   sortable: Readonly<Record<string, keyof AnyColumns>>;
@@ -55,6 +65,8 @@ export interface ResourceRepository<D extends { name: string }> {
   all(): Promise<StoredResource<D>[]>;
   /** Rows that may have an object in this field, by name: filtered by their JSON text, so that the others are not parsed. */
   withObject(field: string): Promise<StoredResource<D>[]>;
+  /** The same of a field that holds a text. */
+  withText(field: string): Promise<StoredResource<D>[]>;
   /** Rows that have this value in a look-up column, at most `limit`, by name. */
   where(column: 'upstream' | 'group_name' | 'hash' | 'previous_hash' | 'owner', value: string, limit: number): Promise<StoredResource<D>[]>;
 }
@@ -85,6 +97,14 @@ export function createRepository<D extends { name: string }>(
   definition: ResourceDefinition<D>,
 ): ResourceRepository<D> {
   const { rows, toStored } = bind(db, definition);
+  const mentioning = async (text: string) => {
+    const found = await rows()
+      .selectAll()
+      .where((eb) => dialect.mentions(eb.ref('document'), text))
+      .orderBy('name')
+      .execute();
+    return found.map(toStored);
+  };
   return {
     async find(name) {
       const row = await rows().selectAll().where('name', '=', name).executeTakeFirst();
@@ -110,14 +130,8 @@ export function createRepository<D extends { name: string }>(
     },
     ids: async (names) => (names.length === 0 ? [] : (await rows().select('id').where('name', 'in', names).execute()).map(({ id }) => id)),
     all: async () => (await rows().selectAll().orderBy('name').execute()).map(toStored),
-    withObject: async (field) =>
-      (
-        await rows()
-          .selectAll()
-          .where((eb) => dialect.mentions(eb.ref('document'), `${JSON.stringify(field)}:{`))
-          .orderBy('name')
-          .execute()
-      ).map(toStored),
+    withObject: (field) => mentioning(`${JSON.stringify(field)}:{`),
+    withText: (field) => mentioning(`${JSON.stringify(field)}:"`),
     where: async (column, value, limit) =>
       (
         await rows()

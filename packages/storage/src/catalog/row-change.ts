@@ -10,6 +10,7 @@ export const catalogSections = [
   'mcp_servers',
   'search_providers',
   'search_config',
+  'alert_channels',
   'key_groups',
   'access_keys',
   'load_balancer_pins',

@@ -6,8 +6,9 @@ import type { ConsoleUserColumns, Database } from '../schema.ts';
 import { type ConsoleUser, toUser } from './console-user.ts';
 import { insertSession, type NewConsoleSession } from './sessions.ts';
 
-export type NewConsoleUser = Pick<ConsoleUser, 'id' | 'username' | 'role' | 'enabled' | 'passwordHash' | 'identity'>;
-export type ConsoleUserChange = Partial<Pick<ConsoleUser, 'role' | 'enabled' | 'passwordHash'>>;
+export type NewConsoleUser = Pick<ConsoleUser, 'id' | 'username' | 'role' | 'enabled' | 'passwordHash' | 'identity'> &
+  Partial<Pick<ConsoleUser, 'email' | 'oidcValues'>>;
+export type ConsoleUserChange = Partial<Pick<ConsoleUser, 'role' | 'enabled' | 'passwordHash' | 'email' | 'oidcValues'>>;
 
 /** Reads console users. */
 export interface UserReader {
@@ -82,6 +83,8 @@ export function createUserWriter(db: Kysely<Database>, dialect: StorageDialect, 
     ...(change.role !== undefined && { role: change.role }),
     ...(change.enabled !== undefined && { enabled: dialect.encodeBoolean(change.enabled) }),
     ...(change.passwordHash !== undefined && { password_hash: change.passwordHash }),
+    ...(change.email !== undefined && { email: change.email }),
+    ...(change.oidcValues !== undefined && { oidc_values: JSON.stringify(change.oidcValues) }),
   });
   const count = sql<number>`count(*)`.as('total');
   return {
@@ -94,7 +97,7 @@ export function createUserWriter(db: Kysely<Database>, dialect: StorageDialect, 
       const others = db.selectFrom('console_users').where('role', '=', 'admin').where('enabled', '=', dialect.encodeBoolean(true)).where('id', '!=', id);
       return Number((await others.select(count).executeTakeFirstOrThrow()).total);
     },
-    async insert({ id, username, role, enabled, passwordHash, identity }) {
+    async insert({ id, username, role, enabled, passwordHash, identity, email = null, oidcValues = [] }) {
       const values = {
         id,
         username,
@@ -103,6 +106,8 @@ export function createUserWriter(db: Kysely<Database>, dialect: StorageDialect, 
         password_hash: passwordHash,
         issuer: identity?.issuer ?? null,
         subject: identity?.subject ?? null,
+        email,
+        oidc_values: oidcValues.length === 0 ? null : JSON.stringify(oidcValues),
         etag: revision,
         created_at: now,
         updated_at: now,

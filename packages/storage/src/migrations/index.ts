@@ -31,6 +31,8 @@ import { mcpToolTable } from './0026-mcp-tools.ts';
 import { ssoTables } from './0027-sso-credentials.ts';
 import { keyOwners } from './0037-key-owners.ts';
 import { keyAddresses } from './0038-key-addresses.ts';
+import { alertTables } from './0039-alerts.ts';
+import { memberColumns } from './0040-members.ts';
 
 const migrations: Record<string, (types: StorageDialect['types'], dialect: StorageDialect) => Migration> = {
   '0001-catalog': catalogTables,
@@ -63,6 +65,8 @@ const migrations: Record<string, (types: StorageDialect['types'], dialect: Stora
   '0027-sso-credentials': ssoTables,
   '0037-key-owners': keyOwners,
   '0038-key-addresses': keyAddresses,
+  '0039-alerts': alertTables,
+  '0040-members': memberColumns,
 };
 
 export const createMigrationProvider = (dialect: StorageDialect): MigrationProvider => ({

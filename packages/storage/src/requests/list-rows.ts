@@ -15,6 +15,8 @@ interface TimeFilters {
 /** Rows of one caller or conversation. */
 interface CallerFilters {
   accessKey?: string;
+  /** One of these. */
+  accessKeys?: readonly string[];
   keyGroup?: string;
   clientProtocol?: string;
   sessionId?: string;
@@ -80,6 +82,7 @@ type Builder = ExpressionBuilder<Database, 'request_stats'>;
 const conditions: { [F in keyof RequestFilters]-?: (eb: Builder, value: NonNullable<RequestFilters[F]>, dialect: StorageDialect) => Expression<SqlBool> } = {
   requestId: (eb, value) => eb.or([eb('id', '=', value), eb('client_request_id', '=', value)]),
   accessKey: (eb, value) => eb('access_key', '=', value),
+  accessKeys: (eb, value) => eb('access_key', 'in', value),
   keyGroup: (eb, value) => eb('key_group', '=', value),
   model: (eb, value) => eb('model', '=', value),
   upstream: (eb, value) => eb('upstream', '=', value),

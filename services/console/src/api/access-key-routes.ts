@@ -6,7 +6,7 @@ import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { actorNameOf, auditOf } from '../audit/audit-of.ts';
 import type { ConsoleContext } from '../context.ts';
-import { commit } from '../history/commit.ts';
+import { type Call, commit } from '../history/commit.ts';
 import { Problem } from '../problem.ts';
 import { sealValue } from '../resources/access-keys.ts';
 import { etagMatches, formatEtag } from '../resources/etag.ts';
@@ -17,7 +17,30 @@ import { base, parameter, type Route } from './route.ts';
 
 const hourMs = 3_600_000;
 /** A month is time enough for everybody who has the old value. */
-const rotateBody = z.strictObject({ overlap_hours: z.number().min(0).max(744).default(0).describe('Hours that the old value works beside the new one') });
+export const rotateBody = z.strictObject({
+  overlap_hours: z.number().min(0).max(744).default(0).describe('Hours that the old value works beside the new one'),
+});
+
+interface Rotation {
+  name: string;
+  overlapHours: number;
+  /** Finds the key inside the transaction, and throws where the caller may not change it. */
+  find: (reader: CatalogReader) => Promise<StoredResource<AccessKeyDocument>>;
+}
+
+/** A new value; the old one works for some hours more, or stops at once. Of several earlier values one at most: a second rotation ends the time of the first. */
+export async function rotateKey(context: ConsoleContext, call: Call, { name, overlapHours, find }: Rotation): Promise<{ key: string }> {
+  const key = mintAccessKey();
+  const until = overlapHours === 0 ? null : new Date(context.now() + overlapHours * hourMs).toISOString();
+  const purpose = { action: 'rotate', entity_type: 'access_key', entity_id: name, diff: () => ({ previous_valid_until: until }) } as const;
+  await commit(context, call, purpose, async (writer) => {
+    const stored = await find(writer);
+    const { mask, hash } = stored.document;
+    const previous = until === null ? null : { mask, hash, until };
+    await writer.accessKeys.update(stored, { ...stored.document, previous, ...sealValue(key, stored.document.anonymous, stored.id, { context }) });
+  });
+  return { key };
+}
 
 export function accessKeyRoutes(accessKeys: ResourceOperations, context: ConsoleContext): Route[] {
   const { storage, keyring, audit } = context;
@@ -62,18 +85,13 @@ export function accessKeyRoutes(accessKeys: ResourceOperations, context: Console
       async handle(request, response) {
         const name = parameter(request, 'name');
         const { overlap_hours } = readInput(rotateBody, request.body ?? {});
-        const key = mintAccessKey();
-        const until = overlap_hours === 0 ? null : new Date(context.now() + overlap_hours * hourMs).toISOString();
-        const purpose = { action: 'rotate', entity_type: 'access_key', entity_id: name, diff: () => ({ previous_valid_until: until }) } as const;
-        const { value } = await commit(context, { request, response }, purpose, async (writer) => {
-          const stored = await find(writer, name);
+        const findIt = async (reader: CatalogReader) => {
+          const stored = await find(reader, name);
           etagMatches(stored.etag, request.get('if-match'));
-          const { mask, hash } = stored.document;
-          // One earlier value at most: a second rotation ends the time of the first value.
-          const previous = until === null ? null : { mask, hash, until };
-          await writer.accessKeys.update(stored, { ...stored.document, previous, ...sealValue(key, stored.document.anonymous, stored.id, { context }) });
-          return accessKeys.read(writer, name);
-        });
+          return stored;
+        };
+        const { key } = await rotateKey(context, { request, response }, { name, overlapHours: overlap_hours, find: findIt });
+        const value = await accessKeys.read(storage.catalog, name);
         response.set('ETag', formatEtag(value.etag)).json({ ...value.body, key });
       },
     },

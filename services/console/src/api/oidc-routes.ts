@@ -1,5 +1,6 @@
 /** Sign-in through an OpenID provider. The session token never appears in a URL: the browser that began exchanges a single-use code for it. */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { ConsoleUser } from '@model-gateway/storage';
 import type { Logger } from '@model-gateway/telemetry';
 import type { Request, Response } from 'express';
@@ -9,7 +10,7 @@ import { auditOf } from '../audit/audit-of.ts';
 import { Problem } from '../problem.ts';
 import { visitorOf } from '../sign-in/actor.ts';
 import { keptMs, type Oidc } from '../sign-in/oidc.ts';
-import { type Claims, identityOf, type OidcConfig, OidcRefusal } from '../sign-in/oidc-identity.ts';
+import { type Claims, identityOf, mapsRoles, type OidcConfig, OidcRefusal } from '../sign-in/oidc-identity.ts';
 import type { SignIn } from '../sign-in/sign-in.ts';
 import { readInput } from '../validation/read-input.ts';
 import { signedIn } from './answers/account.ts';
@@ -132,24 +133,25 @@ export function oidcRoutes(signIn: SignIn, deps: Deps): Route[] {
 
 /** The user who belongs to this identity, made on the first sign-in; the role follows the provider where roles are mapped. */
 function admit({ store }: SignIn, { settings, logger }: Deps, identity: Identity, claims: Claims): Promise<Admitted> {
-  const { username, role } = identityOf(claims, settings);
-  const isMapped = settings.adminRoles.length + settings.monitorRoles.length > 0;
+  const { username, role, email, oidcValues } = identityOf(claims, settings);
   return store.changeUsers(async (writer) => {
     const known = await writer.findByIdentity(identity.issuer, identity.subject);
     if (!known) {
       // Names are the provider's to give: one that is taken here could be somebody else's.
       if (await writer.find(username)) throw new OidcRefusal('taken', 'a user of this name exists who does not sign in this way');
-      const user = await writer.insert({ id: randomUUID(), username, role, enabled: true, passwordHash: null, identity });
+      const user = await writer.insert({ id: randomUUID(), username, role, enabled: true, passwordHash: null, identity, email, oidcValues });
       return { user, change: { action: 'create', diff: { role, identity: identity.issuer } } };
     }
     if (!known.enabled) throw new OidcRefusal('disabled', 'the user is disabled');
-    if (!isMapped || known.role === role) return { user: known, change: null };
-    if (role !== 'admin' && (await writer.countOtherAdmins(known.id)) === 0) {
-      logger.warn({ username: known.username }, 'the last admin keeps the role, against what the OpenID provider says');
-      return { user: known, change: null };
-    }
-    await writer.endSessions(known.id);
-    return { user: await writer.update(known, { role }), change: { action: 'update', diff: { role: { from: known.role, to: role } } } };
+    const isLast = known.role === 'admin' && role !== 'admin' && (await writer.countOtherAdmins(known.id)) === 0;
+    const changesRole = mapsRoles(settings) && known.role !== role;
+    if (changesRole && isLast) logger.warn({ username: known.username }, 'the last admin keeps the role, against what the OpenID provider says');
+    const newRole = changesRole && !isLast;
+    const facts = known.email === email && isDeepStrictEqual(known.oidcValues, oidcValues) ? {} : { email, oidcValues };
+    if (!newRole && Object.keys(facts).length === 0) return { user: known, change: null };
+    if (newRole) await writer.endSessions(known.id);
+    const user = await writer.update(known, { ...facts, ...(newRole && { role }) });
+    return { user, change: newRole ? { action: 'update', diff: { role: { from: known.role, to: role } } } : null };
   });
 }
 

@@ -57,7 +57,7 @@ function describeSuccess(route: Route, components: Components): JsonSchema {
 function describeAccess(route: Route): { access: JsonSchema; refusals: number[] } {
   if (isPublic(route)) return { access: { security: [] }, refusals: [] };
   const roles = permissionsOf(route.path, route.method) ?? [];
-  return { access: { 'x-roles': roles }, refusals: roles.includes('monitor') ? [] : [403] };
+  return { access: { 'x-roles': roles }, refusals: roles.includes('member') ? [] : [403] };
 }
 
 function describeOperation(route: Route, components: Components): JsonSchema {

@@ -8,6 +8,8 @@ type Methods = Partial<Record<Route['method'], Access>>;
 
 const everyone: Access = ['admin', 'monitor'];
 const admin: Access = ['admin'];
+/** Members too, who see what is their own: no route that takes these says anything of others. */
+const anybody: Access = ['admin', 'monitor', 'member'];
 
 /** A list and its entries: monitors read, admins change. */
 const resource = (path: string): Record<string, Methods> => ({
@@ -22,12 +24,21 @@ const relative: Record<string, Methods> = {
   'oidc/start': { get: 'public' },
   'oidc/callback': { get: 'public' },
   'oidc/exchange': { post: 'public' },
-  logout: { post: everyone },
-  me: { get: everyone },
-  'me/password': { post: everyone },
-  sessions: { get: everyone, delete: everyone },
-  'sessions/{id}': { delete: everyone },
-  'openapi.json': { get: everyone },
+  logout: { post: anybody },
+  me: { get: anybody },
+  'me/password': { post: anybody },
+  sessions: { get: anybody, delete: anybody },
+  'sessions/{id}': { delete: anybody },
+  'openapi.json': { get: anybody },
+
+  // The own keys, and what they did.
+  'my/groups': { get: anybody },
+  'my/keys': { get: anybody, post: anybody },
+  'my/keys/{name}': { patch: anybody, delete: anybody },
+  'my/keys/{name}/rotate': { post: anybody },
+  'my/keys/{name}/api-key': { get: anybody },
+  'my/requests': { get: anybody },
+  'my/costs': { get: anybody },
 
   // Users: names and roles of others are no business of a monitor.
   users: { get: admin, post: admin },
@@ -63,6 +74,11 @@ const relative: Record<string, Methods> = {
   'mcp-servers/{name}/call': { post: admin },
   ...resource('search-providers'),
   'search-config': { get: everyone, put: admin, patch: admin },
+  'alert-channels': { get: admin, post: admin },
+  'alert-channels/{name}': { get: admin, put: admin, patch: admin, delete: admin },
+  'alert-channels/{name}/test': { post: admin },
+  'alert-messages': { get: admin },
+  'access-keys/{name}/tell-owner': { post: admin },
   'sso-profiles': { get: everyone },
   'sso-credentials': { get: everyone },
   'sso-credentials/{name}': { get: everyone, put: admin, patch: admin, delete: admin },

@@ -38,13 +38,13 @@ function createUserActions({ store, passwords, sessions, audit }: SignIn) {
   };
 
   const create = async (request: Request, response: Response) => {
-    const { username, role, enabled, password, password_hash = null } = readInput(userSchema, fieldsOf(request.body));
+    const { username, role, enabled, email = null, password, password_hash = null } = readInput(userSchema, fieldsOf(request.body));
     const passwordHash = password === undefined ? password_hash : await passwords.hash(password);
     if (passwordHash === null) throw invalidField('password', 'is required');
     const user = await store.changeUsers(async (writer) => {
       if (await writer.find(username))
         throw new Problem('conflict', 'There is already a console user of this name.', [{ field: 'username', message: 'is taken' }]);
-      return writer.insert({ id: randomUUID(), username, role, enabled, passwordHash, identity: null });
+      return writer.insert({ id: randomUUID(), username, role, enabled, passwordHash, identity: null, email });
     });
     await record({ request, response }, 'create', user, { role, enabled });
     answer(response, 201, user);
@@ -60,8 +60,10 @@ function createUserActions({ store, passwords, sessions, audit }: SignIn) {
       const user = await find(writer, name);
       etagMatches(user.etag, request.get('if-match'));
       etagMatches(user.etag, etagOf(request.body));
-      const wanted = { role: change.role ?? user.role, enabled: change.enabled ?? user.enabled };
-      if (wanted.role === user.role && wanted.enabled === user.enabled && passwordHash === undefined) return { before: user, after: user };
+      const wanted = { role: change.role ?? user.role, enabled: change.enabled ?? user.enabled, email: change.email === undefined ? user.email : change.email };
+      if (user.identity !== null && wanted.email !== user.email) throw invalidField('email', 'is what the identity provider says of this user');
+      const isSame = wanted.role === user.role && wanted.enabled === user.enabled && wanted.email === user.email;
+      if (isSame && passwordHash === undefined) return { before: user, after: user };
       if (wanted.role !== 'admin' || !wanted.enabled) await keepAnAdmin(writer, user);
       const changed = await writer.update(user, { ...wanted, ...(passwordHash !== undefined && { passwordHash }) });
       if (!wanted.enabled || wanted.role !== user.role || passwordHash !== undefined) await writer.endSessions(user.id);
@@ -196,6 +198,7 @@ const show = (user: ConsoleUser): Record<string, unknown> => ({
   role: user.role,
   enabled: user.enabled,
   has_password: user.passwordHash !== null,
+  email: user.email,
   identity: user.identity?.issuer ?? null,
   etag: String(user.etag),
   created_at: isoTime(user.createdAt),
@@ -210,7 +213,7 @@ async function keepAnAdmin(writer: UserWriter, user: ConsoleUser): Promise<void>
 
 function differences(before: ConsoleUser, after: ConsoleUser): Record<string, unknown> {
   const diff: Record<string, unknown> = {};
-  for (const field of ['role', 'enabled'] as const) if (before[field] !== after[field]) diff[field] = { before: before[field], after: after[field] };
+  for (const field of ['role', 'enabled', 'email'] as const) if (before[field] !== after[field]) diff[field] = { before: before[field], after: after[field] };
   return diff;
 }
 

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { RowChange, RowImage } from '@model-gateway/storage';
 import { accessKeys } from '../resources/access-keys.ts';
+import { alertChannels } from '../resources/alert-channels.ts';
 import { keyGroups } from '../resources/key-groups.ts';
 import { loadBalancers } from '../resources/load-balancers.ts';
 import { mcpServers } from '../resources/mcp-servers.ts';
@@ -40,6 +41,7 @@ const resources = {
   mcp_servers: mcpServers,
   search_providers: searchProviders,
   search_config: searchConfig,
+  alert_channels: alertChannels,
   key_groups: keyGroups,
   access_keys: accessKeys,
 } satisfies Record<Section, unknown> as unknown as Record<Section, AnyResource>;

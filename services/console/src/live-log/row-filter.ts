@@ -5,6 +5,7 @@ import { type RequestFilters, searchedColumns } from '@model-gateway/storage';
 const tests: { [F in keyof RequestFilters]-?: (row: RequestRow, value: NonNullable<RequestFilters[F]>) => boolean } = {
   requestId: (row, value) => row.id === value || row.client_request_id === value,
   accessKey: (row, value) => row.access_key === value,
+  accessKeys: (row, value) => row.access_key !== null && value.includes(row.access_key),
   keyGroup: (row, value) => row.key_group === value,
   model: (row, value) => row.model === value,
   upstream: (row, value) => row.upstream === value || row.attempts.some(({ upstream }) => upstream === value),

@@ -1,12 +1,19 @@
 /** Key groups: what the access keys in them may use. */
-import { budgetReplySchema, type KeyGroup, keyGroupSchema, showBudget } from '@model-gateway/contracts';
+import { budgetReplySchema, type KeyGroup, keyGroupSchema, memberKeysSchema, showBudget } from '@model-gateway/contracts';
 import type { KeyGroupDocument } from '@model-gateway/storage';
+import { showMemberKeys } from '../members/show-member-keys.ts';
 import { Problem } from '../problem.ts';
 import { checkHeaderRules } from '../validation/header-patterns.ts';
 import { concealRules, secretsOfRules } from './conceal.ts';
 import type { Resource } from './resource.ts';
 
 const listed = 20;
+
+/** Money as people read it. */
+const showGroup = (document: KeyGroupDocument): Record<string, unknown> => ({
+  ...showBudget(document),
+  ...(document.member_keys && { member_keys: showMemberKeys(document.member_keys) }),
+});
 
 export const keyGroups: Resource<KeyGroupDocument, KeyGroup> = {
   path: 'key-groups',
@@ -15,11 +22,17 @@ export const keyGroups: Resource<KeyGroupDocument, KeyGroup> = {
   sortable: ['name', 'created_at', 'updated_at'],
   schema: keyGroupSchema,
   partial: keyGroupSchema.partial(),
-  answer: keyGroupSchema.extend({ budget: budgetReplySchema.nullable().default(null) }),
+  answer: keyGroupSchema.extend({
+    budget: budgetReplySchema.nullable().default(null),
+    member_keys: memberKeysSchema
+      .extend({ max_budget: budgetReplySchema.nullable().default(null) })
+      .nullable()
+      .default(null),
+  }),
   reader: (reader) => reader.keyGroups,
   writer: (writer) => writer.keyGroups,
   toInput: (document) => ({ ...document }),
-  toReply: (document) => ({ ...showBudget(document) }),
+  toReply: showGroup,
   conceal: (shown) => ({ ...shown, header_acl: concealRules(shown['header_acl']) }),
   secrets: ({ header_acl }) => ({ header_acl: secretsOfRules(header_acl) }),
   check: (input) => checkHeaderRules(input.header_acl),
@@ -34,5 +47,5 @@ export const keyGroups: Resource<KeyGroupDocument, KeyGroup> = {
       names.map((message) => ({ field: 'access_keys', message })),
     );
   },
-  toExport: ({ document }) => ({ ...showBudget(document) }),
+  toExport: ({ document }) => showGroup(document),
 };

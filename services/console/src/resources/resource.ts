@@ -14,6 +14,7 @@ export type ResourcePath =
   | 'pricing'
   | 'search-providers'
   | 'search-config'
+  | 'alert-channels'
   | 'mcp-servers';
 
 /** How a resource is given out: `etag` goes into the header, and into the body of lists. */

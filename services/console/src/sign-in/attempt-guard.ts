@@ -22,6 +22,8 @@ export interface GuardOptions {
   attempts: Attempts;
   maxFailures: number;
   banMs: number;
+  /** Called once for each ban. */
+  onBan?: (ipAddress: string) => void;
   /** Waits so many ms. */
   sleep?: (ms: number) => Promise<void>;
 }
@@ -46,7 +48,7 @@ const nameKey = (username: string): string => createHash('sha256').update(userna
 export const delayOf = (failures: number): number =>
   failures < freeFailures ? 0 : Math.min(maxDelayMs, firstDelayMs * 2 ** Math.min(10, failures - freeFailures));
 
-export function createAttemptGuard({ attempts, maxFailures, banMs, sleep = wait }: GuardOptions): AttemptGuard {
+export function createAttemptGuard({ attempts, maxFailures, banMs, onBan, sleep = wait }: GuardOptions): AttemptGuard {
   const lanes = createLanes();
   let held = 0;
   const refuseBanned = async (address: string) => {
@@ -77,6 +79,7 @@ export function createAttemptGuard({ attempts, maxFailures, banMs, sleep = wait 
         const [failures] = await Promise.all([attempts.add(all, keepFailuresMs), attempts.add(own, keepFailuresMs), attempts.add(name, keepNameMs)]);
         if (failures >= maxFailures) {
           await attempts.ban(`ban:${address}`, banMs);
+          onBan?.(address);
           await Promise.all([attempts.clear(all), attempts.clear(own)]);
         }
         return null;

@@ -1,5 +1,6 @@
 /** What an OpenID provider's claims make of somebody here: a name and a role, or a refusal. */
 import type { ConsoleConfig } from '@model-gateway/config';
+import { personSchema } from '@model-gateway/contracts';
 import type { ConsoleRole } from '@model-gateway/storage';
 import { username as usernameSchema } from './user-fields.ts';
 
@@ -43,22 +44,43 @@ function checkDomain(claims: Claims, allowed: readonly string[]): void {
     throw new OidcRefusal('refused', 'the e-mail address is not verified, or of another domain');
 }
 
-function roleOf(claims: Claims, { roleClaim, adminRoles, monitorRoles }: OidcConfig): ConsoleRole {
-  if (adminRoles.length + monitorRoles.length === 0) return 'monitor';
+/** Whether roles follow the provider: else everybody who may sign in is a monitor at first, and an admin says what else. */
+export const mapsRoles = ({ adminRoles, monitorRoles, memberRoles }: OidcConfig): boolean => adminRoles.length + monitorRoles.length + memberRoles.length > 0;
+
+function roleOf(claims: Claims, config: OidcConfig): ConsoleRole {
+  const { roleClaim, adminRoles, monitorRoles, memberRoles } = config;
+  if (!mapsRoles(config)) return 'monitor';
   const values = new Set(valuesOf(readClaim(claims, roleClaim)));
+  const has = (roles: readonly string[]) => roles.some((role) => role === '*' || values.has(role));
   if (adminRoles.some((role) => values.has(role))) return 'admin';
-  if (monitorRoles.some((role) => role === '*' || values.has(role))) return 'monitor';
+  if (has(monitorRoles)) return 'monitor';
+  if (has(memberRoles)) return 'member';
   throw new OidcRefusal('refused', `the claim ${roleClaim} holds no role of this console`);
 }
 
+/** Nobody has more groups that matter; the rest is not kept. */
+const maxValues = 500;
+
+/** What the provider says of somebody. `email`: only one that it has verified. */
+export interface OidcIdentity {
+  username: string;
+  role: ConsoleRole;
+  email: string | null;
+  oidcValues: string[];
+}
+
 /** Throws `OidcRefusal`. */
-export function identityOf(claims: Claims, config: OidcConfig): { username: string; role: ConsoleRole } {
+export function identityOf(claims: Claims, config: OidcConfig): OidcIdentity {
   checkDomain(claims, config.allowedDomains);
   const role = roleOf(claims, config);
-  const names = [claims['preferred_username'], claims['email'], claims['sub']];
-  for (const name of names) {
+  const { success, data } = personSchema.safeParse(claims['email']);
+  const email = success && data.includes('@') && claims['email_verified'] === true ? data : null;
+  const oidcValues = valuesOf(readClaim(claims, config.roleClaim))
+    .filter((value) => value.length <= 254)
+    .slice(0, maxValues);
+  for (const name of [claims['preferred_username'], claims['email'], claims['sub']]) {
     const parsed = usernameSchema.safeParse(name);
-    if (parsed.success) return { username: parsed.data, role };
+    if (parsed.success) return { username: parsed.data, role, email, oidcValues };
   }
   throw new OidcRefusal('failed', 'no claim can serve as a user name');
 }

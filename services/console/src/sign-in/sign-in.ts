@@ -27,16 +27,18 @@ export interface SignInDeps {
   config: ConsoleConfig;
   logger: Logger;
   now: () => number;
+  /** Called once for each address that is banned. */
+  onBan?: (ipAddress: string) => void;
   sleep?: ((ms: number) => Promise<void>) | undefined;
 }
 
-export function createSignIn({ bus, store, attempts, audit, config, logger, now, sleep }: SignInDeps): SignIn {
+export function createSignIn({ bus, store, attempts, audit, config, logger, now, onBan, sleep }: SignInDeps): SignIn {
   const { maxFailures, banMs, sessionMaxMs } = config;
   return {
     store,
     passwords: createPasswords(),
     sessions: createSessionKeeper({ store, bus, logger, now, sessionMaxMs }),
-    guard: createAttemptGuard({ attempts, maxFailures, banMs, ...(sleep && { sleep }) }),
+    guard: createAttemptGuard({ attempts, maxFailures, banMs, ...(onBan && { onBan }), ...(sleep && { sleep }) }),
     audit,
     now,
   };

@@ -1,4 +1,6 @@
 /** What is accepted of users and passwords. */
+import { personSchema } from '@model-gateway/contracts';
+import { consoleRoles } from '@model-gateway/storage';
 import { z } from 'zod';
 import { faultOfHash } from './passwords.ts';
 
@@ -23,10 +25,15 @@ const passwordHash = z.string().superRefine((hash, context) => {
   if (fault !== null) context.addIssue({ code: 'custom', message: fault });
 });
 
+/** null: none. */
+const emailField = personSchema.refine((text) => text.includes('@'), 'must be an e-mail address').nullable();
+
 export const userSchema = z
   .strictObject({
     username,
-    role: z.enum(['admin', 'monitor']),
+    role: z.enum(consoleRoles),
+    /** For members: keys with this owner are theirs. */
+    email: emailField.optional(),
     enabled: z.boolean().default(true),
     password: newPassword.optional(),
     /** Of an account that moves here: bcrypt or argon2id. */
@@ -38,7 +45,8 @@ export const userSchema = z
   });
 
 export const userChange = z.strictObject({
-  role: z.enum(['admin', 'monitor']).optional(),
+  role: z.enum(consoleRoles).optional(),
+  email: emailField.optional(),
   enabled: z.boolean().optional(),
   password: newPassword.optional(),
 });

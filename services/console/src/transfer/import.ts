@@ -31,6 +31,7 @@ export const importSchema = z.strictObject({
   models: entries,
   pricing: z.array(priceSchema).max(100_000).nullish(),
   search_providers: entries,
+  alert_channels: entries,
   search_config: entries,
   load_balancers: entries,
   mcp_servers: entries,
@@ -187,6 +188,7 @@ async function openSecrets(section: Section, list: readonly Entry[], { keyring }
     const at = `${section}.${index}`;
     if (section === 'access_keys' && 'key' in entry) opened.push({ ...entry, key: open(entry['key'], `${at}.key`) });
     else if (section === 'search_providers' && 'api_key' in entry) opened.push({ ...entry, api_key: open(entry['api_key'], `${at}.api_key`) });
+    else if (section === 'alert_channels') opened.push(openAlertChannel(entry, at, open));
     else if (section === 'mcp_servers') opened.push(openMcpServer(entry, at, open));
     else opened.push(section === 'upstreams' ? openUpstream(entry, at, open) : entry);
     await pace();
@@ -200,6 +202,14 @@ type Open = (key: unknown, field: string) => unknown;
 
 const openHeaders = (headers: unknown, at: string, open: Open): unknown =>
   isObject(headers) ? Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, open(value, `${at}.${name}`)])) : headers;
+
+const openAlertChannel = (entry: Entry, at: string, open: Open): Entry => ({
+  ...entry,
+  ...('url' in entry && { url: open(entry['url'], `${at}.url`) }),
+  ...('secret' in entry && { secret: open(entry['secret'], `${at}.secret`) }),
+  ...(isObject(entry['smtp']) &&
+    'password' in entry['smtp'] && { smtp: { ...entry['smtp'], password: open(entry['smtp']['password'], `${at}.smtp.password`) } }),
+});
 
 const openMcpServer = (entry: Entry, at: string, open: Open): Entry => ({
   ...entry,

@@ -9,6 +9,7 @@ export const sections = {
   mcp_servers: 'mcp-servers',
   search_providers: 'search-providers',
   search_config: 'search-config',
+  alert_channels: 'alert-channels',
   key_groups: 'key-groups',
   access_keys: 'access-keys',
 } as const satisfies Record<string, ResourcePath>;

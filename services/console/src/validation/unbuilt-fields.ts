@@ -18,6 +18,7 @@ const unbuilt: Record<ResourcePath, Record<string, Neutral>> = {
   pricing: {},
   'search-providers': {},
   'search-config': {},
+  'alert-channels': {},
   'mcp-servers': {},
 };
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { instant, maybeText, stored, text } from './common.ts';
 
-const role = z.enum(['admin', 'monitor']);
+const role = z.enum(['admin', 'monitor', 'member']);
 
 export const signInOptions = z.strictObject({ password: z.boolean(), oidc: z.strictObject({ label: text }).nullable() });
 
@@ -38,6 +38,7 @@ export const shownUser = z.strictObject({
   role,
   enabled: z.boolean(),
   has_password: z.boolean(),
+  email: maybeText,
   /** Issuer of the OpenID identity that signs in as this user. */
   identity: maybeText,
   last_login_at: instant.nullable(),

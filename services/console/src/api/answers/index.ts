@@ -1,12 +1,14 @@
 /** Answers of the API as types, for the pages: inferred from the schemas that describe them and that the tests hold them against. Nothing here runs. */
 import type { z } from 'zod';
 import type { auditRecord, ownAccount, sessionList } from './account.ts';
+import type { alertMessagePage } from './alerts.ts';
 import type { historyDiff, historyPage } from './configuration.ts';
 import type { deadLetterPage } from './dead-letters.ts';
 import type { findAnswer } from './find.ts';
 import type { healthAnswer, upstreamTest } from './health.ts';
 import type { lookupAnswer } from './key-lookup.ts';
 import type { keyUseAnswer } from './key-use.ts';
+import type { myCosts, myGroups, myKeys, myRequests } from './members.ts';
 import type { requestDetails, requestRow } from './request-row.ts';
 import type { balancerNodes, explanation, fetchedModels, keyMonitor, limitStatus, modelOperations, modelTest, pin, ruleTest, scriptTest } from './routing.ts';
 import type { ssoCredential, ssoLogin, ssoProfile } from './sso.ts';
@@ -76,3 +78,10 @@ export type SsoLogin = z.output<typeof ssoLogin>;
 export type SsoProfile = z.output<typeof ssoProfile>;
 /** Messages of the bus that were set aside. */
 export type DeadLetterPage = z.output<typeof deadLetterPage>;
+/** The messages of alerts, newest first. */
+export type AlertMessages = z.output<typeof alertMessagePage>;
+/** What a member sees of the own keys. */
+export type MyGroups = z.output<typeof myGroups>;
+export type MyKeys = z.output<typeof myKeys>;
+export type MyRequests = z.output<typeof myRequests>;
+export type MyCosts = z.output<typeof myCosts>;

@@ -11,6 +11,7 @@ export type ResourcePath =
   | 'pricing'
   | 'mcp-servers'
   | 'search-providers'
+  | 'alert-channels'
   | 'users'
   | 'sso-credentials';
 

@@ -2,6 +2,7 @@
 import {
   IconActivity,
   IconAdjustments,
+  IconBell,
   IconBolt,
   IconBox,
   IconChartBar,
@@ -40,6 +41,8 @@ export interface NavigationEntry {
   tabs?: readonly string[];
   /** Shown to admins alone. */
   admin?: boolean;
+  /** Shown to members too, who see nothing else. */
+  member?: boolean;
 }
 
 export const navigation: readonly { id: string; entries: readonly NavigationEntry[] }[] = [
@@ -47,6 +50,7 @@ export const navigation: readonly { id: string; entries: readonly NavigationEntr
     id: 'observe',
     entries: [
       { id: 'overview', to: '/', icon: IconLayoutDashboard },
+      { id: 'my', to: '/my', icon: IconKey, member: true },
       { id: 'logs', to: '/logs', icon: IconActivity },
       { id: 'statistics', to: '/statistics', icon: IconChartBar },
       { id: 'sessions', to: '/sessions', icon: IconTimeline },
@@ -83,12 +87,20 @@ export const navigation: readonly { id: string; entries: readonly NavigationEntr
   {
     id: 'settings',
     entries: [
-      { id: 'account', to: '/settings/account', icon: IconUserCircle },
+      { id: 'account', to: '/settings/account', icon: IconUserCircle, member: true },
       { id: 'users', to: '/settings/users', icon: IconUsers, admin: true },
+      { id: 'alerts', to: '/settings/alerts', icon: IconBell, admin: true },
       { id: 'audit', to: '/settings/audit', icon: IconShieldCheck, admin: true },
       { id: 'history', to: '/settings/history', icon: IconHistory, admin: true },
       { id: 'transfer', to: '/settings/transfer', icon: IconSettings, admin: true },
-      { id: 'appearance', to: '/settings/appearance', icon: IconAdjustments },
+      { id: 'appearance', to: '/settings/appearance', icon: IconAdjustments, member: true },
     ],
   },
 ];
+
+/** What a role is shown: the menu, the search of pages and the addresses follow it. */
+export const isShown = ({ admin, member }: NavigationEntry, role: string | undefined): boolean =>
+  role === 'member' ? member === true : !admin || role === 'admin';
+
+/** Whether a member may be at this address; others are told by the API what they may not. */
+export const isForMembers = (pathname: string): boolean => navigation.some(({ entries }) => entries.some(({ to, member }) => member && to === pathname));

@@ -17,7 +17,7 @@ import {
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconLanguage, IconLogout, IconMoon, IconSearch, IconSun, IconUserCircle } from '@tabler/icons-react';
-import { Link, Outlet, useLocation } from '@tanstack/react-router';
+import { Link, Navigate, Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
@@ -29,7 +29,7 @@ import { SignInPage } from '../session/sign-in-page.tsx';
 import { forgetToken } from '../session/token.ts';
 import { useMe, useToken } from '../session/use-me.ts';
 import { LoginsToRenew } from './logins-to-renew.tsx';
-import { navigation } from './navigation.ts';
+import { isForMembers, isShown, navigation } from './navigation.ts';
 import { Palette } from './palette/palette.tsx';
 
 export function Shell() {
@@ -91,27 +91,40 @@ function SignedIn() {
         </Box>
       </AppShell.Navbar>
       <AppShell.Main id="content" tabIndex={-1}>
-        <LoginsToRenew />
-        <Outlet />
+        <Pages />
       </AppShell.Main>
     </AppShell>
+  );
+}
+
+/** A member who comes to a page of others, as after signing in, is led to the own keys. */
+function Pages() {
+  const isMember = useMe().data?.role === 'member';
+  const { pathname } = useLocation();
+  if (isMember && !isForMembers(pathname)) return <Navigate to="/my" replace />;
+  return (
+    <>
+      {!isMember && <LoginsToRenew />}
+      <Outlet />
+    </>
   );
 }
 
 function Sections({ onNavigate }: { onNavigate: () => void }) {
   const { t } = useTranslation();
   const { pathname } = useLocation();
-  const isAdmin = useMe().data?.role === 'admin';
+  const role = useMe().data?.role;
   const isActive = (to: string, tabs: readonly string[] = []) =>
     to === '/' ? pathname === '/' : [to, ...tabs].some((one) => pathname === one || pathname.startsWith(`${one}/`));
-  return navigation.map(({ id, entries }) => (
-    <section key={id} aria-label={t(`sections.${id}`)}>
-      <Text size="xs" c="dimmed" fw={600} tt="uppercase" px="sm" pt="sm" pb={2}>
-        {t(`sections.${id}`)}
-      </Text>
-      {entries
-        .filter((entry) => !entry.admin || isAdmin)
-        .map(({ id: page, to, icon: Icon, tabs }) => (
+  const sections = navigation.map(({ id, entries }) => ({ id, entries: entries.filter((entry) => isShown(entry, role)) }));
+  return sections
+    .filter(({ entries }) => entries.length > 0)
+    .map(({ id, entries }) => (
+      <section key={id} aria-label={t(`sections.${id}`)}>
+        <Text size="xs" c="dimmed" fw={600} tt="uppercase" px="sm" pt="sm" pb={2}>
+          {t(`sections.${id}`)}
+        </Text>
+        {entries.map(({ id: page, to, icon: Icon, tabs }) => (
           <NavLink
             key={page}
             component={Link}
@@ -125,8 +138,8 @@ function Sections({ onNavigate }: { onNavigate: () => void }) {
             style={{ borderRadius: 'var(--mantine-radius-md)' }}
           />
         ))}
-    </section>
-  ));
+      </section>
+    ));
 }
 
 function HeaderActions({ onSearch }: { onSearch: () => void }) {

@@ -10,8 +10,8 @@ import { call, path } from '../../api/client.ts';
 import { ask } from '../../components/ask.ts';
 import { describeFault } from '../../components/describe-fault.ts';
 import { placeOf } from '../../components/name-link.tsx';
-import { useIsAdmin } from '../../session/use-me.ts';
-import { navigation } from '../navigation.ts';
+import { useMe } from '../../session/use-me.ts';
+import { isForMembers, isShown, navigation } from '../navigation.ts';
 import { holdsWords, looksLikeKey, makable, settingPlaces } from './places.ts';
 
 /** One line of the palette. */
@@ -59,12 +59,14 @@ function useFound(q: string) {
 export function usePalette(query: string, setQuery: (query: string) => void): { sections: Section[]; isSearching: boolean } {
   const { t } = useTranslation(['palette', 'common']);
   const navigate = useNavigate();
-  const isAdmin = useIsAdmin();
+  const role = useMe().data?.role;
+  const isAdmin = role === 'admin';
   const typed = query.trim();
   const isKey = looksLikeKey(typed);
   const verb = isAdmin && !isKey ? readVerb(typed, (name) => t(`verbs.${name}`)) : null;
   const words = isKey ? '' : (verb?.rest ?? typed);
-  const found = useFound(words);
+  // Members have nothing there to find: what is theirs stands on one page.
+  const found = useFound(role === 'member' ? '' : words);
   const change = useSwitch();
   const findKey = useKeyLookup();
   const go = (to: string, search: Record<string, unknown> = {}) => void navigate({ to, search } as never);
@@ -115,12 +117,12 @@ export function usePalette(query: string, setQuery: (query: string) => void): { 
     : [];
   const pages = navigation.flatMap(({ entries }) =>
     entries
-      .filter(({ admin }) => !admin || isAdmin)
+      .filter((entry) => isShown(entry, role))
       .map(({ id, to }) => ({ id, icon: id, label: t(`common:pages.${id}`), run: () => go(to) }))
       .filter(({ label }) => holdsWords(typed, label)),
   );
   const settings = settingPlaces
-    .filter(({ admin }) => !admin || isAdmin)
+    .filter(({ admin, to }) => (role === 'member' ? isForMembers(to) : !admin || isAdmin))
     .filter(({ id }) => typed !== '' && holdsWords(typed, t(`settings.${id}`), t(`settingWords.${id}`)))
     .map(({ id, to }) => ({ id: `setting ${id}`, icon: 'setting', label: t(`settings.${id}`), run: () => go(to) }));
   const sections: Section[] = [

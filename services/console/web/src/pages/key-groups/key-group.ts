@@ -18,6 +18,8 @@ export interface KeyGroup {
   store_bodies?: StoreBodies | null;
   mcp_tool_acl?: McpToolAcl;
   on_break?: OnBreak | null;
+  members?: string[];
+  member_keys?: { max: number; max_budget: unknown; max_days: number | null } | null;
   enabled: boolean;
   description: string;
 }
@@ -36,6 +38,14 @@ interface StoreBodiesForm {
   ttl_hours: number | '';
 }
 
+/** Within what members make keys. */
+export interface MemberKeysForm {
+  allowed: boolean;
+  max: number | '';
+  max_budget: BudgetForm;
+  max_days: number | '';
+}
+
 /** A key group, as the form holds it. */
 export interface GroupForm extends Record<string, unknown> {
   name: string;
@@ -50,6 +60,8 @@ export interface GroupForm extends Record<string, unknown> {
   mcp_tool_acl: McpToolAcl;
   /** Empty: what the upstream says. */
   on_break: string;
+  members: string[];
+  member_keys: MemberKeysForm;
   enabled: boolean;
   description: string;
 }
@@ -70,6 +82,8 @@ export const emptyGroup: GroupForm = {
   store_bodies: storesNothing,
   mcp_tool_acl: noTools,
   on_break: '',
+  members: [],
+  member_keys: { allowed: false, max: 3, max_budget: budgetForm(undefined), max_days: 90 },
   enabled: true,
   description: '',
 };
@@ -88,6 +102,13 @@ export const toForm = (group: KeyGroup): GroupForm => ({
     : storesNothing,
   mcp_tool_acl: group.mcp_tool_acl ?? noTools,
   on_break: group.on_break ?? '',
+  members: group.members ?? [],
+  member_keys: {
+    allowed: group.member_keys != null,
+    max: group.member_keys?.max ?? 3,
+    max_budget: budgetForm(group.member_keys?.max_budget),
+    max_days: group.member_keys ? (group.member_keys.max_days ?? '') : 90,
+  },
   enabled: group.enabled,
   description: group.description,
 });
@@ -99,6 +120,9 @@ export const headerRules = (rules: readonly RuleForm[]): HeaderRule[] =>
 const storeBodiesBody = ({ enabled, kib, ttl_hours }: StoreBodiesForm) =>
   enabled ? { enabled, ...(kib !== '' && { max_bytes: Math.round(kib * 1024) }), ...(ttl_hours !== '' && { ttl_hours }) } : null;
 
+const memberKeysBody = ({ allowed, max, max_budget, max_days }: MemberKeysForm) =>
+  allowed ? { max: max === '' ? 0 : max, max_budget: budgetBody(max_budget), max_days: max_days === '' ? null : max_days } : null;
+
 export const toBody = (form: GroupForm) => ({
   ...form,
   name: form.name.trim(),
@@ -109,4 +133,5 @@ export const toBody = (form: GroupForm) => ({
   server_tools: form.server_tools ? 'on' : 'off',
   store_bodies: storeBodiesBody(form.store_bodies),
   on_break: form.on_break || null,
+  member_keys: memberKeysBody(form.member_keys),
 });

@@ -15,6 +15,7 @@ import { GrantPreview } from './grant-preview.tsx';
 import { HeaderRules } from './header-rules.tsx';
 import { emptyGroup, type GroupForm, type KeyGroup, toBody, toForm } from './key-group.ts';
 import { McpAccess } from './mcp-access.tsx';
+import { MemberFields } from './member-fields.tsx';
 import { StoreBodies } from './store-bodies.tsx';
 
 export function KeyGroupsPage() {
@@ -115,6 +116,7 @@ function GroupDrawer({ name, onClose }: { name: string | null; onClose: () => vo
                   </>
                 ),
               },
+              { id: 'members', title: t('members.title'), fields: ['members', 'member_keys'], content: <MemberFields form={form} /> },
               { id: 'bodies', title: t('store.title'), fields: ['store_bodies'], content: <StoreBodies form={form} /> },
               { id: 'mcp', title: t('mcp.title'), fields: ['mcp_tool_acl'], content: <McpAccess form={form} /> },
               { id: 'headers', title: t('headerAcl'), fields: ['header_acl'], content: <HeaderRules form={form} /> },

@@ -1,11 +1,16 @@
 /** One access key, as one looks at it when it turned up somewhere: where and when it was used, and what to do now. */
 import { Alert, Anchor, Badge, Button, Card, Group, Loader, Select, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
 import type { KeyUse } from '@model-gateway/console/answers';
 import { IconBan, IconCheck, IconMail } from '@tabler/icons-react';
+import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { call, path } from '../../api/client.ts';
+import { ApiProblem } from '../../api/problem.ts';
 import { useOne } from '../../api/resources.ts';
+import { describeFault } from '../../components/describe-fault.ts';
 import { EnabledBadge } from '../../components/enabled-badge.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { Figure } from '../../components/figure.tsx';
@@ -139,22 +144,28 @@ function KeyActions({ stored: { name, owner, enabled } }: { stored: AccessKey })
         {t(enabled ? 'disableNow' : 'enableAgain')}
       </Button>
       <RotateButton name={name} variant="default" onRotated={setShown} />
-      {owner?.includes('@') ? (
-        <Button
-          component="a"
-          variant="default"
-          leftSection={<IconMail size={16} aria-hidden />}
-          href={mailTo(owner, t('mailSubject', { name }), t('mailText', { name }))}
-        >
-          {t('tellOwner')}
-        </Button>
-      ) : (
-        <Button variant="default" leftSection={<IconMail size={16} aria-hidden />} disabled>
-          {t('noOwner')}
-        </Button>
-      )}
+      <TellOwner name={name} owner={owner ?? ''} />
       {shown && <NewKey shown={shown} onClose={() => setShown(null)} />}
     </Group>
+  );
+}
+
+/** By the gateway's own mail where a channel sends any, else in the reader's mail program. */
+function TellOwner({ name, owner }: { name: string; owner: string }) {
+  const { t } = useTranslation('key-use');
+  const hasAddress = owner.includes('@');
+  const tell = useMutation({
+    mutationFn: () => call<{ told: string }>(path('access-keys', name, 'tell-owner'), { method: 'POST' }),
+    onSuccess: ({ told }) => void notifications.show({ message: t('told', { owner: told }), color: 'green' }),
+    onError: (error) => {
+      if (error instanceof ApiProblem && error.status === 409) location.href = mailTo(owner, t('mailSubject', { name }), t('mailText', { name }));
+      else describeFault(error);
+    },
+  });
+  return (
+    <Button variant="default" leftSection={<IconMail size={16} aria-hidden />} disabled={!hasAddress} loading={tell.isPending} onClick={() => tell.mutate()}>
+      {t(hasAddress ? 'tellOwner' : 'noOwner')}
+    </Button>
   );
 }
 

@@ -18,7 +18,8 @@ import { useIsAdmin } from '../../session/use-me.ts';
 
 interface User {
   username: string;
-  role: 'admin' | 'monitor';
+  role: 'admin' | 'monitor' | 'member';
+  email: string | null;
   enabled: boolean;
   has_password: boolean;
   identity: string | null;
@@ -28,13 +29,19 @@ interface User {
 interface UserForm extends Record<string, unknown> {
   username: string;
   role: string;
+  email: string;
   enabled: boolean;
   password: string;
 }
 
-const empty: UserForm = { username: '', role: 'monitor', enabled: true, password: '' };
-const toForm = ({ username, role, enabled }: User): UserForm => ({ username, role, enabled, password: '' });
-const toBody = ({ username, password, ...form }: UserForm) => ({ username: username.trim(), ...form, ...(password !== '' && { password }) });
+const empty: UserForm = { username: '', role: 'monitor', email: '', enabled: true, password: '' };
+const toForm = ({ username, role, email, enabled }: User): UserForm => ({ username, role, email: email ?? '', enabled, password: '' });
+const toBody = ({ username, email, password, ...form }: UserForm) => ({
+  username: username.trim(),
+  ...form,
+  email: email.trim() || null,
+  ...(password !== '' && { password }),
+});
 
 export function UsersPage() {
   const { t } = useTranslation('users');
@@ -133,9 +140,10 @@ function UserDrawer({ username, onClose }: { username: string | null; onClose: (
           <Select
             label={t('role')}
             allowDeselect={false}
-            data={(['admin', 'monitor'] as const).map((value) => ({ value, label: common(`roles.${value}`) }))}
+            data={(['admin', 'monitor', 'member'] as const).map((value) => ({ value, label: common(`roles.${value}`) }))}
             {...form.getInputProps('role')}
           />
+          <TextInput label={t('email')} description={t('emailHint')} disabled={stored?.identity != null} {...form.getInputProps('email')} />
           <Switch label={t('enabled')} description={t('enabledHint')} {...form.getInputProps('enabled', { type: 'checkbox' })} />
           <PasswordInput
             label={isNew ? t('password') : t('newPassword')}
