@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { guestPrologue } from '../services/script-runner/src/child/guest-source.ts';
+import { copyPackage } from './copy-packages.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /** Packages with a compiled part, and who depends on them. */
@@ -18,6 +19,11 @@ export const outside = () =>
   Object.fromEntries(
     Object.entries(native).map(([name, owner]) => [name, JSON.parse(readFileSync(join(root, owner, 'package.json'), 'utf8')).dependencies[name]]),
   );
+
+/** Copies the packages that stay outside, and what they need, into the `node_modules` of `folder`. */
+export function copyOutside(folder) {
+  for (const [name, owner] of Object.entries(native)) copyPackage(name, join(root, owner), folder);
+}
 
 /** Puts links to the packages that stay outside into the `node_modules` of `folder`, so that the bundle runs in this checkout. */
 export function linkOutside(folder) {

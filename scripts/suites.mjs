@@ -8,7 +8,8 @@ const starts = /^tests\/(?:agents|browser)\/|^tests\/support\/(?:compose|contain
 
 /**
  * What `npm test` leaves to `npm run test:long`, by group, the most important group first: suites that break, freeze or kill what runs, draw cases at
- * random by the thousand, or install programs. `minutes`: of an idle machine with two cores, as a guess for a run with a limit.
+ * random by the thousand, or install programs. `minutes`: of an idle machine with two cores, as a guess for a run with a limit. `prepare`: a script that gets
+ * what the group needs, or says why it cannot.
  */
 export const longGroups = [
   {
@@ -41,6 +42,12 @@ export const longGroups = [
       'tests/scenarios/fuzzed-requests.test.ts',
       'tests/scenarios/hostile-bus.test.ts',
     ],
+  },
+  {
+    name: 'chart',
+    minutes: 5,
+    prepare: 'tests/chart/tools.sh',
+    suites: ['tests/chart/chart.test.ts', 'tests/chart/network-policies.test.ts', 'tests/chart/kubernetes-schemas.test.ts'],
   },
   { name: 'containers', minutes: 3, suites: ['tests/scenarios/compose.test.ts', 'tests/support/containers.test.ts'] },
   {

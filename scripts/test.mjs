@@ -72,6 +72,10 @@ function runLong(minutes) {
       return [];
     }
     process.stderr.write(`long suites: ${group.name}\n`);
+    if (group.prepare && spawnSync('bash', [join(root, group.prepare)], { stdio: ['ignore', 'inherit', 'inherit'] }).status !== 0) {
+      process.stderr.write(`LEFT OUT: ${group.name}, as ${group.prepare} says above: ${group.suites.join(', ')}\n`);
+      return [];
+    }
     return [jest([...rest, '--runTestsByPath', ...group.suites], group.env)];
   });
 }

@@ -1,19 +1,7 @@
 /** The arrangement of docker-compose.yml, run as it stands but without containers, on the very files that the image holds. */
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -69,7 +57,7 @@ describe('the files', () => {
     const bus = (name: string): string => passwordVariable(name);
     expect(Object.fromEntries(ours.map(([name]) => [name, secretsOf(name).sort()]))).toEqual({
       edge: [bus('edge'), 'REDIS_PASSWORD'],
-      router: [bus('router'), 'REDIS_PASSWORD'],
+      router: [bus('router')],
       translator: ['GATEWAY_MASTER_KEY', bus('translator'), 'REDIS_PASSWORD'],
       'data-plane': ['GATEWAY_MASTER_KEY', bus('data-plane'), 'REDIS_PASSWORD'],
       'script-runner': [bus('script-runner')],
@@ -90,6 +78,26 @@ describe('the files', () => {
     for (const name of ['console', 'edge']) expect(Object.keys(file.services[name]!.depends_on!)).toContain('redis');
   });
 
+  test('nothing of an image is written, no capability is left, no right is gained, and the script runner is another user', () => {
+    for (const [name, { read_only, tmpfs, cap_drop, security_opt, user }] of ours) {
+      expect([name, read_only, tmpfs?.[0], cap_drop, security_opt]).toEqual([name, true, '/tmp', ['ALL'], ['no-new-privileges:true']]);
+      expect([name, user]).toEqual([name, name === 'script-runner' ? '10001:10001' : undefined]);
+    }
+    expect(dockerfile).toMatch(/^USER node$/m);
+    expect(dockerfile).toMatch(/useradd --uid 10001 .*script-runner/);
+    // Servers of others too, as far as they can.
+    for (const [name, { security_opt }] of Object.entries(file.services)) expect([name, security_opt]).toEqual([name, ['no-new-privileges:true']]);
+  });
+
+  test('the image holds what the lockfile chose: nothing is installed in its last stage, and its base is an argument', () => {
+    const stages = dockerfile.split(/^FROM .*$/m);
+    expect(stages).toHaveLength(3);
+    expect(stages[2]).not.toMatch(/npm|pnpm|apt|curl|wget/);
+    expect(stages[1]).toContain('pnpm install --frozen-lockfile');
+    expect(stages[1]).toContain('/src/dist/sbom.cdx.json');
+    expect([...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image)).toEqual(['${NODE_IMAGE}', '${NODE_IMAGE}']);
+  });
+
   test('each network joins only those who talk over it', () => {
     const members = Object.keys(file.networks).map((network) => [
       network,
@@ -99,9 +107,12 @@ describe('the files', () => {
     ]);
     expect(Object.fromEntries(members)).toEqual({
       bus: ['console', 'data-plane', 'edge', 'mcp-aggregator', 'nats', 'router', 'script-runner', 'stats', 'translator'],
-      limits: ['console', 'data-plane', 'edge', 'redis', 'router', 'translator'],
+      limits: ['console', 'data-plane', 'edge', 'redis', 'translator'],
       database: ['console', 'postgres', 'stats'],
+      outside: ['console', 'data-plane', 'edge', 'mcp-aggregator', 'router', 'stats', 'translator'],
     });
+    // Scripts have no way out but the bus, and neither have the servers.
+    for (const [network, settings] of Object.entries(file.networks)) expect([network, settings?.internal ?? false]).toEqual([network, network !== 'outside']);
     // Who is named in an address can be reached.
     for (const [name, { environment = {}, networks }] of ours)
       for (const [, host = ''] of Object.values(environment).flatMap((value) => [...String(value).matchAll(/@(\w+):\d+/g)]))
@@ -159,11 +170,11 @@ describe('the files', () => {
     expect(set).toEqual(expect.arrayContaining(Object.entries(surroundings).map(([name, value]) => `${name}=${value}`)));
   });
 
-  test('mounted files exist, and every service is built from the one Dockerfile under its own name', () => {
+  test('mounted files exist, and every service is one image, built from the one Dockerfile', () => {
     for (const service of Object.values(file.services))
       for (const volume of service.volumes ?? []) if (volume.startsWith('./')) expect(existsSync(join(root, volume.split(':')[0] as string))).toBe(true);
     for (const [name, { build, command }] of ours) {
-      expect(build).toEqual({ context: '.', dockerfile: 'deploy/images/Dockerfile', args: { SERVICE: name } });
+      expect(build).toEqual({ context: '.', dockerfile: 'deploy/images/Dockerfile', args: { NODE_IMAGE: '${NODE_IMAGE:-node:24-bookworm-slim}' } });
       expect(command).toEqual(['serve', name]);
     }
   });
@@ -185,14 +196,6 @@ let upstream: FakeUpstream;
 beforeAll(async () => {
   upstream = await startFakeUpstream();
   await promisify(execFile)(process.execPath, [join(root, 'scripts/build.mjs'), app]);
-  mkdirSync(join(app, 'node_modules'));
-  const { dependencies } = JSON.parse(readFileSync(join(app, 'package.json'), 'utf8')) as { dependencies: Record<string, string> };
-  for (const name of Object.keys(dependencies)) {
-    const found = ['packages/storage', 'services/console', 'services/script-runner']
-      .map((context) => join(root, context, 'node_modules', name))
-      .find(existsSync);
-    symlinkSync(realpathSync(found ?? name), join(app, 'node_modules', name));
-  }
 });
 afterAll(async () => {
   await upstream.close();
@@ -335,8 +338,8 @@ if (!redis) process.stderr.write('compose DID NOT RUN as a whole: no redis-serve
       },
       async redis(service) {
         const check = service.healthcheck!.test.map((part) => part.replace('redis-cli', `redis-cli -p ${local.redis}`));
-        const own = `redis-server - --port ${local.redis} --save '' --dir ${home}`;
-        const command = service.command!.map((part) => interpolate(part, secrets).replace('docker-entrypoint.sh redis-server -', own));
+        const own = `redis-server - --port ${local.redis} --dir ${home}`;
+        const command = service.entrypoint!.map((part) => interpolate(part, secrets).replace('redis-server -', own));
         await run('redis', command, { PATH: path, ...environment(service) }, check, wait(service));
       },
       // Started by the test's own means; its health check must pass all the same.

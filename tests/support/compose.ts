@@ -15,6 +15,12 @@ export interface ComposeService {
   image?: string;
   build?: { context: string; dockerfile: string; args?: Record<string, string> };
   command?: string[];
+  entrypoint?: string[];
+  user?: string;
+  read_only?: boolean;
+  tmpfs?: string[];
+  cap_drop?: string[];
+  security_opt?: string[];
   env_file?: { path: string; required: boolean }[];
   /** null: as the environment has it, or not at all. */
   environment?: Record<string, string | null>;
@@ -32,7 +38,7 @@ export interface ComposeService {
 export interface ComposeFile {
   name: string;
   services: Record<string, ComposeService>;
-  networks: Record<string, unknown>;
+  networks: Record<string, { internal?: boolean } | null>;
 }
 
 export const readCompose = (): { text: string; file: ComposeFile } => {

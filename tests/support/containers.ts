@@ -1,6 +1,6 @@
 /** How suites come to a real server: an address that was given, else a binary of this machine, else a container where an engine answers. */
 import { spawnSync } from 'node:child_process';
-import { readCompose } from './compose.ts';
+import { interpolate, readCompose } from './compose.ts';
 import { freePort } from './free-port.ts';
 
 export type Way = 'given' | 'binary' | 'container';
@@ -64,8 +64,9 @@ export interface ServerContainer {
 /** Starts it; whether the server inside answers is for the caller to find out. What a killed suite leaves behind, testcontainers removes. */
 export async function startContainer({ service, ports, outside: given = [], command, env = {}, files = [] }: ContainerOptions): Promise<ServerContainer> {
   const { GenericContainer, getContainerRuntimeClient } = await import('testcontainers');
-  const image = readCompose().file.services[service]?.image;
-  if (image === undefined) throw new Error(`docker-compose.yml names no image of ${service}`);
+  const named = readCompose().file.services[service]?.image;
+  if (named === undefined) throw new Error(`docker-compose.yml names no image of ${service}`);
+  const image = interpolate(named, {});
   const outside: number[] = [];
   for (const at of ports.keys()) outside.push(given[at] ?? (await freePort()));
   const started = await new GenericContainer(image)

@@ -2,3 +2,4 @@
 export * from './config.ts';
 export * from './config-error.ts';
 export * from './describe.ts';
+export * from './service-environment.ts';

@@ -48,13 +48,16 @@ test('an event that cannot be published stays in its file and holds up no other'
   const line = (subject: string, id: string) => `${JSON.stringify([subject, `${subject}/${id}`, row(id)])}\n`;
   appendFileSync(join(folder, '0.jsonl'), line('later.event', 'x') + line('stats.request', 'a'));
   appendFileSync(join(folder, '1.jsonl'), line('stats.request', 'b'));
-  const bus = withJournal(createMemoryBus(), { folder, logger });
+  const warnings: [Record<string, unknown>, string][] = [];
+  const bus = withJournal(createMemoryBus(), { folder, logger: { ...logger, warn: (...one) => void warnings.push(one) } });
   const received: string[] = [];
   bus.listenDurably('stats.request', async (batch) => void received.push(...batch.map(({ id }) => id)), { maxWaitMs: 1 });
   await until(() => received.length === 2);
   expect(received).toEqual(['a', 'b']);
   await bus.drain();
   expect(onDisk()).toContain('later.event/x');
+  // Where the folder goes with the process, that line is all that is left of it.
+  expect(warnings.at(-1)).toEqual([{ items: 1, folder }, expect.stringContaining('stay in the outbox')]);
 });
 
 test('a violation that an earlier version left as an ordinary record is published as a violation', async () => {

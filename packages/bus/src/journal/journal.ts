@@ -124,6 +124,13 @@ export class Journal {
     clearInterval(this.#retry);
     this.#writeOpen([...this.#old, ...this.#young]);
     this.#old = this.#young = [];
+    const { items } = this;
+    // Who runs without a disk of its own (an emptyDir of Kubernetes) reads here what is lost.
+    if (items > 0)
+      this.#logger.warn(
+        { items, folder: this.#folder },
+        'durable messages stay in the outbox: they are delivered by the next process that has this folder, and lost with it',
+      );
     for (const segment of this.#segments) await segment.close(segment.open.size === 0);
     this.#segments = [];
     this.#current = null;

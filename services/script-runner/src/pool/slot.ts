@@ -1,11 +1,10 @@
 /** One slot: a process of its own that runs scripts, watched from outside. What it cannot stop itself is killed. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { ScriptFault, ScriptOutcome } from '@model-gateway/contracts';
 import type { Logger } from '@model-gateway/telemetry';
 import { FrameReader, frame } from '../child/frames.ts';
 import { clockFactor, type SlotAnswer, type SlotRequest, type SlotSettings } from '../child/messages.ts';
+import { slotCommand } from './command.ts';
 import { processorMs, residentBytes } from './process-facts.ts';
 
 /** A run for one slot. */
@@ -17,10 +16,6 @@ export interface SlotRun {
   /** The process died before it began the run: true when another slot takes the run, and this one need not answer. */
   retry?(): boolean;
 }
-
-/** In a bundle the process's code lies beside ours. */
-const entries = [join(import.meta.dirname, 'script-slot.js'), join(import.meta.dirname, '../child/main.ts')];
-const entry = entries.find((path) => existsSync(path)) ?? entries[1]!;
 
 const watchMs = 100;
 /** The sandbox's own clock comes first. */
@@ -164,8 +159,8 @@ export class Slot {
   }
 }
 
-/** The child inherits no environment. The flags: isolates and the start-up snapshot do not mix; no files are written, no process is started. */
+/** The child inherits no environment. */
 function start(settings: SlotSettings): ChildProcess {
-  const flags = ['--no-node-snapshot', '--no-warnings', '--permission', '--allow-addons', '--allow-fs-read=*', '--max-old-space-size=64'];
-  return spawn(process.execPath, [...flags, entry, JSON.stringify(settings)], { env: {}, cwd: '/', stdio: ['pipe', 'pipe', 'ignore'], windowsHide: true });
+  const { program, args } = slotCommand(JSON.stringify(settings));
+  return spawn(program, args, { env: {}, cwd: '/', stdio: ['pipe', 'pipe', 'ignore'], windowsHide: true });
 }

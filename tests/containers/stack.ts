@@ -1,0 +1,124 @@
+/** docker-compose.yml as real containers, with an upstream on this machine. */
+import { execFile, spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const root = join(import.meta.dirname, '../..');
+
+export const image = process.env['GATEWAY_IMAGE'] ?? 'model-gateway:test';
+export const previousImage = process.env['PREVIOUS_IMAGE'] ?? 'model-gateway:previous';
+
+/** Two edges and two translators of one arrangement. */
+export class Stack {
+  readonly #project = `gatewaytest${process.pid}`;
+  readonly #folder = mkdtempSync(join(tmpdir(), 'gateway-containers-'));
+  #upstream: Server | undefined;
+  #upstreamUrl = '';
+  edges: string[] = [];
+  secret = '';
+
+  constructor() {
+    mkdirSync(join(this.#folder, 'deploy'));
+    for (const name of ['.env.example', 'deploy/new-env.sh']) copyFileSync(join(root, name), join(this.#folder, name));
+    const made = spawnSync('sh', [join(this.#folder, 'deploy/new-env.sh')]);
+    if (made.status !== 0) throw new Error(made.stderr.toString());
+    this.secret = /^CONSOLE_SECRET_KEY=(.+)$/m.exec(readFileSync(join(this.#folder, '.env'), 'utf8'))?.[1] ?? '';
+  }
+
+  /** `docker compose` on this arrangement, whose services are of the image. */
+  async compose(from: string, ...args: string[]): Promise<string> {
+    const all = ['compose', '--project-directory', root, '-p', this.#project, '--env-file', join(this.#folder, '.env'), ...args];
+    const { stdout } = await run('docker', all, { env: { ...process.env, GATEWAY_IMAGE: from, EDGE_PORTS: process.env['EDGE_PORTS'] ?? '27890-27899' }, maxBuffer: 1e8 });
+    return stdout;
+  }
+
+  /** Starts what is not running, or is of another image; all of it, or the services that are named. */
+  async up(from: string, ...services: string[]): Promise<void> {
+    const scale = ['edge', 'translator'].filter((name) => services.length === 0 || services.includes(name)).flatMap((name) => ['--scale', `${name}=2`]);
+    await this.compose(from, 'up', '-d', '--no-build', '--wait', ...(services.length > 0 ? ['--no-deps'] : []), ...scale, ...services);
+    this.edges = await this.#findEdges(from);
+  }
+
+  async #findEdges(from: string): Promise<string[]> {
+    const ports = await Promise.all([1, 2].map((index) => this.compose(from, 'port', '--index', `${index}`, 'edge', '7890')));
+    return ports.map((text) => `http://127.0.0.1:${text.trim().split(':').at(-1)}`);
+  }
+
+  /** Container ids of a service. */
+  async containers(service: string): Promise<string[]> {
+    return (await this.compose(image, 'ps', '-q', service)).split('\n').filter(Boolean);
+  }
+
+  /** As a crash ends it, so that the engine starts it again. */
+  async crash(container: string): Promise<void> {
+    const { stdout } = await run('docker', ['inspect', '-f', '{{.State.Pid}}', container]);
+    process.kill(Number(stdout.trim()), 'SIGKILL');
+  }
+
+  async inspect(container: string, format: string): Promise<string> {
+    return (await run('docker', ['inspect', '-f', format, container])).stdout.trim();
+  }
+
+  async exec(container: string, ...command: string[]): Promise<{ code: number; output: string }> {
+    const { status, stdout, stderr } = spawnSync('docker', ['exec', container, ...command], { encoding: 'utf8', timeout: 60_000 });
+    return { code: status ?? -1, output: stdout + stderr };
+  }
+
+  async isHealthy(container: string): Promise<boolean> {
+    return (await this.inspect(container, '{{.State.Health.Status}}')) === 'healthy';
+  }
+
+  /** Streams for two seconds, a word every 100 ms, at an address that the containers reach. */
+  async startUpstream(): Promise<void> {
+    const { stdout } = await run('docker', ['network', 'inspect', '-f', '{{range .IPAM.Config}}{{.Gateway}}{{end}}', `${this.#project}_outside`]);
+    this.#upstream = createServer((request, response) => {
+      request.resume();
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      let sent = 0;
+      const chunk = (delta: object, finish: string | null): string =>
+        `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'up', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+      const timer = setInterval(() => {
+        sent++;
+        if (sent <= 20) response.write(chunk({ role: 'assistant', content: `word${sent} ` }, null));
+        else {
+          clearInterval(timer);
+          response.end(`${chunk({}, 'stop')}data: [DONE]\n\n`);
+        }
+      }, 100);
+      response.on('close', () => clearInterval(timer));
+    });
+    await new Promise<void>((resolve) => this.#upstream?.listen(0, stdout.trim(), resolve));
+    this.#upstreamUrl = `http://${stdout.trim()}:${(this.#upstream.address() as AddressInfo).port}`;
+  }
+
+  async configure(): Promise<void> {
+    const reply = await this.console('/import', {
+      upstreams: [{ name: 'slow', protocol: 'alpha', base_url: this.#upstreamUrl, api_keys: [{ key: 'sk-upstream' }] }],
+      models: [{ name: 'm', upstream: 'slow', upstream_model_id: 'up' }],
+      key_groups: [{ name: 'all', models: ['*'] }],
+      access_keys: [{ name: 'caller', group: 'all', key: accessKey }],
+    });
+    if (reply.status !== 200) throw new Error(`import: ${reply.status} ${await reply.text()}`);
+  }
+
+  console(path: string, body?: object): Promise<Response> {
+    return fetch(`${this.edges[0]}/console/api${path}`, {
+      ...(body && { method: 'POST', body: JSON.stringify(body) }),
+      headers: { authorization: `Bearer ${this.secret}`, 'content-type': 'application/json' },
+    });
+  }
+
+  async remove(): Promise<void> {
+    this.#upstream?.closeAllConnections();
+    this.#upstream?.close();
+    await this.compose(image, 'down', '-v', '-t', '5');
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+export const accessKey = 'container-key-of-a-caller-0123';
