@@ -49,7 +49,8 @@ describe.each(Object.keys(matrix))('%s', (arrangement) => {
   test('has the pods that it should have', () => {
     const absent = { single: [], 'external-db': ['postgresql'], 'external-nats': ['nats'], 'no-redis': ['redis'] }[arrangement] ?? [];
     const composed: readonly string[] = arrangement === 'data-plane' ? compositions['data-plane'] : ['data-plane'];
-    const expected = arrangement === 'single' ? ['single'] : [...services, ...servers].filter((name) => !(absent as string[]).includes(name) && !composed.includes(name));
+    const expected =
+      arrangement === 'single' ? ['single'] : [...services, ...servers].filter((name) => !(absent as string[]).includes(name) && !composed.includes(name));
     expect(workloads(objects).map(componentOf).sort()).toEqual(expected.sort());
   });
 

@@ -68,10 +68,26 @@ describe('a container', () => {
   test('of the script runner reaches the bus and nothing else, and its slots know nothing', async () => {
     const [runner = ''] = await stack.containers('script-runner');
     const reach = (host: string, port: number) =>
-      stack.exec(runner, 'node', '-e', `const s=require('net').connect({host:'${host}',port:${port},timeout:3000});s.on('connect',()=>process.exit(0));s.on('timeout',()=>process.exit(1));s.on('error',()=>process.exit(1))`);
+      stack.exec(
+        runner,
+        'node',
+        '-e',
+        `const s=require('net').connect({host:'${host}',port:${port},timeout:3000});s.on('connect',()=>process.exit(0));s.on('timeout',()=>process.exit(1));s.on('error',()=>process.exit(1))`,
+      );
     expect((await reach('nats', 4222)).code).toBe(0);
-    for (const [host, port] of [['postgres', 5432], ['redis', 6379], ['169.254.169.254', 80], ['1.1.1.1', 443]] as const) expect([host, (await reach(host, port)).code]).toEqual([host, 1]);
-    const { output } = await stack.exec(runner, 'sh', '-c', 'for p in /proc/[0-9]*; do grep -q script-slot $p/cmdline 2>/dev/null && { grep NoNewPrivs $p/status; wc -c <$p/environ; }; done');
+    for (const [host, port] of [
+      ['postgres', 5432],
+      ['redis', 6379],
+      ['169.254.169.254', 80],
+      ['1.1.1.1', 443],
+    ] as const)
+      expect([host, (await reach(host, port)).code]).toEqual([host, 1]);
+    const { output } = await stack.exec(
+      runner,
+      'sh',
+      '-c',
+      'for p in /proc/[0-9]*; do grep -q script-slot $p/cmdline 2>/dev/null && { grep NoNewPrivs $p/status; wc -c <$p/environ; }; done',
+    );
     expect(output).toMatch(/NoNewPrivs:\s+1\s+0\b/);
   });
 

@@ -33,7 +33,10 @@ export class Stack {
   /** `docker compose` on this arrangement, whose services are of the image. */
   async compose(from: string, ...args: string[]): Promise<string> {
     const all = ['compose', '--project-directory', root, '-p', this.#project, '--env-file', join(this.#folder, '.env'), ...args];
-    const { stdout } = await run('docker', all, { env: { ...process.env, GATEWAY_IMAGE: from, EDGE_PORTS: process.env['EDGE_PORTS'] ?? '27890-27899' }, maxBuffer: 1e8 });
+    const { stdout } = await run('docker', all, {
+      env: { ...process.env, GATEWAY_IMAGE: from, EDGE_PORTS: process.env['EDGE_PORTS'] ?? '27890-27899' },
+      maxBuffer: 1e8,
+    });
     return stdout;
   }
 

@@ -33,7 +33,8 @@ export function streamOnce(edge: string, key: string): Promise<Call> {
       });
       reply.on('error', (error) => end('cut', String(error)));
       reply.on('end', () => {
-        if (status === 200) return end(text.includes('"error"') ? 'told' : text.includes('word20') && text.trimEnd().endsWith('data: [DONE]') ? 'whole' : 'wrong');
+        if (status === 200)
+          return end(text.includes('"error"') ? 'told' : text.includes('word20') && text.trimEnd().endsWith('data: [DONE]') ? 'whole' : 'wrong');
         end([429, 502, 503, 504].includes(status) && text.includes('"error"') ? 'told' : 'wrong');
       });
     });
