@@ -76,6 +76,7 @@ export const sampleAsks: { [S in keyof AskSubjects]: AskSubjects[S] } = {
   'router.plan': { request: planRequest, reply: plan },
   'stats.spent': { request: { owners: [{ kind: 'key', name: 'caller', currency: 'USD', from: 0 }] }, reply: { micros: [1] } },
   'stats.tasks': { request: { kind: 'find', owner: 'k', id: 'task_1' }, reply: { tasks: [] } },
+  'limits.run': { request: { rule: 'hit', scope: 'key:1', values: [10, 60_000, 1] }, reply: { numbers: [1, 1, 0] } },
   'catalog.revision': { request: {}, reply: { revision: 1 } },
   'catalog.scripts': { request: {}, reply: { scripts: 1 } },
   'catalog.mcp-tools': { request: { server: 's', tools: [{ name: 't', hash: 'h' }] }, reply: { changed: [] } },

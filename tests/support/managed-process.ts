@@ -9,6 +9,8 @@ export interface ManagedProcess {
   readonly name: string;
   /** null while it does not run. */
   readonly pid: number | null;
+  /** Those that it was given, in order. */
+  readonly ports: readonly number[];
   /** Sends the signal; for one that ends a process, resolves once it has ended. Default SIGKILL. */
   kill(signal?: NodeJS.Signals): Promise<void>;
   /** Ends it when it runs (SIGTERM), starts it on the same ports, waits until it is ready. */

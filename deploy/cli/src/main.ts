@@ -7,10 +7,20 @@ import { login } from './commands/login.ts';
 import { serve } from './commands/serve.ts';
 import { setup } from './commands/setup.ts';
 import { up } from './commands/up.ts';
+import { worker } from './commands/worker.ts';
 
-const commands: Record<string, (args: readonly string[], env: NodeJS.ProcessEnv) => Promise<void>> = { up, serve, apply, export: exportAll, login, setup };
+const commands: Record<string, (args: readonly string[], env: NodeJS.ProcessEnv) => Promise<void>> = {
+  up,
+  serve,
+  worker,
+  apply,
+  export: exportAll,
+  login,
+  setup,
+};
 
 const usage = `model-gateway up [--demo] [--port N]        the whole gateway in one process
+              [--workers N|auto]            requests in N processes of their own, behind one port
 model-gateway serve edge|router|translator|script-runner|mcp-aggregator|stats|console|data-plane
                                            one service, on NATS_URL; data-plane is edge, router and translator in one process
 model-gateway apply -f FILE [--dry-run] [--watch] [--url URL]
@@ -24,7 +34,7 @@ model-gateway setup CLIENT [--key KEY] [--model NAME] [--base-url URL] [--write]
 `;
 
 const [name = process.env['SERVICE'] && process.env['SERVICE'] !== 'up' ? 'serve' : 'up', ...args] = process.argv.slice(2);
-const serves = name.startsWith('-') || name === 'up' || name === 'serve';
+const serves = name.startsWith('-') || name === 'up' || name === 'serve' || name === 'worker';
 // A pipe whose reader left (`| head`) is not a failure of ours, and no notice that finds a full disk ends what others are served by.
 for (const stream of [process.stdout, process.stderr])
   stream.on('error', (error: NodeJS.ErrnoException) => error.code === 'EPIPE' || serves || process.exit(1));

@@ -63,8 +63,27 @@ export interface Parts {
 /** What waits for a collector when the process leaves may take this long. */
 const lastSendingMs = 2000;
 
-/** `name` is the process's in logs, metrics and on the bus; `announce` shows the operator a text once. */
-export async function createParts(config: Config, name: string, announce: (text: string) => void = print): Promise<Parts> {
+/** What state that processes share is made from. */
+export interface SharedFrom {
+  holder: string;
+  /** How many processes share the limits, as far as known. */
+  replicas(): number;
+  logger: Logger;
+  bus: Bus;
+}
+
+/** What differs from a process by itself, or from a service on NATS. */
+export interface PartsOptions {
+  /** Shows the operator a text once. */
+  announce?(text: string): void;
+  bus?(from: { logger: Logger }): Bus | Promise<Bus>;
+  /** Of the outbox; the process's name without it. */
+  journalName?: string;
+  state?(from: SharedFrom): SharedState;
+}
+
+/** `name` is the process's in logs, metrics and on the bus. */
+export async function createParts(config: Config, name: string, options: PartsOptions = {}): Promise<Parts> {
   const redactor = createRedactor();
   const logger = createLogger({ level: config.process.logLevel as LogLevel, name, redactor });
   for (const secret of [
@@ -79,15 +98,16 @@ export async function createParts(config: Config, name: string, announce: (text:
   const metrics = createMetrics({ service: name });
   const stopMeasuring = measureProcess(metrics);
   const sending = await startSending(config, name, { logger, metrics });
-  const plainBus = await connectBus(config, name, logger);
-  const { bus, release } = keepJournal(plainBus, join(config.process.dataDir, 'outbox'), name, logger);
+  const plainBus = await (options.bus?.({ logger }) ?? connectBus(config, name, logger));
+  const { bus, release } = keepJournal(plainBus, join(config.process.dataDir, 'outbox'), options.journalName ?? name, logger);
   const holder = `${name}-${randomBytes(6).toString('hex')}`;
   const gatherer = once(() => createGatherer(bus));
   // Each process that shares limits answers one of these, or both.
   const sharing = (): number => Math.max(...(['edge-limits', 'translator-limits'] as const).map((topic) => gatherer.get().living(topic)));
   const living = (): number =>
     name === 'edge' ? gatherer.get().living('edge-limits') : name === 'translator' ? gatherer.get().living('translator-limits') : sharing();
-  const state = once(() => createState(config.process, holder, living, logger));
+  const makeState = options.state ?? ((from: SharedFrom) => createState(config.process, from));
+  const state = once(() => makeState({ holder, replicas: () => Math.max(1, living()), logger, bus }));
   const { memoryLimitBytes: memoryBytes, overloadLagMs: lagMs } = config.process;
   const pressure = once(() => watchPressure({ memoryBytes, lagMs, logger, metrics }));
   const attempts = once(() => createAttempts(config.process, logger));
@@ -131,7 +151,7 @@ export async function createParts(config: Config, name: string, announce: (text:
     attempts: attempts.get,
     announcePassword(username, password) {
       redactor.add(password);
-      announce(firstPasswordText(username, password));
+      (options.announce ?? print)(firstPasswordText(username, password));
     },
     processHealth: () => ({ ready: false, reasons: ['starting'] }),
     async close() {
@@ -182,8 +202,9 @@ const passwordOf = (url: string | null): string | null => (url === null ? null :
 
 type RedisSettings = Pick<Config['process'], 'redisUrl' | 'redisTimeoutMs'>;
 
-const createState = ({ redisUrl: url, redisTimeoutMs: commandMs }: RedisSettings, holder: string, present: () => number, logger: Logger): SharedState =>
-  url === null ? new MemoryState({ holder }) : new RedisState({ url, commandMs, holder, logger, replicas: () => Math.max(1, present()) });
+/** In Redis where it is set, else in this process. */
+export const createState = ({ redisUrl: url, redisTimeoutMs: commandMs }: RedisSettings, { holder, replicas, logger }: SharedFrom): SharedState =>
+  url === null ? new MemoryState({ holder }) : new RedisState({ url, commandMs, holder, logger, replicas });
 
 function createAttempts({ redisUrl: url, redisTimeoutMs: commandMs }: RedisSettings, logger: Logger): Attempts {
   if (url === null) return new MemoryAttempts();

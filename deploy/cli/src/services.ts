@@ -1,6 +1,6 @@
 /** Each service by name, made from the process's parts. */
 import { createConsole } from '@model-gateway/console';
-import { createEdge, type Edge } from '@model-gateway/edge';
+import { createEdge, type Edge, type EdgeDeps } from '@model-gateway/edge';
 import { createMcpAggregator } from '@model-gateway/mcp-aggregator';
 import { createRouter } from '@model-gateway/router';
 import { createScriptRunner } from '@model-gateway/script-runner';
@@ -9,6 +9,8 @@ import { createStats } from '@model-gateway/stats';
 import { createTranslator } from '@model-gateway/translator';
 import type { Parts } from './parts.ts';
 import { findWebRoot } from './web-root.ts';
+
+type Listen = NonNullable<EdgeDeps['listen']>;
 
 const single = {
   stats: ({ bus, storage, logger, redactor, metrics, priceOf, catalog, keyring, config }: Parts): Service =>
@@ -78,7 +80,8 @@ const single = {
   'script-runner': ({ bus, config, logger }: Parts): Service => createScriptRunner({ bus, config: config.scriptRunner, logger }),
   'mcp-aggregator': ({ bus, catalog, config, logger, redactor, metrics, outbound }: Parts): Service =>
     createMcpAggregator({ bus, catalog: catalog(), config: config.mcp, logger, redactor, metrics, outbound: outbound() }),
-  edge: (parts: Parts): Edge => {
+  /** `listen`: how its server gets connections, where it does not listen itself. */
+  edge: (parts: Parts, listen?: Listen): Edge => {
     const { bus, catalog, config, logger, metrics, tracer, state, priceOf, pressure } = parts;
     return createEdge({
       bus,
@@ -91,13 +94,14 @@ const single = {
       priceOf,
       pressure: pressure(),
       processHealth: () => parts.processHealth(),
+      ...(listen && { listen }),
     });
   },
 } as const;
 
 /** Edge, router and translator; the router first, and the edge last, so that who is called starts before its callers and stops after them. */
-export function createDataPlane(parts: Parts): Service & Pick<Edge, 'port'> {
-  const edge = single.edge(parts);
+export function createDataPlane(parts: Parts, listen?: Listen): Service & Pick<Edge, 'port'> {
+  const edge = single.edge(parts, listen);
   const together = compose([single.router(parts), single.translator(parts), edge], { logger: parts.logger });
   return {
     ...together,
@@ -108,7 +112,7 @@ export function createDataPlane(parts: Parts): Service & Pick<Edge, 'port'> {
   };
 }
 
-export const serviceFactories = { ...single, 'data-plane': createDataPlane } as const;
+export const serviceFactories = { ...single, 'data-plane': (parts: Parts) => createDataPlane(parts) } as const;
 
 export type ServiceName = keyof typeof serviceFactories;
 export const serviceNames = Object.keys(serviceFactories) as ServiceName[];

@@ -8,3 +8,5 @@ export { WholeMessages } from './kit/whole-messages.ts';
 export { createMemoryBus, type MemoryBusOptions } from './memory/memory-bus.ts';
 export { describeNatsServer, passwordVariable } from './nats/describe-server.ts';
 export { connectNatsBus, type NatsBusOptions } from './nats/nats-bus.ts';
+export { createHubBus, type HubBus, type HubBusOptions } from './socket/hub-bus.ts';
+export { connectSocketBus, type SocketBusOptions } from './socket/socket-bus.ts';

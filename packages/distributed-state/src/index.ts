@@ -6,5 +6,8 @@ export { BudgetReservations, type ReservationResult, type WaitOptions } from './
 export type { StateLogger } from './logger.ts';
 export { MemoryState, type MemoryStateOptions } from './memory/memory-state.ts';
 export { Permits } from './permits.ts';
-export { RedisState, type RedisStateOptions } from './redis/redis-state.ts';
+export { LeaseKeeper } from './process/lease-keeper.ts';
+export { ProcessLink, type ProcessLinkOptions } from './process/process-link.ts';
+export { LeasedState, type LeasedStateOptions, RedisState, type RedisStateOptions } from './redis/redis-state.ts';
 export { leaseMs, type MaybePromise, renewMs, type SharedState, type StateStatus, type TakeAsk } from './state.ts';
+export type { StateLink } from './state-link.ts';

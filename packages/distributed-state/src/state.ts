@@ -16,8 +16,8 @@ export interface TakeAsk {
 
 /** Where the counters are kept now, for health reports and the console. */
 export interface StateStatus {
-  backend: 'memory' | 'redis';
-  /** Limits are kept by this process alone, at its share of them, because Redis does not answer. */
+  backend: 'memory' | 'redis' | 'process';
+  /** Limits are kept by this process alone, at its share of them, because Redis, or the process that keeps them, does not answer. */
   degraded: boolean;
   /** Milliseconds since the epoch at which it began. */
   degradedSince: number | null;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { capOf, type GateLimits } from '@model-gateway/limits';
 import { type RedisServer, redisAvailable, startRedisServer } from '../../../tests/support/redis-server.ts';
-import { BudgetReservations, MemoryState, Permits, RedisState, type SharedState } from '../src/index.ts';
+import { BudgetReservations, LeasedState, LeaseKeeper, MemoryState, Permits, ProcessLink, RedisState, type SharedState } from '../src/index.ts';
 import { RedisLink } from '../src/redis/link.ts';
 import { laterMillisecond, nothingFor, until, windowBegins } from './support.ts';
 
@@ -16,14 +16,29 @@ const run = Math.random().toString(36).slice(2);
 let count = 0;
 const scope = () => `${run} näme {x}:${count++}`;
 
-const engines = ['memory', ...(redisAvailable('shared state') ? ['redis'] : [])];
+const engines = ['memory', 'process', ...(redisAvailable('shared state') ? ['redis'] : [])];
 
 describe.each(engines)('%s', (engine) => {
   let server: RedisServer | undefined;
+  const keeper = new LeaseKeeper();
   let one: SharedState;
 
   const open = async (holder: string, options: { leaseMs?: number; renewMs?: number } = {}): Promise<SharedState> => {
-    if (!server) return new MemoryState({ holder });
+    if (engine === 'memory') return new MemoryState({ holder });
+    if (!server) {
+      // As over a bus: later, and as copies.
+      const ask = async (call: object) => structuredClone(keeper.run(structuredClone(call) as Parameters<LeaseKeeper['run']>[0]));
+      const leased = new LeasedState({
+        link: new ProcessLink({ ask, logger: silent }),
+        backend: 'process',
+        holder,
+        logger: silent,
+        replicas: () => 1,
+        ...options,
+      });
+      await leased.start();
+      return leased;
+    }
     const state = new RedisState({ url: server.url, holder, logger: silent, replicas: () => 1, commandMs, ...options });
     await state.start();
     expect(state.status().degraded).toBe(false);
@@ -241,14 +256,15 @@ describe.each(engines)('%s', (engine) => {
     await two.close();
   });
 
-  test('a charge that Redis did not receive is sent with the next one, once, unless the rows have reported it', async () => {
+  test('a charge that was lost on its way is sent with the next one, once, unless the rows have reported it', async () => {
     const name = scope();
     const lossy = await open('lossy');
-    const { run } = RedisLink.prototype;
+    const link: { run: (...call: never[]) => Promise<number[]> } = engine === 'redis' ? RedisLink.prototype : ProcessLink.prototype;
+    const { run } = link;
     const losing = (work: () => void): void => {
-      RedisLink.prototype.run = async () => [];
+      link.run = async () => [];
       work();
-      RedisLink.prototype.run = run;
+      link.run = run;
     };
     // Charges are sent without waiting for an answer, and the check uses another connection.
     const settles = async (wanted: number) => {
@@ -271,8 +287,7 @@ describe.each(engines)('%s', (engine) => {
 
   test('a process that died: its permits and reservations come back, those of the living stay', async () => {
     const name = scope();
-    const dead = new RedisState({ url: server!.url, holder: 'dead', logger: silent, replicas: () => 1, commandMs, leaseMs: 1500, renewMs: 3_600_000 });
-    await dead.start();
+    const dead = await open('dead', { leaseMs: 1500, renewMs: 3_600_000 });
     const alive = await open('alive', { leaseMs: 20_000, renewMs: 100 });
     // The permits last: when their lease has ended, so has the other.
     await dead.reserve(name, { limit: 100, held: 0, amounts: [100] });
@@ -284,6 +299,8 @@ describe.each(engines)('%s', (engine) => {
     await alive.close();
     await dead.close();
   });
+
+  if (engine === 'process') return;
 
   test('flushed under our feet: what is held is known again with the next renewal', async () => {
     const state = await open('flushed', { leaseMs: 20_000, renewMs: 50 });

@@ -92,7 +92,7 @@ export function watchPressure({ memoryBytes, lagMs, logger, metrics }: PressureO
 }
 
 /** Of the container, else of the machine. */
-function grantedBytes(): number {
+export function grantedBytes(): number {
   const constrained = process.constrainedMemory();
   const total = totalmem();
   return constrained > 0 && constrained < total ? constrained : total;

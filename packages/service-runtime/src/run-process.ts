@@ -20,6 +20,8 @@ export interface RunProcessOptions {
   lameDuckMs?: number;
   /** Cap on `service.stop()`. Default 30,000 ms. */
   stopMs?: number;
+  /** What SIGHUP does instead of draining. */
+  onHangUp?: () => void;
   /** Called once when draining begins, with the signal's name. */
   onSignal?: (signal: string) => void;
   /** Called after the service stopped, before the exit (probe server, telemetry). Counts against the cap. */
@@ -62,7 +64,7 @@ async function within<T>(work: Promise<T>, ms: number): Promise<T | 'late'> {
  * stop failed or was late). A second signal, more than a second later, exits at once. An uncaught exception or unhandled rejection is logged and exits 1: state after a defect cannot be trusted.
  */
 export async function runProcess(options: RunProcessOptions): Promise<RunningProcess> {
-  const { service, logger, lameDuckMs = 2000, stopMs = 30_000, onSignal, onStopped, host = process as unknown as ProcessHost } = options;
+  const { service, logger, lameDuckMs = 2000, stopMs = 30_000, onSignal, onHangUp, onStopped, host = process as unknown as ProcessHost } = options;
   let leaving: Promise<number> | undefined;
   let running = false;
   let signalledAt = 0;
@@ -121,7 +123,7 @@ export async function runProcess(options: RunProcessOptions): Promise<RunningPro
   const listeners: Record<string, (...args: never[]) => void> = {
     SIGTERM: () => signalled('SIGTERM'),
     SIGINT: () => signalled('SIGINT'),
-    SIGHUP: () => signalled('SIGHUP'),
+    SIGHUP: () => (onHangUp && leaving === undefined ? onHangUp() : signalled('SIGHUP')),
     // The end of the parent is not a second request to stop: it follows the signal that ended the parent.
     disconnect: () => void stop('the parent process is gone'),
     uncaughtException: crashed('uncaughtException') as (...args: never[]) => void,

@@ -1,4 +1,5 @@
 /** The only public listener: authenticates and admits requests, hands them to a translator, and writes replies. */
+import type { Server } from 'node:http';
 import { type Bus, type Disposable, serveGather } from '@model-gateway/bus';
 import type { CatalogWatcher } from '@model-gateway/catalog';
 import { DenseSet } from '@model-gateway/collections';
@@ -42,6 +43,8 @@ export interface EdgeDeps {
   pressure: Pressure;
   /** Absent: no request is traced. */
   tracer?: Tracer | undefined;
+  /** How the server gets its connections, and the port at which callers make them. Absent: it listens itself. */
+  listen?: (server: Server) => Promise<number>;
   /** What the probe says of the process that this edge is a part of. Absent: the edge is all of it. */
   processHealth?: () => Health;
 }
@@ -110,7 +113,7 @@ export function createEdge(deps: EdgeDeps): Edge {
         streams.serve(bus),
         bus.listen('router.outcome', ({ outcomes }) => context.plans.onOutcomes(outcomes)),
       );
-      port = await listen(server, { host: config.host, port: config.port, setting: 'PORT' });
+      port = await (deps.listen?.(server) ?? listen(server, { host: config.host, port: config.port, setting: 'PORT' }));
       // Accepting may fail for want of file descriptors: that costs a connection, not the process.
       server.on('error', (error) => logger.error({ error }, 'a connection could not be accepted'));
       logger.info({ host: config.host, port }, 'listening');
@@ -143,7 +146,8 @@ async function closeServer(
   { drainMs, finished }: { drainMs: number; finished: () => Promise<void> },
 ): Promise<void> {
   // Also what has no connection of its own: it has the same time to end.
-  const closed = Promise.all([new Promise<void>((resolve) => server.close(() => resolve())), finished()]);
+  // Connections that were handed over are not counted by Node.
+  const closed = Promise.all([new Promise<void>((resolve) => server.close(() => resolve())), server.connectionsEnded(), finished()]);
   server.closeIdleConnections();
   sockets.forEach((socket) => socket.drain());
   // A request that is on its way in still gets its answer, and who was refused may read it.

@@ -5,9 +5,22 @@ import type { Parts } from '../parts.ts';
 /** Beyond the drain's own time, for what is flushed and closed after it. */
 const stopGraceMs = 5000;
 
-export async function runService(service: Service, parts: Parts): Promise<void> {
-  const { config, logger, metrics } = parts;
-  const { probePort } = config.process;
+/** How a process differs from one by itself. */
+export interface RunOptions {
+  /** false: another process answers the probes. */
+  probes?: boolean;
+  /** What `/metrics` shows. Default: this process's. */
+  metrics?: { text(): Promise<string> };
+  /** What SIGHUP does instead of draining. */
+  onHangUp?(): void;
+  /** For processes that this one waits for when it ends. */
+  extraStopMs?: number;
+}
+
+export async function runService(service: Service, parts: Parts, options: RunOptions = {}): Promise<void> {
+  const { config, logger } = parts;
+  const metrics = options.metrics ?? parts.metrics;
+  const probePort = options.probes === false ? null : config.process.probePort;
   const health = (): ReturnType<Service['health']> => running?.health() ?? service.health();
   parts.processHealth = health;
   const probes = probePort === null ? null : createProbeServer({ port: probePort, host: config.edge.host, health, metrics });
@@ -18,7 +31,8 @@ export async function runService(service: Service, parts: Parts): Promise<void> 
     service,
     logger,
     lameDuckMs: config.edge.lameDuckMs,
-    stopMs: config.edge.drainMs + stopGraceMs,
+    stopMs: config.edge.drainMs + stopGraceMs + (options.extraStopMs ?? 0),
+    ...(options.onHangUp && { onHangUp: () => options.onHangUp?.() }),
     onStopped: async () => {
       await parts.close();
       await probes?.stop();

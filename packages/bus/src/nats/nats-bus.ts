@@ -16,13 +16,13 @@ import type {
   StreamCall,
   StreamHandlers,
 } from '../bus.ts';
+import { Clock } from '../kit/clock.ts';
 import { InFlight } from '../kit/in-flight.ts';
 import { defaultAskDeadlineMs, eventBatchItems, eventBatchWaitMs, frameCap, gatheredBodiesCap, outboxBytesCap, outboxItemsCap } from '../kit/limits.ts';
 import { type BusLogger, plainLogger } from '../kit/logger.ts';
 import { MessageReader } from '../kit/message-reader.ts';
 import { settlesWithin } from '../kit/settle-within.ts';
 import { Asks, payloadCap } from './asks.ts';
-import { Clock } from './clock.ts';
 import { ServerConnection } from './connection.ts';
 import { EventConsumer } from './event-consumer.ts';
 import { EventOutbox } from './event-outbox.ts';

@@ -1,8 +1,9 @@
 /** What one process says of its limits; the status gathers these. Figures of shared scopes are the same at all who share them. */
 
 export interface StatePart {
-  backend: 'memory' | 'redis';
-  /** Redis is lost: limits are kept by this process alone, by its share. */
+  /** `process`: in the first process of a gateway with several workers. */
+  backend: 'memory' | 'redis' | 'process';
+  /** Redis, or that process, is lost: limits are kept by this process alone, by its share. */
   degraded: boolean;
   /** Milliseconds since the epoch. */
   degraded_since: number | null;

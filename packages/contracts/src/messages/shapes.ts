@@ -39,6 +39,10 @@ export const askShapes = {
     }),
     reply: z.looseObject({ tasks: z.array(z.looseObject({ facts: part.anything, status: part.text, reply: z.string().nullable() })).max(100) }),
   },
+  'limits.run': {
+    request: z.looseObject({ rule: part.text, scope: part.text, values: z.array(z.union([z.string(), z.number()])) }),
+    reply: z.looseObject({ numbers: z.array(z.number()) }),
+  },
   'catalog.revision': { request: part.anything, reply: z.looseObject({ revision: part.whole }) },
   'catalog.scripts': { request: part.anything, reply: z.looseObject({ scripts: part.whole }) },
   'catalog.mcp-tools': {

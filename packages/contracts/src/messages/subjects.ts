@@ -29,6 +29,8 @@ export interface AskSubjects {
    * begun since then hold, which an earlier version does not say.
    */
   'stats.spent': { request: { owners: SpendOwner[] }; reply: { micros: number[]; tasks?: number[] } };
+  /** Limits that several processes of one machine share: one rule, over one scope. Numbers as the rules give them; only between these processes. */
+  'limits.run': { request: { rule: string; scope: string; values: (string | number)[] }; reply: { numbers: number[] } };
   /** The store of upstreams' tasks. */
   'stats.tasks': { request: TasksCall; reply: TasksAnswer };
   /** The current revision of the configuration: a cheap poll that repairs lost change events. */

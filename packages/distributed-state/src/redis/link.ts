@@ -1,6 +1,7 @@
 /** The connection to Redis: scripts with a short time-out, and one flag for whether it can be asked now. */
 import { Redis } from 'ioredis';
 import type { StateLogger } from '../logger.ts';
+import type { StateLink } from '../state-link.ts';
 import { type ScriptName, scripts } from './scripts.ts';
 
 /** The Redis server, and time-outs in ms. */
@@ -22,7 +23,7 @@ export const keyOf = (kind: string, scope: string): string => `${namespace}:${ki
 
 export class LinkLost extends Error {}
 
-export class RedisLink {
+export class RedisLink implements StateLink {
   readonly #redis: Redis & Scripted;
   readonly #logger: StateLogger;
   readonly #commandMs: number;

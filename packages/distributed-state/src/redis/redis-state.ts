@@ -1,23 +1,30 @@
-/** State in Redis; while Redis is away, in this process, limited to its share of each limit. */
+/** State that another place keeps (Redis, or a process of this machine); while that is away, in this process, limited to its share of each limit. */
 
 import { type GateLimits, type Hit, pollMs, type Reserved, shareOf, type Taken, type WindowLimit } from '@model-gateway/limits';
 import { boundedMap } from '../bounded-map.ts';
 import type { StateLogger } from '../logger.ts';
 import { MemoryState } from '../memory/memory-state.ts';
 import { leaseMs, renewMs, type SharedState, type StateStatus, type TakeAsk } from '../state.ts';
+import type { StateLink } from '../state-link.ts';
 import { keyOf, RedisLink } from './link.ts';
 import type { ScriptName } from './scripts.ts';
 
-/** The Redis server, this process's name in it, and times in ms (tests shorten them). */
-export interface RedisStateOptions {
-  url: string;
+/** Where the state is kept, this process's name there, and times in ms (tests shorten them). */
+export interface LeasedStateOptions {
+  link: StateLink;
+  backend: 'redis' | 'process';
   holder: string;
   logger: StateLogger;
   /** How many processes share the limits, as far as known; at least 1. */
   replicas(): number;
-  commandMs?: number;
   renewMs?: number;
   leaseMs?: number;
+}
+
+/** The Redis server, and what it takes. */
+export interface RedisStateOptions extends Omit<LeasedStateOptions, 'link' | 'backend'> {
+  url: string;
+  commandMs?: number;
 }
 
 type Argument = string | number;
@@ -38,11 +45,11 @@ const gateArguments = ({ rpm, tpm, maxConcurrency, intervalMs, initialPercent }:
   initialPercent,
 ];
 
-export class RedisState implements SharedState {
+export class LeasedState implements SharedState {
   readonly holder: string;
-  readonly #link: RedisLink;
+  readonly #link: StateLink;
   readonly #share: MemoryState;
-  readonly #options: RedisStateOptions;
+  readonly #options: LeasedStateOptions;
   readonly #leaseMs: number;
   /** Everything this process holds, renewed in one go. */
   readonly #permits = new Map<string, { limits: GateLimits; held: number }>();
@@ -57,12 +64,12 @@ export class RedisState implements SharedState {
   #starting: Promise<void> | undefined;
   #degradedSince: number | null = Date.now();
 
-  constructor(options: RedisStateOptions) {
+  constructor(options: LeasedStateOptions) {
     this.holder = options.holder;
     this.#options = options;
     this.#leaseMs = options.leaseMs ?? leaseMs;
     this.#share = new MemoryState({ holder: options.holder });
-    this.#link = new RedisLink(options);
+    this.#link = options.link;
     this.#link.onChange((up) => {
       this.#degradedSince = up ? null : Date.now();
       this.#refused.clear();
@@ -201,7 +208,7 @@ export class RedisState implements SharedState {
   }
 
   status(): StateStatus {
-    return { backend: 'redis', degraded: !this.#link.up, degradedSince: this.#degradedSince };
+    return { backend: this.#options.backend, degraded: !this.#link.up, degradedSince: this.#degradedSince };
   }
 
   /** Releases what this process holds, so that others need not wait for its leases to expire. */
@@ -259,5 +266,12 @@ export class RedisState implements SharedState {
 
   #refuse(scope: string, limit: WindowLimit, used: number, retryMs: number): void {
     this.#refused.set(scope, { until: performance.now() + retryMs, used, limit });
+  }
+}
+
+/** Leased from a Redis server. */
+export class RedisState extends LeasedState {
+  constructor({ url, commandMs, ...options }: RedisStateOptions) {
+    super({ ...options, backend: 'redis', link: new RedisLink({ url, logger: options.logger, ...(commandMs !== undefined && { commandMs }) }) });
   }
 }

@@ -21,7 +21,7 @@ export interface GateStatus extends Usage {
 /** The use of all limits, summed over the processes that answered. */
 export interface LimitStatus {
   /** `redis`: counted together; `memory`: each process counts for itself, and limits hold for each. */
-  backend: 'memory' | 'redis' | null;
+  backend: 'memory' | 'redis' | 'process' | null;
   degraded: boolean;
   global: Usage & { limit: number | null };
   streams: Usage & { limit: number | null };
@@ -102,7 +102,7 @@ function usageOfGate(scope: string, limit: RateLimit, parts: readonly Translator
 
 /** Those who share a store say the same figure each; those who count for themselves are added up. */
 const together = (shared: boolean, known: number, more: number): number => (shared ? Math.max(known, more) : known + more);
-const isShared = ({ state }: EdgeLimits): boolean => state.backend === 'redis' && !state.degraded;
+const isShared = ({ state }: EdgeLimits): boolean => state.backend !== 'memory' && !state.degraded;
 
 function countersOf(parts: readonly EdgeLimits[], kind: 'keys' | 'ips'): (CounterPart & Usage)[] {
   const found = new Map<string, CounterPart & Usage>();

@@ -44,6 +44,7 @@ export class Connections {
   readonly #logger: Logger;
   readonly #refused: { total: Count; address: Count };
   #reportedAt = Number.NEGATIVE_INFINITY;
+  #ended: (() => void) | null = null;
 
   constructor(limits: ConnectionLimits, logger: Logger, metrics: Metrics) {
     this.#limits = limits;
@@ -69,6 +70,11 @@ export class Connections {
   /** Closes connections on which no request came yet: Node counts these as busy, so they would hold a drain to its end. */
   closeSilent(): void {
     for (const [socket, { silent }] of this.#open) if (silent) socket.destroy();
+  }
+
+  /** Resolves when the last one is closed. For the drain, once. */
+  ended(): Promise<void> {
+    return this.#open.size === 0 ? Promise.resolve() : new Promise((resolve) => (this.#ended = resolve));
   }
 
   /** Looks at all bodies under way, `elapsedMs` after the last look. */
@@ -120,6 +126,7 @@ export class Connections {
   #leave(socket: Socket): void {
     const address = this.#open.get(socket)?.address;
     this.#open.delete(socket);
+    if (this.#open.size === 0) this.#ended?.();
     if (address == null) return;
     const left = (this.#byAddress.get(address) ?? 1) - 1;
     if (left === 0) this.#byAddress.delete(address);

@@ -11,6 +11,8 @@ import { Connections } from './connections.ts';
 export interface GatewayServer extends Server {
   /** Closes connections on which no request came yet (`closeIdleConnections` leaves them). */
   closeSilentConnections(): void;
+  /** Resolves once, when callers have no connection any more. */
+  connectionsEnded(): Promise<void>;
 }
 
 /** Longer than the idle time-out of usual load balancers (60 s), so that they close first. */
@@ -50,5 +52,5 @@ export function createHttpServer(config: EdgeConfig, listener: RequestListener, 
   );
   connections.watch(server);
   server.on('clientError', answerBroken);
-  return Object.assign(server, { closeSilentConnections: () => connections.closeSilent() });
+  return Object.assign(server, { closeSilentConnections: () => connections.closeSilent(), connectionsEnded: () => connections.ended() });
 }

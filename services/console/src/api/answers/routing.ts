@@ -135,7 +135,7 @@ const counter = z.strictObject({ ...usage, name: text, limit: number, window_sec
 const gate = z.strictObject({ ...usage, name: text, limit: rateLimitSchema, rpm_left: maybeNumber, tpm_left: maybeNumber });
 export const limitStatus = z.strictObject({
   /** `redis`: counted together; `memory`: limits hold for each process. null: none answered. */
-  backend: z.enum(['memory', 'redis']).nullable(),
+  backend: z.enum(['memory', 'redis', 'process']).nullable(),
   degraded: z.boolean(),
   global: cap,
   streams: cap,

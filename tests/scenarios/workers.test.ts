@@ -1,0 +1,113 @@
+/** `up --workers 2`: limits, budgets and rows as one gateway has them, and what becomes of callers when a worker dies, hangs or is renewed. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
+import { Callers, clientNames, onEach, scriptedModels, textOf, words } from '../support/callers.ts';
+import { startGateway, type TestGateway, until, workerCount } from '../support/gateway.ts';
+import { expectProperEnd } from '../support/proper-end.ts';
+
+const short = 'text:40+slow:50';
+const long = 'text:100+slow:50';
+
+let upstream: FakeUpstream;
+let gateway: TestGateway;
+let callers: Callers;
+
+/** Of the workers that run now. */
+async function workerPids(): Promise<number[]> {
+  const { stdout } = await promisify(execFile)('pgrep', ['-P', `${gateway.processes['gateway']!.pid}`]).catch(() => ({ stdout: '' }));
+  return stdout.trim().split('\n').filter(Boolean).map(Number);
+}
+/** Ready ones, by what the first process says. */
+const whole = (without: readonly number[] = []) =>
+  until(
+    async () => {
+      const pids = await workerPids();
+      const probe = gateway.processes['gateway']!.ports[1];
+      const body = (await (await fetch(`http://127.0.0.1:${probe}/readyz`)).json()) as { notes?: string[] };
+      return pids.length === workerCount && !pids.some((pid) => without.includes(pid)) && !body.notes?.some((note) => note.startsWith('workers:'));
+    },
+    'as many workers as there should be',
+    60_000,
+  );
+
+beforeAll(async () => {
+  upstream = await startFakeUpstream();
+  gateway = await startGateway({ arrangement: 'workers', toml: { server: { lame_duck_seconds: 0.3, drain_seconds: 20 } } });
+  await gateway.configure(scriptedModels(upstream.url, [short, long, 'ok']));
+  callers = new Callers(gateway);
+  await callers.untilServed('alpha ok', 60_000);
+});
+afterAll(async () => {
+  callers.close();
+  await gateway.stop();
+  await upstream.close();
+});
+
+const ask = (key: string, model = 'alpha ok') =>
+  fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', connection: 'close' },
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }] }),
+  });
+const made = async (name: string, more: object): Promise<string> => {
+  const { status, body } = await gateway.console('POST', '/access-keys', { name, group: 'everyone', ...more });
+  expect(status).toBe(201);
+  await gateway.settle();
+  return body.key as string;
+};
+
+test('both workers serve, and the console, its probes and its metrics are those of one gateway', async () => {
+  for (let at = 0; at < 10; at++) expect((await ask(gateway.key)).status).toBe(200);
+  const text = await gateway.processes['gateway']!.metrics();
+  const served = [...text.matchAll(/^gateway_requests_total\{process="(worker-\d+)".*status="200"\} (\d+)$/gm)];
+  expect(new Set(served.map(([, name]) => name)).size).toBe(workerCount);
+  // Once each, whatever the number of processes.
+  expect(text.match(/^# TYPE gateway_requests_total /gm)).toHaveLength(1);
+});
+
+test('a limit of requests a minute is exact, whichever worker they come to', async () => {
+  const key = await made('limited', { rate_limit: { rpm: 20, window_secs: 3600 } });
+  const statuses = await Promise.all(Array.from({ length: 60 }, async () => (await ask(key)).status));
+  expect(statuses.filter((status) => status === 200)).toHaveLength(20);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(40);
+});
+
+describe('workers that end', () => {
+  test('SIGHUP under 50 streams: every worker is another, and no stream ends badly', async () => {
+    const before = await workerPids();
+    const streams = await callers.streams(50, onEach(long));
+    process.kill(gateway.processes['gateway']!.pid!, 'SIGHUP');
+    await Promise.all(streams.map((one) => one.done));
+    for (const one of streams) {
+      expectProperEnd(one, false);
+      expect(textOf(one)).toBe(words(100));
+    }
+    await whole(before);
+    await callers.checkRows();
+  });
+
+  test.each(['SIGKILL', 'SIGSTOP'] as const)('%s of a worker under streams: those of the other go on, newcomers are served, it is replaced', async (signal) => {
+    const before = await workerPids();
+    const streams = await callers.streams(20, onEach(short));
+    process.kill(before[0]!, signal);
+    const newcomers = await Promise.all(
+      Array.from({ length: 8 }, () => callers.ask(clientNames[0]!, onEach('ok')[0]!, { stream: false, ownConnection: true }).done),
+    );
+    expect(newcomers.map(({ status }) => status)).toEqual(newcomers.map(() => 200));
+    await Promise.all(streams.map((one) => one.done));
+    const good = streams.filter((one) => one.ending !== 'broken');
+    for (const one of good) {
+      expectProperEnd(one, false);
+      expect(textOf(one)).toBe(words(40));
+    }
+    // Those of the other worker, at least.
+    expect(good.length).toBeGreaterThanOrEqual(5);
+    await whole([before[0]!]);
+    const rows = await gateway.rows();
+    expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
+    // What it held of limits is free again: the next test of them would find it.
+    expect((await ask(gateway.key)).status).toBe(200);
+  });
+});
