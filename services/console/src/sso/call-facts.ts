@@ -1,4 +1,4 @@
-/** What goes along with a credential's token on every call: flags that the vendor expects with it, the account that pays, how it is carried. */
+/** What accompanies a credential's token on every call: flags that the vendor expects with it, the account that pays, how it is carried. */
 import type { SsoAccess } from '@model-gateway/contracts';
 import { loginProfiles } from '@model-gateway/protocols/login';
 import type { SsoCredential } from '@model-gateway/storage';

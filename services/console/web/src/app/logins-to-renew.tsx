@@ -4,12 +4,12 @@ import { lazy, Suspense } from 'react';
 import { type Page, useList } from '../api/resources.ts';
 
 const refreshMs = 30_000;
-const most = 100;
+const pageSize = 100;
 
 const LoginBanner = lazy(() => import('./login-banner.tsx').then((part) => ({ default: part.LoginBanner })));
 
 export function LoginsToRenew() {
-  const { data } = useList<SsoCredential>('sso-credentials', { page_size: most, sort: 'name' }, { refetchInterval: refreshMs });
+  const { data } = useList<SsoCredential>('sso-credentials', { page_size: pageSize, sort: 'name' }, { refetchInterval: refreshMs });
   const names = namesOf(data);
   if (names.length === 0) return null;
   return (

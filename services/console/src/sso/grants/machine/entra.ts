@@ -34,7 +34,7 @@ function required(settings: LoginSettings, name: string): string {
 }
 
 /** The application says who it is by its fields: what proves it is one more of them. */
-async function ofApplication({ settings, now }: GrantContext, fetch: TokenFetch, proof: Record<string, string>): Promise<IssuedTokens> {
+async function ofApplication({ settings, now }: GrantContext, fetch: TokenFetch, authentication: Record<string, string>): Promise<IssuedTokens> {
   const tenant = required(settings, 'tenant_id');
   const clientId = required(settings, 'client_id');
   const url = settings['token_url'] ?? '';
@@ -43,7 +43,7 @@ async function ofApplication({ settings, now }: GrantContext, fetch: TokenFetch,
   configuration[client.customFetch] = fetch as client.CustomFetch;
   // Which addresses may be http is decided by what sends the call.
   if (url.startsWith('http:')) client.allowInsecureRequests(configuration);
-  const tokens = await byLibrary('Microsoft Entra', () => client.clientCredentialsGrant(configuration, { scope: settings['scopes'] ?? '', ...proof }));
+  const tokens = await byLibrary('Microsoft Entra', () => client.clientCredentialsGrant(configuration, { scope: settings['scopes'] ?? '', ...authentication }));
   return { ...readTokens(tokens as unknown as Record<string, unknown>, now()), account: `${tenant}/${clientId}` };
 }
 

@@ -71,7 +71,7 @@ function clientOf(key: Json, { library, scopes, transporter }: Making): AuthClie
   return new library.JWT({ email, key: privateKey, ...(typeof keyId === 'string' && { keyId }), scopes, transporter });
 }
 
-/** A workload identity whose token stands in a file. */
+/** A workload identity whose token is kept in a file. */
 function poolClient(key: Json, { library, scopes, transporter }: Making): AuthClient {
   const { file, format } = (key['credential_source'] ?? {}) as { file?: unknown; format?: { type?: unknown } };
   if (typeof file !== 'string' || (format?.type ?? 'text') !== 'text')
