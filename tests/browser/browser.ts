@@ -25,7 +25,11 @@ export function browserAvailable(suite: string): boolean {
 /** Builds the application when its sources changed: gateways that start afterwards serve it. */
 export const buildConsole = (): void => void execFileSync(process.execPath, [join(root, 'scripts/build-web.mjs')], { stdio: 'inherit' });
 
-export const launchBrowser = (): Promise<Browser> => chromium.launch({ executablePath: executable, args: ['--no-sandbox'], timeout: prepareMs / 2 });
+/** `microphone`: one that hums, which pages may use unasked. */
+export const launchBrowser = ({ microphone = false } = {}): Promise<Browser> => {
+  const fakes = microphone ? ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream', '--autoplay-policy=no-user-gesture-required'] : [];
+  return chromium.launch({ executablePath: executable, args: ['--no-sandbox', ...fakes], timeout: prepareMs / 2 });
+};
 
 export interface Visit {
   /** Of the gateway. */

@@ -50,7 +50,7 @@ const errorEvent = (code: string, message: string, eventId: unknown = null) => (
 });
 
 /**
- * Model ids: `fixture/<case>` replays; `turns/<case>` does so response by response, for clients with frames of their own; `talk` speaks with events of the vendor's; `echo` sends back what comes; `close:<code>:<reason>` closes at the
+ * Model ids: `fixture/<case>` replays; `turns/<case>` does so response by response, for clients with frames of their own; `talk` speaks with events of the vendor's; `speak` does so with sound, when it is asked to alone; `echo` sends back what comes; `close:<code>:<reason>` closes at the
  * word `now`, `closed-first:<code>` before the first frame, `error-first:<code>` after an error; `status:<n>` refuses the handshake, `reset` breaks it off, `silent` never begins;
  * `flood:<frames>:<bytes>` sends that much at once. A key that holds `bad` is refused with 401.
  */
@@ -155,6 +155,9 @@ function replay(session: RealtimeSession, socket: WebSocket, frames: readonly Re
   goOn();
 }
 
+/** A tenth of a second of 16-bit samples at 24 kHz. */
+const tone = Buffer.from(Int16Array.from({ length: 2400 }, (_, at) => 8000 * Math.sin(at / 10)).buffer).toString('base64');
+
 const known = new Set([
   'session.update',
   'conversation.item.create',
@@ -196,6 +199,7 @@ function talk(session: RealtimeSession, socket: WebSocket, model: string, send: 
     active = `resp_${++count}`;
     send({ type: 'response.created', event_id: `c${count}`, response: { id: active, status: 'in_progress' } });
     send({ type: 'response.output_text.delta', response_id: active, delta: 'words' });
+    if (model === 'speak') send({ type: 'response.output_audio.delta', response_id: active, delta: tone });
     if (instructions === 'fail') end('failed');
     else if (instructions !== 'wait') end('completed');
   };
@@ -215,7 +219,7 @@ function talk(session: RealtimeSession, socket: WebSocket, model: string, send: 
       return send({ type: 'session.updated', event_id: 'u', session: { ...update, model } });
     }
     if (type === 'response.cancel') return active === null ? refuse('response_cancel_not_active', 'Nothing runs.', eventId) : end('cancelled');
-    if (type === 'input_audio_buffer.commit') return respond(undefined);
+    if (type === 'input_audio_buffer.commit') return model === 'speak' ? send({ type: 'input_audio_buffer.committed', item_id: 'i' }) : respond(undefined);
     if (type !== 'response.create') return;
     if (active !== null) return refuse('conversation_already_has_active_response', 'One is running.', eventId);
     respond((event['response'] as Record<string, unknown> | undefined)?.['instructions']);

@@ -45,20 +45,30 @@ export const startSplitStored: StartTarget = (upstream, scratch) => startService
 export interface BareGateway {
   base: string;
   secret: string;
+  /** Of all of its processes, the bus among them. */
+  pids: number[];
   stop(): Promise<void>;
 }
 
 /** `split`: the services that a call at `/mcp` passes, on NATS; otherwise one process. */
-export async function startForTools(split: boolean, scratch: string): Promise<BareGateway> {
+export const startForTools = (split: boolean, scratch: string): Promise<BareGateway> =>
+  startBare(split ? ['console', 'stats', 'edge', 'mcp-aggregator'] : null, scratch);
+
+/** `split`: all but the one of tools, on NATS; otherwise one process. */
+export const startForSessions = (split: boolean, scratch: string): Promise<BareGateway> => startBare(split ? services : null, scratch);
+
+/** `apart`: services on NATS; null: one process. */
+async function startBare(apart: readonly string[] | null, scratch: string): Promise<BareGateway> {
   const { env, base, secret } = await settings(scratch);
   const entry = bundle(join(scratch, '../bundle'));
-  const nats = split ? await startNats(scratch) : undefined;
-  const running = nats ? await startEach(['console', 'stats', 'edge', 'mcp-aggregator'], { ...env, NATS_URL: nats.url }, entry) : [];
+  const nats = apart ? await startNats(scratch) : undefined;
+  const running = nats && apart ? await startEach(apart, { ...env, NATS_URL: nats.url }, entry) : [];
   if (!nats) running.push(startNode([...options, entry, 'up'], { env }));
-  const stop = async (): Promise<void> => void (await Promise.all([...(nats ? [nats.running] : []), ...running].map((one) => one.stop())));
+  const all = [...(nats ? [nats.running] : []), ...running];
+  const stop = async (): Promise<void> => void (await Promise.all(all.map((one) => one.stop())));
   try {
-    await until('the gateway', running, async () => (await fetch(`${base}/readyz`)).ok, 30_000);
-    return { base, secret, stop };
+    await until('the gateway', running, async () => (await fetch(`${base}/readyz`)).ok, 60_000);
+    return { base, secret, pids: all.map(({ pid }) => pid), stop };
   } catch (error) {
     await stop();
     throw error;

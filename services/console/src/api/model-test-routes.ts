@@ -1,5 +1,6 @@
 /** Trying a model: what it can be asked for, and a real call of it. */
 import { modelName, operations } from '@model-gateway/contracts';
+import { realtimePaths } from '@model-gateway/protocols';
 import type { Response } from 'express';
 import { z } from 'zod';
 import type { ConsoleContext } from '../context.ts';
@@ -128,6 +129,8 @@ export const modelTestRoutes = (context: ConsoleContext): Route[] => [
       const items = testedCalls
         .filter(({ operation }) => served.has(operation))
         .map(({ operation, protocol, takesFile }) => ({ operation, client_protocol: protocol.id, takes_file: takesFile }));
+      // Not by a test of one call: the console opens a session, as a client does.
+      if (served.has('realtime')) items.push({ operation: 'realtime', client_protocol: realtimePaths[0]!.protocol.id, takes_file: false });
       response.json({ model, items });
     },
   },

@@ -16,6 +16,7 @@ import { FailureNotice } from './failure-notice.tsx';
 import { wasRepeated } from './log-table.tsx';
 import { Replay } from './replay.tsx';
 import { RequestBodiesSection } from './request-bodies.tsx';
+import { SessionResponses } from './session-responses.tsx';
 import { TurnChainSection } from './turn-chain.tsx';
 
 /** `known`: rows that the page has already; another is asked for. null: nothing is open. */
@@ -65,6 +66,7 @@ function Details({ row, failed }: { row: LogRow; failed: LogDetails | undefined 
       <Timeline row={row} />
       {(went || row.pipeline.length + row.routes.length > 0) && <Way row={row} />}
       <Usage row={row} />
+      {row.kind === 'realtime_session' && <SessionResponses row={row} />}
       {(went || row.losses.length > 0) && <Receipt row={row} />}
       {row.turn_id && <TurnChainSection requestId={row.id} />}
       <RequestBodiesSection

@@ -11,9 +11,11 @@ import { CallPanel } from './call-panel.tsx';
 import { CallTarget } from './call-target.tsx';
 import { ConversationPanel } from './conversation-panel.tsx';
 import { Inspector } from './inspector.tsx';
+import { FrameList } from './realtime/frame-list.tsx';
+import { RealtimePanel } from './realtime/realtime-panel.tsx';
 import type { CallRecord } from './run-call.ts';
 import { ConversationOptions, DialectSelect, defaultSettings, type PlaygroundSettings } from './settings.tsx';
-import { type PlaygroundOperation, useOperations } from './use-operations.ts';
+import { type PlaygroundOperation, session, useOperations } from './use-operations.ts';
 import { usePlayground } from './use-playground.ts';
 import { useStoredRequest } from './use-stored-request.ts';
 
@@ -43,27 +45,47 @@ export function PlaygroundPage() {
   const operations = useOperations(model, names.includes(model));
   const operation = operations.find((one) => one === chosen) ?? operations[0]!;
   const call = playgroundCalls.find((one) => one.operation === operation);
+  const isSession = operation === session;
+  const target = { operation, model, keyName: settings.keyName };
   const obstacle = !isAdmin ? t('adminsOnly') : model === '' ? t('noModel') : null;
 
+  const about = (
+    <Card withBorder>
+      <CallTarget
+        value={target}
+        onChange={({ operation: changed, ...more }) => {
+          if (changed) setChosen(changed);
+          change(more);
+        }}
+        names={names}
+        operations={operations}
+      >
+        {!call && !isSession && <DialectSelect value={settings.dialectId} onChange={(dialectId) => change({ dialectId })} />}
+      </CallTarget>
+      {!call && !isSession && <ConversationOptions value={settings} onChange={change} />}
+    </Card>
+  );
+  if (isSession)
+    return (
+      <Page title={t('title')} hint={t('hint')}>
+        <Stack>
+          {about}
+          <RealtimePanel key={model} model={model} keyName={settings.keyName} obstacle={obstacle}>
+            {(frames) => (
+              <Card withBorder>
+                <FrameList frames={frames} />
+              </Card>
+            )}
+          </RealtimePanel>
+        </Stack>
+      </Page>
+    );
   return (
     <Page title={t('title')} hint={t('hint')}>
       <Grid>
         <Grid.Col span={{ base: 12, md: 7 }}>
           <Stack>
-            <Card withBorder>
-              <CallTarget
-                value={{ operation, model, keyName: settings.keyName }}
-                onChange={({ operation: changed, ...target }) => {
-                  if (changed) setChosen(changed);
-                  change(target);
-                }}
-                names={names}
-                operations={operations}
-              >
-                {!call && <DialectSelect value={settings.dialectId} onChange={(dialectId) => change({ dialectId })} />}
-              </CallTarget>
-              {!call && <ConversationOptions value={settings} onChange={change} />}
-            </Card>
+            {about}
             {call ? (
               <CallPanel key={operation} call={call} model={model} keyName={settings.keyName} obstacle={obstacle} onRecord={setAnswered} />
             ) : (

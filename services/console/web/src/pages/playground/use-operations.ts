@@ -7,7 +7,9 @@ import { call } from '../../api/client.ts';
 export type PlaygroundOperation = ModelOperations['items'][number]['operation'];
 
 export const conversation: PlaygroundOperation = 'generate';
-const all: readonly PlaygroundOperation[] = [conversation, ...playgroundCalls.map(({ operation }) => operation)];
+/** A session over a WebSocket. */
+export const session: PlaygroundOperation = 'realtime';
+const all: readonly PlaygroundOperation[] = [conversation, ...playgroundCalls.map(({ operation }) => operation), session];
 
 /** Those that the playground can show, the usual one first; all of them while nothing is known of the name. */
 export function useOperations(model: string, isKnown: boolean): readonly PlaygroundOperation[] {
