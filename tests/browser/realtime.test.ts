@@ -92,9 +92,8 @@ suite('realtime sessions', () => {
   test('the page of a session shows its responses with what each used and cost', async () => {
     const session = await until(async () => {
       const rows = await gateway.rows();
-      return (
-        rows.filter(({ kind }) => kind === 'realtime_turn').length === 2 && rows.find(({ kind, model }) => kind === 'realtime_session' && model === 'voice')
-      );
+      const found = rows.find(({ kind, model }) => kind === 'realtime_session' && model === 'voice');
+      return rows.filter(({ kind }) => kind === 'realtime_turn').length === 2 ? (found ?? false) : false;
     }, 'the rows');
     await admin.open(`/logs?request=${session.id}`);
     const responses = page.getByRole('table', { name: 'Responses of this session' });

@@ -124,9 +124,12 @@ describe.each(arrangements('realtime-arrangements'))('a %s gateway', (arrangemen
   });
 
   if (arrangement === 'split')
-    test('a translator that dies ends its sessions with 1011', async () => {
+    test('sessions outlive a router, and statistics; a translator that dies ends its sessions with 1011', async () => {
       const talk = await open(gateway.key);
       await until(() => talk.types.length > 0, 'the session');
+      for (const name of ['router', 'stats', 'console']) await gateway.processes[name]!.kill('SIGKILL');
+      await respond(talk, 'say');
+      expect(talk.socket.readyState).toBe(WebSocket.OPEN);
       const killed = Date.now();
       await gateway.processes['translator']!.kill('SIGKILL');
       const { code, at } = await talk.closed;
