@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { type FakeRealtime, startFakeRealtime } from '../fake-upstream/index.ts';
-import { startGateway, type TestGateway, until } from '../support/gateway.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { until } from '../support/in-process.ts';
 import { browserAvailable, buildConsole, choose, launchBrowser, prepareMs, seriousFaults, type Visitor, visit } from './browser.ts';
 
 const suite = browserAvailable('Realtime sessions in a browser') ? describe : describe.skip;
