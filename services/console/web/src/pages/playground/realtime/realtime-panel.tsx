@@ -94,7 +94,7 @@ export function RealtimePanel({ model, keyName, obstacle, children }: Props) {
               <Badge variant="light" tt="none" color={isOpen ? 'green' : 'gray'}>
                 {t(`realtime.state.${shown.state}`)}
               </Badge>
-              {shown.heardSeconds > 0 && <Text size="sm">{t('realtime.heard', { seconds: shown.heardSeconds.toFixed(1) })}</Text>}
+              {shown.playedSeconds > 0 && <Text size="sm">{t('realtime.heard', { seconds: shown.playedSeconds.toFixed(1) })}</Text>}
             </Group>
             {shown.text && (
               <Text component="section" aria-label={t('answer')} style={{ whiteSpace: 'pre-wrap' }}>

@@ -10,7 +10,7 @@ export interface Shown {
   frames: readonly Frame[];
   /** What the model said. */
   text: string;
-  heardSeconds: number;
+  playedSeconds: number;
   /** How the last one ended; null: none has. */
   end: { code: number | null; reason: string } | null;
   fault: Error | null;
@@ -18,7 +18,7 @@ export interface Shown {
 
 /** Older ones are left out. */
 const maxFrames = 300;
-const nothing: Shown = { state: 'closed', frames: [], text: '', heardSeconds: 0, end: null, fault: null };
+const nothing: Shown = { state: 'closed', frames: [], text: '', playedSeconds: 0, end: null, fault: null };
 
 export function useRealtimeSession() {
   const [shown, setShown] = useState(nothing);
@@ -50,7 +50,7 @@ export function useRealtimeSession() {
         onFrame: (frame) => setShown((known) => ({ ...known, frames: [...known.frames, frame].slice(-maxFrames) })),
         onSound(base64) {
           speaker.current.play(base64);
-          change({ heardSeconds: speaker.current.seconds });
+          change({ playedSeconds: speaker.current.seconds });
         },
         onText: (text) => setShown((known) => ({ ...known, text: known.text + text })),
         onEnd(code, reason) {
