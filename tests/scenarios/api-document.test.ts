@@ -128,6 +128,10 @@ test('configuration', async () => {
   await call('GET', 'access-keys/kept/use');
   await call('POST', 'access-keys/kept/accept-addresses');
   await call('POST', 'access-keys/kept/tell-owner', undefined, { wanted: 409 });
+  await call('PATCH', 'access-keys/kept', { owner: 'kept@example.com' });
+  const smtp = { host: '127.0.0.1', port: 9, security: 'none' };
+  await call('POST', 'alert-channels', { name: 'mail', kind: 'email', smtp, from: 'gateway@example.com', to_owner: true, events: [] }, { wanted: 201 });
+  await call('POST', 'access-keys/kept/tell-owner');
   await call('POST', 'load-balancers', { name: 'pool', aliases: ['pond'], entries: [{ model: 'alpha ok' }, { model: 'beta ok' }] }, { wanted: 201 });
   await call('POST', 'load-balancers/pool/pins', { access_key: 'kept', entry: 'alpha ok' }, { wanted: 201 });
   await call('POST', 'load-balancers/pool/pins', { access_key: 'kept', entry: 'alpha ok' }, { wanted: 409 });
