@@ -48,16 +48,15 @@ function installIfNeeded() {
   mkdirSync(dirname(lock), { recursive: true });
   waitForOther(lock, stamp, wanted);
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
-  process.stderr.write('Installing what is missing (first run only) …\n');
+  process.stderr.write('Installing what is missing (first run only): about 1 GB on disk, a minute or a few. Progress as pnpm prints it:\n');
   const install = `pnpm install --frozen-lockfile --reporter=append-only`;
   const done = spawnSync('npx', ['-y', '-p', `node@${nodeVersion}`, '-p', `pnpm@${pnpmVersion}`, '-c', install], {
     cwd: root,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    encoding: 'utf8',
+    stdio: ['ignore', 2, 2],
     env: { ...process.env, CI: 'true' },
   });
   rmSync(lock, { recursive: true, force: true });
-  if (done.status !== 0) fail(`The installation failed:\n${done.stdout ?? ''}\n${done.stderr ?? ''}\n${done.error ?? ''}`);
+  if (done.status !== 0) fail(`The installation failed${done.error ? `: ${done.error.message}` : '; what pnpm printed above says why.'}`);
   writeFileSync(stamp, wanted);
 }
 

@@ -56,8 +56,8 @@ suite('console in a browser', () => {
     await page.getByRole('button', { name: 'Next' }).waitFor();
     expect(await page.getByTestId('reply').textContent()).not.toBe('');
     await page.getByRole('button', { name: 'Next' }).click();
-    await page.getByRole('button', { name: 'Create the key' }).click();
-    const key = (await page.getByRole('region', { name: 'Access key' }).locator('pre').textContent()) ?? '';
+    await page.getByRole('button', { name: 'Create the team and its key' }).click();
+    const key = (await page.getByRole('region', { name: 'Access key of team' }).locator('pre').textContent()) ?? '';
     expect(await page.getByRole('region', { name: 'shell' }).locator('pre').textContent()).toContain(key);
     await gateway.settle();
     const answer = await fetch(`${gateway.url}/v1/chat/completions`, {

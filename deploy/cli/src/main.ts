@@ -1,8 +1,9 @@
 #!/usr/bin/env node
-/** The command line: `model-gateway up | serve NAME | apply | export | login | setup`. */
+/** The command line: `model-gateway up | serve NAME | apply | export | import | login | setup`. */
 import { ConfigError } from '@model-gateway/config';
 import { apply } from './commands/apply.ts';
 import { exportAll } from './commands/export.ts';
+import { importForeign } from './commands/import.ts';
 import { login } from './commands/login.ts';
 import { serve } from './commands/serve.ts';
 import { setup } from './commands/setup.ts';
@@ -15,6 +16,7 @@ const commands: Record<string, (args: readonly string[], env: NodeJS.ProcessEnv)
   worker,
   apply,
   export: exportAll,
+  import: importForeign,
   login,
   setup,
 };
@@ -24,9 +26,12 @@ const usage = `model-gateway up [--demo] [--port N]        the whole gateway in 
 model-gateway serve edge|router|translator|script-runner|mcp-aggregator|stats|console|data-plane
                                            one service, on NATS_URL; data-plane is edge, router and translator in one process
 model-gateway apply -f FILE [--dry-run] [--watch] [--url URL]
-                                           bring a running gateway to a file's configuration
+                                           bring a running gateway to a file's configuration (every field: docs/gateway-file.md); signs in
+                                           with CONSOLE_SECRET_KEY, or as admin with CONSOLE_PASSWORD; URL: http://127.0.0.1:$PORT
 model-gateway export [-o FILE] [--format yaml|json] [--url URL]
                                            the configuration of a running gateway
+model-gateway import litellm|new-api|one-api FILE [-o FILE] [--findings FILE] [--apply] [--dry-run] [--url URL]
+                                           another gateway's configuration as a file of this one, and what became of each of its keys
 model-gateway login [PROFILE] [--name NAME] [--upstream NAME] [--flow device|code] [--set NAME=VALUE] [--paste] [--replace] [--qr]
                                            give an upstream its credential by a login at its vendor
 model-gateway setup CLIENT [--key KEY] [--model NAME] [--base-url URL] [--write] [--no-check]
@@ -43,11 +48,21 @@ if (name === 'help' || name === '--help' || name === '-h') process.stdout.write(
 else if (name.startsWith('-')) await run('up', [name, ...args]);
 else await run(name, process.argv.length > 2 ? args : [process.env['SERVICE'] ?? ''].filter((service) => service !== '' && service !== 'up'));
 
+/** The lines of the usage that are about a command: those that name it, and what follows each. */
+function usageOf(command: string): string {
+  const blocks = usage.split(/^(?=model-gateway )/m);
+  return blocks.filter((block) => block.startsWith(`model-gateway ${command} `)).join('');
+}
+
 async function run(command: string, rest: readonly string[]): Promise<void> {
   const found = Object.hasOwn(commands, command) ? commands[command] : undefined;
   if (!found) {
     process.stderr.write(`"${command}" is not a command.\n${usage}`);
     process.exit(2);
+  }
+  if (rest.includes('--help') || rest.includes('-h')) {
+    process.stdout.write(usageOf(command));
+    return;
   }
   try {
     await found(rest, process.env);

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, expect, test } from '@jest/globals';
 import { freePort } from '../../../tests/support/free-port.ts';
+import { until } from '../../../tests/support/gateway.ts';
 
 const run = promisify(execFile);
 const hasIpv6 = Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === '::1'));
@@ -44,6 +45,30 @@ async function startDemo(host: string): Promise<string> {
   });
 }
 
+/** What the pages show of the agents: an upstream that fails, a budget near its end, a model without a price, sessions, and costs of three teams. */
+async function expectLife(base: string, token: string): Promise<void> {
+  const read = async <T>(path: string): Promise<T> =>
+    (await (await fetch(`${base}/console/api/${path}`, { headers: { authorization: `Bearer ${token}` } })).json()) as T;
+  type Items<T> = { items: T[] };
+  await until(
+    async () => {
+      const { upstreams, unpriced } = await read<{ upstreams: Items<{ name: string }>; unpriced: Items<{ model: string }> }>('attention');
+      const { items: budgets } = await read<Items<{ name: string; spent_micros: number }>>('budgets');
+      const { items: teams } = await read<Items<{ value: string; cost: object[] }>>('stats/top?by=group&order=cost');
+      const { items: sessions } = await read<Items<{ requests: number }>>('stats/sessions');
+      return (
+        upstreams.items.some(({ name }) => name === 'demo-failing') &&
+        unpriced.items.some(({ model }) => model === 'preview') &&
+        budgets.filter(({ spent_micros }) => spent_micros > 0).length === 3 &&
+        teams.filter(({ cost }) => cost.length > 0).length >= 3 &&
+        sessions.some(({ requests }) => requests > 1)
+      );
+    },
+    'every page of the console to have something to show',
+    180_000,
+  );
+}
+
 /** How each printed request's stream ends when all went well. */
 const endings: Record<string, RegExp> = {
   '/v1/chat/completions': /data: \[DONE\]\s*$/,
@@ -52,21 +77,27 @@ const endings: Record<string, RegExp> = {
   '/v1/responses': /event: response\.completed\s/,
 };
 
-(canRun ? test : test.skip).each(['0.0.0.0', ...(hasIpv6 ? ['::1'] : [])])('on %s the four requests answer as streams', async (host) => {
-  const text = await startDemo(host);
-  const requests = text.match(/^ {2}curl (?:.*\\\n)*.*$/gm) ?? [];
-  expect(requests).toHaveLength(Object.keys(endings).length);
-  for (const [path, ending] of Object.entries(endings)) {
-    const request = requests.find((one) => one.includes(path));
-    expect([path, request]).toEqual([path, expect.stringContaining('curl -N')]);
-    const { stdout } = await run('sh', ['-c', `exec ${request?.trim()}`]);
-    expect([path, stdout]).toEqual([path, expect.stringMatching(ending)]);
-    // Word by word.
-    expect(stdout.match(/^data: \{/gm)?.length).toBeGreaterThan(3);
-    expect(stdout).toContain('demo');
-  }
-  const [, base, password] = /console: (\S+)\/console, as admin with the password (\S+)/.exec(text) ?? [];
-  const signIn = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ username: 'admin', password }) };
-  expect((await fetch(`${base}/console/api/login`, signIn)).status).toBe(200);
-  expect((await fetch(`${base}/console/`)).status).toBeLessThan(500);
-});
+(canRun ? test : test.skip).each(['0.0.0.0', ...(hasIpv6 ? ['::1'] : [])])(
+  'on %s the four requests answer as streams',
+  async (host) => {
+    const text = await startDemo(host);
+    const requests = text.match(/^ {2}curl (?:.*\\\n)*.*$/gm) ?? [];
+    expect(requests).toHaveLength(Object.keys(endings).length);
+    for (const [path, ending] of Object.entries(endings)) {
+      const request = requests.find((one) => one.includes(path));
+      expect([path, request]).toEqual([path, expect.stringContaining('curl -N')]);
+      const { stdout } = await run('sh', ['-c', `exec ${request?.trim()}`]);
+      expect([path, stdout]).toEqual([path, expect.stringMatching(ending)]);
+      // Word by word.
+      expect(stdout.match(/^data: \{/gm)?.length).toBeGreaterThan(3);
+      expect(stdout).toContain('demo');
+    }
+    const [, base, password] = /console: (\S+)\/console, as admin with the password (\S+)/.exec(text) ?? [];
+    const signIn = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ username: 'admin', password }) };
+    const signedIn = await fetch(`${base}/console/api/login`, signIn);
+    expect(signedIn.status).toBe(200);
+    await expectLife(base ?? '', ((await signedIn.json()) as { token: string }).token);
+    expect((await fetch(`${base}/console/`)).status).toBeLessThan(500);
+  },
+  300_000,
+);

@@ -31,13 +31,28 @@ export async function apply(args: readonly string[], env: NodeJS.ProcessEnv): Pr
   else await once();
 }
 
-async function applyFile(client: ApiClient, file: string, { dryRun, json, env }: { dryRun: boolean; json: boolean; env: NodeJS.ProcessEnv }): Promise<void> {
+async function applyFile(client: ApiClient, file: string, options: Omit<ApplyOptions, 'file'>): Promise<void> {
   let text: string;
   try {
     text = readFileSync(file === '-' ? 0 : file, 'utf8');
   } catch (cause) {
     throw new ConfigError(`-f "${file}" cannot be read (${(cause as NodeJS.ErrnoException).code}); accepted: a readable file`, { cause });
   }
+  await applyText(client, text, { file, ...options });
+}
+
+/** How a text is applied. */
+interface ApplyOptions {
+  /** Where it came from, in messages. */
+  file: string;
+  dryRun: boolean;
+  /** Whether the answer is printed as it is. */
+  json: boolean;
+  env: NodeJS.ProcessEnv;
+}
+
+/** Applies a configuration and prints what changed. Throws `ConfigError` where it is refused. */
+export async function applyText(client: ApiClient, text: string, { file, dryRun, json, env }: ApplyOptions): Promise<void> {
   const { body, type } = bodyOf(resolveReferences(text, env));
   const { status, text: answer } = await client.call('POST', `/import${dryRun ? '?dry_run=true' : ''}`, body, type);
   if (status >= 300) throw new ConfigError(`${file} was refused (${status}): ${answer}`);

@@ -2,11 +2,12 @@
 
 export function demoText(base: string, { key, model, password }: { key: string; model: string; password: string | null }): string {
   return `
-The demo runs. It has one upstream (built in), one model, \`${model}\`, and one access key:
+The demo runs. Its upstream is built in, its models have prices, and the agents of three teams with budgets work for ten minutes. Your access key, and a model, \`${model}\`:
 
   ${key}
 
 Look around in the console: ${base}/console, as admin with the password ${password}
+  Overview (one upstream fails, one budget ends, one model has no price), Costs and budgets, Health, Requests, and the sessions in Statistics
 
 Try it (each streams):
 

@@ -3,8 +3,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type ChatEvent, type ClientAdapter, type Conversation, clientProtocols, foldEvents, type ReplyContext } from '@model-gateway/protocols';
 import { createMinter } from '@model-gateway/service-runtime';
 import { ownAddress } from '../own-address.ts';
+import { demoModel, failingPath } from './configuration.ts';
 
 const wordMs = 25;
+/** The demo's agents read and write a little; what providers would count for real ones is more by this. */
+const agentFactor = 12;
 const maxBodyBytes = 64 * 1024 * 1024;
 
 /** The protocol this upstream speaks: the first of the registry. The gateway translates for callers of every other. */
@@ -44,12 +47,20 @@ export async function startDemoUpstream(host: '127.0.0.1' | '::1'): Promise<Demo
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse, adapter: ClientAdapter, mintId: (prefix: string) => string): Promise<void> {
+  if (request.url?.startsWith(failingPath)) {
+    request.resume();
+    response.writeHead(500, { 'content-type': 'application/json' });
+    response.end(
+      JSON.stringify({ error: { message: 'The server had an error while processing your request.', type: 'server_error', param: null, code: null } }),
+    );
+    return;
+  }
   if (request.method === 'GET') {
     // The list of models, for the console's "test upstream" request.
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(
       JSON.stringify(
-        adapter.writeModels([{ name: 'demo', createdAt: 0, ownedBy: 'model-gateway' }], { path: request.url ?? '', query: new URLSearchParams() }),
+        adapter.writeModels([{ name: demoModel, createdAt: 0, ownedBy: 'model-gateway' }], { path: request.url ?? '', query: new URLSearchParams() }),
       ),
     );
     return;
@@ -61,7 +72,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, adapte
   const { conversation, echo } = adapter.readRequest(body, { path, operation: 'generate', streamForm: form, headers: {} });
   const context: ReplyContext = {
     requestId: mintId('demo_'),
-    model: 'demo',
+    model: demoModel,
     createdAt: Math.floor(Date.now() / 1000),
     streamForm: form,
     mintId,
@@ -69,7 +80,8 @@ async function answer(request: IncomingMessage, response: ServerResponse, adapte
     echo,
     inputEstimate: 0,
   };
-  const events = reply(conversation, mintId);
+  const asked = (body as { model?: unknown }).model;
+  const events = reply(conversation, { mintId, model: typeof asked === 'string' ? asked : demoModel });
   if (!stream) {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(adapter.writeWhole(foldEvents(events), context).body));
@@ -87,11 +99,14 @@ async function answer(request: IncomingMessage, response: ServerResponse, adapte
 }
 
 /** What the demo says: the caller's own last words, or a call of the first tool when tools were offered and none has answered yet. */
-function reply(conversation: Conversation, mintId: (prefix: string) => string): ChatEvent[] {
+function reply(conversation: Conversation, { mintId, model }: { mintId: (prefix: string) => string; model: string }): ChatEvent[] {
+  const factor = model === demoModel ? 1 : agentFactor;
   const tool = conversation.tools.find((one) => one.type === 'function');
   const answered = conversation.turns.some((turn) => turn.parts.some((part) => part.type === 'tool-result'));
-  const input = Math.ceil(JSON.stringify(conversation.turns).length / 4);
-  const events: ChatEvent[] = [{ type: 'start', model: 'demo' }];
+  const tokens = factor * Math.ceil(JSON.stringify([conversation.system, conversation.turns]).length / 4);
+  // What was there in an earlier turn comes from the provider's cache.
+  const cacheRead = conversation.turns.length > 2 ? Math.floor(tokens * 0.7) : 0;
+  const events: ChatEvent[] = [{ type: 'start', model }];
   let output: number;
   if (tool && !answered) {
     events.push(
@@ -111,7 +126,10 @@ function reply(conversation: Conversation, mintId: (prefix: string) => string): 
     );
     output = words.length;
   }
-  events.push({ type: 'usage', usage: { input, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output, reasoning: 0 } }, { type: 'end' });
+  events.push(
+    { type: 'usage', usage: { input: tokens - cacheRead, cacheRead, cacheWrite5m: 0, cacheWrite1h: 0, output: output * factor, reasoning: 0 } },
+    { type: 'end' },
+  );
   return events;
 }
 

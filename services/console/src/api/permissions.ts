@@ -91,6 +91,7 @@ const relative: Record<string, Methods> = {
   // Holds sealed secrets.
   export: { get: admin },
   import: { post: admin },
+  'import/convert': { post: admin },
   history: { get: admin },
   'history/{revision}': { get: admin },
   'history/{revision}/diff': { get: admin },

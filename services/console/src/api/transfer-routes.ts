@@ -7,16 +7,23 @@ import { actorNameOf, auditOf } from '../audit/audit-of.ts';
 import type { ConsoleContext } from '../context.ts';
 import { commit } from '../history/commit.ts';
 import { describeChanges, summarize } from '../history/describe-change.ts';
+import { invalidField } from '../problem.ts';
 import type { ResourceOperations } from '../resources/operations.ts';
 import { applyCredentials } from '../sso/transfer.ts';
 import { exportConfiguration } from '../transfer/export.ts';
+import { convertForeign, foreignSources, UnreadableSource } from '../transfer/foreign/index.ts';
 import { type ImportWork, importSchema, prepareImport } from '../transfer/import.ts';
 import { readInput } from '../validation/read-input.ts';
-import { exportedFile, importAnswer } from './answers/configuration.ts';
+import { convertAnswer, exportedFile, importAnswer } from './answers/configuration.ts';
 import { dryRunQuery, isDryRun } from './dry-run.ts';
 import { base, type Route } from './route.ts';
 
 const exportQuery = z.object({ format: z.enum(['yaml', 'json']).optional().meta({ undocumented: true }) });
+
+const convertBody = z.strictObject({
+  source: z.enum(foreignSources),
+  text: z.string().max(4_000_000).describe('YAML of LiteLLM; of new-api and one-api the tables as JSON: {"channels": […], "tokens": […]}'),
+});
 
 export const transferRoutes = (resources: readonly ResourceOperations[], context: ConsoleContext): Route[] => [
   {
@@ -72,7 +79,31 @@ export const transferRoutes = (resources: readonly ResourceOperations[], context
       }
     },
   },
+  convertRoute,
 ];
+
+/** Changes nothing: what it gives is for `import`. */
+const convertRoute: Route = {
+  method: 'post',
+  path: `${base}/import/convert`,
+  operationId: 'convert_configuration',
+  summary: 'A file for `import` from the configuration of another gateway, and what became of each of its keys',
+  tag: 'configuration',
+  body: convertBody,
+  sections: true,
+  status: 200,
+  answer: convertAnswer,
+  handle(request, response) {
+    const { source, text } = readInput(convertBody, request.body);
+    try {
+      const { file, findings } = convertForeign(source, text);
+      response.json({ file: printYaml(file, { lineWidth: 0 }), findings });
+    } catch (error) {
+      if (error instanceof UnreadableSource) throw invalidField('text', error.message);
+      throw error;
+    }
+  },
+};
 
 async function auditCredentials(request: Request, response: Response, { credentials }: ImportWork, { audit }: ConsoleContext): Promise<void> {
   const changed = credentials.filter(({ outcome }) => outcome !== 'unchanged');

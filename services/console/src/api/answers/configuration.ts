@@ -1,5 +1,6 @@
 /** Answers about the configuration as a whole: its history, what a commit did or would do, files. */
 import { z } from 'zod';
+import { findingStatuses } from '../../transfer/foreign/findings.ts';
 import { sections } from '../../transfer/sections.ts';
 import { anyObject, anything, count, instant, maybeText, text } from './common.ts';
 
@@ -59,6 +60,12 @@ export const rollbackAnswer = z.strictObject({ dry_run: z.boolean(), rolled_back
 
 const names = z.strictObject(Object.fromEntries(section.options.map((name) => [name, z.array(text)])));
 export const importAnswer = z.strictObject({ dry_run: z.boolean(), revision: maybeRevision, created: names, updated: names, unchanged: names, ...described });
+
+/** `file`: YAML for `import`; it may hold secrets in full. */
+export const convertAnswer = z.strictObject({
+  file: text,
+  findings: z.array(z.strictObject({ source_path: text, status: z.enum(findingStatuses), message: text })),
+});
 
 /** The format of `import`: secrets as `enc:…` under the master key. */
 export const exportedFile = z.strictObject({

@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import type { auditRecord, ownAccount, sessionList } from './account.ts';
 import type { alertMessagePage } from './alerts.ts';
-import type { historyDiff, historyPage } from './configuration.ts';
+import type { convertAnswer, historyDiff, historyPage } from './configuration.ts';
 import type { deadLetterPage } from './dead-letters.ts';
 import type { findAnswer } from './find.ts';
 import type { healthAnswer, upstreamTest } from './health.ts';
@@ -48,6 +48,8 @@ export type TurnChain = z.output<typeof turnChain>;
 /** One page of upstreams' tasks, newest first. */
 export type TaskPage = z.output<typeof taskPage>;
 export type TurnContent = z.output<typeof turnContent>;
+/** Another gateway's configuration as a file of this one. */
+export type ConvertedFile = z.output<typeof convertAnswer>;
 /** One page of the commits, newest first. */
 export type CommitPage = z.output<typeof historyPage>;
 /** What lies between two revisions; the list may be cut, the total is not. */

@@ -5,9 +5,12 @@ import { IconCircleCheck } from '@tabler/icons-react';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useAddModels } from '../../api/add-models.ts';
 import { call, path } from '../../api/client.ts';
+import { useCatalogNames } from '../../api/use-catalog.ts';
 import { FaultNotice } from '../../components/fault-notice.tsx';
+import { useMakeModels } from './make-models.ts';
+import { NameFields } from './name-fields.tsx';
+import { isSettled, type NameChoice, planNames } from './name-plan.ts';
 
 const shown = 200;
 
@@ -23,9 +26,13 @@ export function ModelsStep({ upstream, onDone }: { upstream: string; onDone: (mo
     retry: false,
     refetchOnWindowFocus: false,
   });
-  const add = useAddModels(upstream);
-  const wanted = [...chosen, ...(typed.trim() ? [typed.trim()] : [])];
-  const save = useMutation({ mutationFn: () => add(wanted), onSuccess: (names) => onDone(names) });
+  const [prefix, setPrefix] = useState('');
+  const [choices, setChoices] = useState<Readonly<Record<string, NameChoice>>>({});
+  const names = useCatalogNames().data ?? [];
+  const make = useMakeModels(upstream);
+  const wanted = [...new Set([...chosen, ...(typed.trim() ? [typed.trim()] : [])])];
+  const plan = planNames(wanted, prefix, choices, names);
+  const save = useMutation({ mutationFn: () => make(plan), onSuccess: (made) => onDone(made) });
   const matching = (found.data?.models ?? []).filter((name) => name.toLowerCase().includes(filter.toLowerCase()));
   return (
     <Stack mt="md">
@@ -51,6 +58,16 @@ export function ModelsStep({ upstream, onDone }: { upstream: string; onDone: (mo
               onChange={(event) => setFilter(event.currentTarget.value)}
             />
           )}
+          {matching.length > 1 && (
+            <Group gap="xs">
+              <Button size="compact-sm" variant="subtle" onClick={() => setChosen([...new Set([...chosen, ...matching])])}>
+                {t('models.all', { count: matching.length })}
+              </Button>
+              <Button size="compact-sm" variant="subtle" disabled={chosen.length === 0} onClick={() => setChosen([])}>
+                {t('models.none')}
+              </Button>
+            </Group>
+          )}
           <ScrollArea.Autosize mah={280} type="auto">
             <Checkbox.Group value={[...chosen]} onChange={setChosen} aria-label={t('models.label')}>
               <Stack gap={6} p={2}>
@@ -68,9 +85,12 @@ export function ModelsStep({ upstream, onDone }: { upstream: string; onDone: (mo
         </>
       )}
       <TextInput label={t('models.other')} description={t('models.otherHint')} value={typed} onChange={(event) => setTyped(event.currentTarget.value)} />
+      {wanted.length > 0 && (
+        <NameFields prefix={prefix} onPrefix={setPrefix} plan={plan} onChoice={(id, choice) => setChoices((known) => ({ ...known, [id]: choice }))} />
+      )}
       {save.error && <FaultNotice error={save.error} title={t('notSaved')} />}
       <Group justify="flex-end">
-        <Button disabled={wanted.length === 0} loading={save.isPending} onClick={() => save.mutate()}>
+        <Button disabled={wanted.length === 0 || !plan.every(isSettled)} loading={save.isPending} onClick={() => save.mutate()}>
           {t('models.next', { count: wanted.length })}
         </Button>
       </Group>

@@ -1,12 +1,13 @@
 /** First steps: from nothing to a client that gets an answer. */
-import { Card, Stepper } from '@mantine/core';
+import { Alert, Card, Stepper } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Page } from '../../components/page.tsx';
+import { useMe } from '../../session/use-me.ts';
 import { dismissFirstSteps } from './first-steps.ts';
-import { KeyStep } from './key-step.tsx';
 import { ModelsStep } from './models-step.tsx';
 import { ReadyStep } from './ready-step.tsx';
+import { type MadeTeam, TeamsStep } from './teams-step.tsx';
 import { TryStep } from './try-step.tsx';
 import { emptyProvider, type Provider, UpstreamStep } from './upstream-step.tsx';
 
@@ -16,19 +17,28 @@ interface Made {
   /** The values entered for it, kept so that the user can go back and change them. */
   provider: Provider;
   models: string[];
-  key: string;
+  teams: readonly MadeTeam[];
 }
 
 export function StartPage() {
   const { t } = useTranslation('start');
   const [step, setStep] = useState(0);
-  const [made, setMade] = useState<Made>({ upstream: '', provider: emptyProvider, models: [], key: '' });
+  const [made, setMade] = useState<Made>({ upstream: '', provider: emptyProvider, models: [], teams: [] });
   // Who has seen it is not sent here again.
   useEffect(dismissFirstSteps, []);
   const proceed = (change: Partial<Made>) => {
     setMade((known) => ({ ...known, ...change }));
     setStep((known) => known + 1);
   };
+  const role = useMe().data?.role;
+  if (role !== undefined && role !== 'admin')
+    return (
+      <Page title={t('title')}>
+        <Alert color="blue" maw={860}>
+          {t('adminsOnly')}
+        </Alert>
+      </Page>
+    );
   return (
     <Page title={t('title')} hint={t('hint')}>
       <Card withBorder maw={860}>
@@ -42,11 +52,11 @@ export function StartPage() {
           <Stepper.Step label={t('try.label')}>
             <TryStep key={made.models[0] ?? ''} model={made.models[0] ?? ''} onDone={() => proceed({})} />
           </Stepper.Step>
-          <Stepper.Step label={t('key.label')}>
-            <KeyStep onDone={(key) => proceed({ key })} />
+          <Stepper.Step label={t('teams.label')}>
+            <TeamsStep onDone={(teams) => proceed({ teams })} />
           </Stepper.Step>
           <Stepper.Step label={t('ready.label')}>
-            <ReadyStep accessKey={made.key} model={made.models[0] ?? ''} />
+            <ReadyStep teams={made.teams} model={made.models[0] ?? ''} />
           </Stepper.Step>
         </Stepper>
       </Card>

@@ -1,9 +1,12 @@
 /** The provider: chosen from the well-known ones, or one that is there already. */
 import { Button, Chip, Group, PasswordInput, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
+import type { FetchedModels } from '@model-gateway/console/answers';
 import { type ProviderPreset, providerPresets } from '@model-gateway/protocols/playground';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { useList, useSave } from '../../api/resources.ts';
+import { call, path } from '../../api/client.ts';
+import { useList } from '../../api/resources.ts';
 import { useProtocols } from '../../api/use-protocols.ts';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { showFaults } from '../../components/form-faults.ts';
@@ -35,7 +38,7 @@ export function UpstreamStep({ made, initial, onDone }: Props) {
   const { t } = useTranslation('start');
   const protocols = useProtocols();
   const present = useList<{ name: string }>('upstreams', { page: 1, page_size: 50, sort: 'name' }).data?.items ?? [];
-  const save = useSave<{ name: string }>('upstreams');
+  const save = useTestedSave(made);
   const form = useForm({ initialValues: initial });
   const preset = providerPresets.find(({ id }) => id === form.values.preset) ?? first;
   const choose = (id: string | string[]) => {
@@ -43,21 +46,16 @@ export function UpstreamStep({ made, initial, onDone }: Props) {
     form.setValues(fromPreset(chosen));
     form.clearErrors();
   };
-  const submit = (provider: Provider) => {
-    const { name, protocol, base_url, key } = provider;
+  const submit = (provider: Provider, keep = false) =>
     save.mutate(
+      { provider, keep },
       {
-        name: made !== '' && name.trim() === made ? made : null,
-        body: { name: name.trim(), protocol, base_url: base_url.trim(), api_keys: key.trim() ? [{ key: key.trim() }] : [] },
-      },
-      {
-        onSuccess: (stored) => onDone(stored.name, provider),
+        onSuccess: (name) => onDone(name, provider),
         onError: (error) => showFaults(form, error, { api_keys: 'key' }),
       },
     );
-  };
   return (
-    <form onSubmit={form.onSubmit(submit)} noValidate>
+    <form onSubmit={form.onSubmit((provider) => submit(provider))} noValidate>
       <Stack mt="md">
         <Text>{t('upstream.hint')}</Text>
         <Chip.Group value={preset.id} onChange={choose}>
@@ -94,7 +92,15 @@ export function UpstreamStep({ made, initial, onDone }: Props) {
           autoComplete="off"
           {...form.getInputProps('key')}
         />
-        {save.error && <FaultNotice error={save.error} title={t('notSaved')} />}
+        {save.error && <FaultNotice error={save.error} title={t(save.error instanceof FailedTest ? 'upstream.noAnswer' : 'notSaved')} />}
+        {save.error instanceof FailedTest && (
+          <Group justify="space-between">
+            <Text size="sm">{t('upstream.notKept')}</Text>
+            <Button variant="default" loading={save.isPending} onClick={() => submit(form.values, true)}>
+              {t('upstream.keep')}
+            </Button>
+          </Group>
+        )}
         <Group justify="space-between">
           {present.length > 0 ? (
             <Select
@@ -114,4 +120,34 @@ export function UpstreamStep({ made, initial, onDone }: Props) {
       </Stack>
     </form>
   );
+}
+
+/** The provider did not answer: what the test said. */
+class FailedTest extends Error {}
+
+/**
+ * Stores the provider and asks it for its models. One that does not answer is taken away again, unless the user wants to keep it: nobody should have to find
+ * and delete what a wrong address left behind. `made`: the upstream that this step stored before, which is changed.
+ */
+function useTestedSave(made: string) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: async ({ provider: { name, protocol, base_url, key }, keep }: { provider: Provider; keep: boolean }) => {
+      const isChange = made !== '' && name.trim() === made;
+      const body = { name: name.trim(), protocol, base_url: base_url.trim(), api_keys: key.trim() ? [{ key: key.trim() }] : [] };
+      const stored = await (isChange
+        ? call<{ name: string }>(path('upstreams', made), { method: 'PATCH', body })
+        : call<{ name: string }>('upstreams', { method: 'POST', body }));
+      if (keep) return stored.name;
+      try {
+        const found = await call<FetchedModels>(path('upstreams', stored.name, 'fetch-models'), { method: 'POST' });
+        client.setQueryData(['fetch-models', stored.name], found);
+      } catch (error) {
+        if (!isChange) await call(path('upstreams', stored.name), { method: 'DELETE' });
+        throw new FailedTest(error instanceof Error ? error.message : '');
+      }
+      return stored.name;
+    },
+    onSettled: () => client.invalidateQueries({ queryKey: ['upstreams'] }),
+  });
 }

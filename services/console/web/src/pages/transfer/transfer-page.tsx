@@ -10,13 +10,16 @@ import { call } from '../../api/client.ts';
 import { ChangeList } from '../../components/change-list.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { Page } from '../../components/page.tsx';
+import { ForeignImport } from './foreign-import.tsx';
 
 export function TransferPage() {
   const { t } = useTranslation('transfer');
+  const [converted, setConverted] = useState({ number: 0, file: '' });
   return (
     <Page title={t('title')} hint={t('hint')}>
       <Export />
-      <Import />
+      <ForeignImport onUse={(file) => setConverted(({ number }) => ({ number: number + 1, file }))} />
+      <Import key={converted.number} given={converted.file} />
     </Page>
   );
 }
@@ -54,10 +57,11 @@ function save(text: string, name: string): void {
   URL.revokeObjectURL(link.href);
 }
 
-function Import() {
+/** `given`: what stands in the field at first. */
+function Import({ given }: { given: string }) {
   const { t } = useTranslation('transfer');
   const client = useQueryClient();
-  const [text, setText] = useState('');
+  const [text, setText] = useState(given);
   const send = (dryRun: boolean) => call<Changes>('import', { method: 'POST', query: { dry_run: dryRun }, body: text, bodyType: 'application/yaml' });
   const rehearsal = useMutation({ mutationFn: () => send(true) });
   const apply = useMutation({

@@ -1,0 +1,137 @@
+/** LiteLLM's `config.yaml` as a configuration of this gateway. */
+import { type Converted, createNames, isNode, type Place, readSource } from './findings.ts';
+import { readDeployment } from './litellm-deployment.ts';
+import { type Deployment, groupDeployments, type Routing } from './litellm-routing.ts';
+import { asSecret } from './providers.ts';
+
+const callbacks = 'Use OTEL_EXPORTER_OTLP_ENDPOINT for traces and metrics, and the console for costs.';
+
+/** Settings that mean nothing here, or that a person has to make by other means; by section. */
+const known: Readonly<Record<string, Readonly<Record<string, [status: 'exact' | 'approximate' | 'manual', message: string]>>>> = {
+  router_settings: {
+    num_retries: ['approximate', 'Other keys and other entries are tried without a setting.'],
+    max_fallbacks: ['approximate', 'Every entry of a load balancer may be tried.'],
+    allowed_fails: ['approximate', 'Failing upstreams are passed over by rules of the gateway’s own.'],
+    cooldown_time: ['approximate', 'Failing upstreams are passed over by rules of the gateway’s own.'],
+    timeout: ['manual', 'Set timeouts on the upstreams, or [timeouts] in gateway.toml.'],
+    stream_timeout: ['manual', 'Set timeouts on the upstreams, or [timeouts] in gateway.toml.'],
+    redis_host: ['manual', 'Set REDIS_URL.'],
+    redis_port: ['manual', 'Set REDIS_URL.'],
+    redis_password: ['manual', 'Set REDIS_URL.'],
+    redis_url: ['manual', 'Set REDIS_URL.'],
+    enable_pre_call_checks: ['approximate', 'A request that does not fit a model goes to the next entry without a setting.'],
+    context_window_fallbacks: ['manual', 'Put the larger model into the load balancer: what does not fit the first entry goes to the next.'],
+    content_policy_fallbacks: ['manual', 'There is no list of its own for refusals by content.'],
+  },
+  litellm_settings: {
+    drop_params: ['approximate', 'What an upstream cannot take is left out and listed with the request; strict_translation of a group refuses instead.'],
+    num_retries: ['approximate', 'Other keys and other entries are tried without a setting.'],
+    request_timeout: ['manual', 'Set timeouts on the upstreams, or [timeouts] in gateway.toml.'],
+    set_verbose: ['manual', 'Set LOG_LEVEL=debug.'],
+    json_logs: ['exact', 'Logs are JSON lines.'],
+    callbacks: ['manual', callbacks],
+    success_callback: ['manual', callbacks],
+    failure_callback: ['manual', callbacks],
+    telemetry: ['exact', 'Nothing is reported to anybody.'],
+    max_budget: ['manual', 'Give the key groups budgets.'],
+    budget_duration: ['manual', 'Give the key groups budgets.'],
+    context_window_fallbacks: ['manual', 'Put the larger model into the load balancer: what does not fit the first entry goes to the next.'],
+    content_policy_fallbacks: ['manual', 'There is no list of its own for refusals by content.'],
+    modify_params: ['approximate', 'Requests are made to fit the model they go to without a setting.'],
+  },
+  general_settings: {
+    database_url: [
+      'manual',
+      'Virtual keys, teams and their budgets are in this database, keys as hashes alone: make new keys here. Set DATABASE_URL for PostgreSQL.',
+    ],
+    store_model_in_db: ['manual', 'Models that were added in LiteLLM’s own pages are in its database, not in this file.'],
+    ui_username: ['manual', 'The console’s first user is admin, with CONSOLE_PASSWORD.'],
+    ui_password: ['manual', 'The console’s first user is admin, with CONSOLE_PASSWORD.'],
+    max_parallel_requests: ['manual', 'Set max_concurrency in rate_limit of upstreams or models.'],
+    global_max_parallel_requests: ['manual', 'Set GLOBAL_CONCURRENCY.'],
+  },
+};
+
+const strategies: Readonly<Record<string, [Routing['strategy'], 'exact' | 'approximate', string]>> = {
+  'simple-shuffle': ['weighted', 'exact', 'Load balancers are weighted.'],
+  'latency-based-routing': ['least_latency', 'exact', 'Load balancers prefer what answers fastest.'],
+  'least-busy': ['least_latency', 'approximate', 'The fastest entry is preferred, which is seldom the busiest.'],
+  'usage-based-routing': ['weighted', 'approximate', 'Load balancers are weighted; limits of tokens and requests hold for each entry.'],
+  'usage-based-routing-v2': ['weighted', 'approximate', 'Load balancers are weighted; limits of tokens and requests hold for each entry.'],
+  'cost-based-routing': [
+    'weighted',
+    'approximate',
+    'There is no routing by cost: load balancers are weighted. Put the cheapest first in one of strategy priority.',
+  ],
+};
+
+/** `fallbacks` stand in two places, each a list of {name: [names]}. */
+function readFallbacks(place: Place): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const entry of place.list())
+    for (const name of entry.keys()) {
+      const target = entry.at(name);
+      if (!Array.isArray(target.value)) continue;
+      found.set(name, target.value.map(String));
+      target.report(target.value.length > 1 ? 'approximate' : 'exact', 'Entries of the load balancer of this name, asked when all before them failed.');
+    }
+  return found;
+}
+
+function readRouting(root: Place): Routing {
+  const router = root.at('router_settings');
+  const litellm = root.at('litellm_settings');
+  const given = router.at('routing_strategy');
+  const [strategy, status, message] = strategies[String(given.value ?? 'simple-shuffle')] ?? [
+    'weighted',
+    'approximate',
+    'This strategy is not known here: load balancers are weighted.',
+  ];
+  given.report(status, message);
+  const aliases = new Map<string, string[]>();
+  for (const alias of router.at('model_group_alias').keys()) {
+    const target = router.at('model_group_alias').at(alias);
+    const named = isNode(target.value) ? target.at('model') : target;
+    const to = named.text('exact', 'An alias of this model.');
+    if (to !== undefined) aliases.set(to, [...(aliases.get(to) ?? []), alias]);
+    if (isNode(target.value)) target.at('hidden').report('approximate', 'Aliases are not listed to callers; they work.');
+  }
+  return {
+    strategy,
+    isShuffle: (given.value ?? 'simple-shuffle') === 'simple-shuffle',
+    fallbacks: new Map([...readFallbacks(litellm.at('fallbacks')), ...readFallbacks(router.at('fallbacks'))]),
+    aliases,
+  };
+}
+
+function readMasterKey(place: Place): Record<string, unknown>[] {
+  const value = place.text(
+    'approximate',
+    'The access key litellm-master has this value. It calls models, and does not administrate: that is what the console’s users do.',
+  );
+  if (value === undefined) return [];
+  return [{ name: 'litellm-master', group: 'everyone', key: asSecret(value) }];
+}
+
+/** `parsed`: what the YAML file holds. */
+export function convertLitellm(parsed: unknown): Converted {
+  const source = readSource(parsed);
+  const { root } = source;
+  const routing = readRouting(root);
+  const nameOf = createNames();
+  const upstreams = new Map<string, Record<string, unknown>>();
+  const deployments = root
+    .at('model_list')
+    .list()
+    .flatMap((place): Deployment[] => readDeployment(place, { upstreams, nameOf, routing }));
+  const routed = groupDeployments(deployments, routing);
+  const accessKeys = readMasterKey(root.at('general_settings').at('master_key'));
+  for (const [section, settings] of Object.entries(known))
+    for (const [name, [status, message]] of Object.entries(settings)) root.at(section).at(name).report(status, message);
+  root.at('environment_variables').report('manual', 'Set this variable in the environment of whoever runs `apply`.');
+  const groups = deployments.length > 0 || accessKeys.length > 0 ? [{ name: 'everyone', models: ['*'] }] : [];
+  return {
+    file: { version: 2, upstreams: [...upstreams.values()], ...routed, key_groups: groups, access_keys: accessKeys },
+    findings: source.findings(),
+  };
+}

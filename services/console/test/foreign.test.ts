@@ -1,0 +1,276 @@
+/** Configurations of other gateways: what is made of them, and that no key of theirs is passed over in silence. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { parse as parseYaml } from 'yaml';
+import { convertForeign, type Finding } from '../src/transfer/foreign/index.ts';
+import { api, type FreshHarness, startFreshConsole } from './harness.ts';
+
+const litellm = `
+model_list:
+  - model_name: fast
+    litellm_params: { model: openai/gpt-4o-mini, api_key: os.environ/OPENAI_API_KEY, rpm: 600, temperature: 0.2 }
+    model_info: { id: a, input_cost_per_token: 0.00000015, output_cost_per_token: 0.0000006 }
+  - model_name: fast
+    litellm_params: { model: groq/llama-3.3-70b-versatile, api_key: gsk-plain, rpm: 300 }
+  - model_name: smart
+    litellm_params: { model: anthropic/claude-sonnet-4-5, api_key: os.environ/ANTHROPIC_API_KEY, timeout: 30, extra_headers: { x-team: research } }
+  - model_name: local
+    litellm_params: { model: hosted_vllm/qwen3, api_base: "http://localhost:8000/v1/", max_parallel_requests: 4 }
+  - model_name: "gemini/*"
+    litellm_params: { model: "gemini/*", api_key: os.environ/GEMINI_API_KEY }
+  - model_name: cloud
+    litellm_params: { model: bedrock/anthropic.claude-3, aws_region_name: us-east-1 }
+router_settings:
+  routing_strategy: simple-shuffle
+  model_group_alias: { default: smart }
+  num_retries: 2
+  redis_host: os.environ/REDIS_HOST
+litellm_settings:
+  fallbacks: [{ smart: [fast, local] }]
+  drop_params: true
+  cache: true
+general_settings:
+  master_key: os.environ/LITELLM_MASTER_KEY
+  database_url: os.environ/DATABASE_URL
+environment_variables: { SOME_VALUE: x }
+`;
+
+const channel = (change: object) => ({
+  id: 1,
+  type: 1,
+  key: 'sk-a\nsk-b',
+  status: 1,
+  name: 'openai',
+  weight: 2,
+  created_time: 1,
+  test_time: 1,
+  response_time: 10,
+  base_url: '',
+  other: '',
+  balance: 0,
+  models: 'gpt-4o,gpt-4o-mini',
+  group: 'default,vip',
+  used_quota: 5,
+  model_mapping: '{"gpt-4o":"gpt-4o-2024-11-20"}',
+  status_code_mapping: '',
+  priority: 10,
+  auto_ban: 1,
+  tag: null,
+  ...change,
+});
+const newApi = {
+  channels: [
+    channel({}),
+    channel({
+      id: 2,
+      name: 'backup',
+      type: 8,
+      base_url: 'https://proxy.example.com/v1/',
+      key: '["k1","k2"]',
+      models: 'gpt-4o',
+      group: 'default',
+      model_mapping: '',
+      priority: 0,
+      param_override: '{"temperature":0}',
+      header_override: '{"x-a":"b"}',
+    }),
+    channel({ id: 3, name: 'cloud', type: 33, models: 'claude' }),
+  ],
+  tokens: [
+    {
+      id: 1,
+      user_id: 1,
+      key: 'abcdefghijklmnopqrst',
+      status: 1,
+      name: 'ada',
+      created_time: 1,
+      accessed_time: 1,
+      expired_time: -1,
+      remain_quota: 2_500_000,
+      unlimited_quota: 0,
+      model_limits_enabled: 0,
+      model_limits: '',
+      allow_ips: '',
+      used_quota: 0,
+      group: '',
+    },
+    {
+      id: 2,
+      user_id: 1,
+      key: 'bcdefghijklmnopqrstu',
+      status: 2,
+      name: 'ci',
+      expired_time: 1_893_456_000,
+      remain_quota: 0,
+      unlimited_quota: 1,
+      model_limits_enabled: 1,
+      model_limits: 'gpt-4o',
+      allow_ips: '10.0.0.1',
+      group: 'vip',
+    },
+  ],
+  options: { ModelRatio: '{"gpt-4o":1.25}' },
+  logs: '120 rows',
+};
+
+test('LiteLLM: models, balancers, fallbacks, prices and keys', () => {
+  const { file, findings } = convertForeign('litellm', litellm);
+  expect(file).toMatchObject({
+    upstreams: [
+      { name: 'openai', protocol: 'alpha', base_url: 'https://api.openai.com', api_keys: [{ key: '${OPENAI_API_KEY}' }] },
+      { name: 'groq', base_url: 'https://api.groq.com/openai', api_keys: [{ key: 'gsk-plain' }] },
+      { name: 'anthropic', protocol: 'beta', timeouts: { total_ms: 30_000 }, custom_headers: { 'x-team': 'research' } },
+      { name: 'hosted_vllm', base_url: 'http://localhost:8000/v1', api_keys: [] },
+    ],
+    models: [
+      {
+        name: 'fast--1',
+        upstream: 'openai',
+        upstream_model_id: 'gpt-4o-mini',
+        hide_name: true,
+        request_body_rules: [{ mode: 'add-if-absent', path: 'temperature', value: 0.2 }],
+      },
+      { name: 'fast--2', upstream_model_id: 'llama-3.3-70b-versatile' },
+      { name: 'smart--1', upstream_model_id: 'claude-sonnet-4-5' },
+      { name: 'local', upstream_model_id: 'qwen3', rate_limit: { max_concurrency: 4 } },
+    ],
+    pricing: [{ model: 'fast--1', input: '0.15', output: '0.6' }],
+    load_balancers: [
+      {
+        name: 'fast',
+        strategy: 'weighted',
+        entries: [
+          { model: 'fast--1', weight: 600 },
+          { model: 'fast--2', weight: 300 },
+        ],
+      },
+      {
+        name: 'smart',
+        aliases: ['default'],
+        strategy: 'priority',
+        entries: [{ model: 'smart--1' }, { model: 'fast--1' }, { model: 'fast--2' }, { model: 'local' }],
+      },
+    ],
+    access_keys: [{ name: 'litellm-master', key: '${LITELLM_MASTER_KEY}' }],
+  });
+  const by = (path: string) => findings.find(({ source_path }) => source_path === path)?.status;
+  expect(by('litellm_settings.cache')).toBe('unsupported');
+  expect(by('general_settings.database_url')).toBe('manual');
+  expect(by('model_list[4].model_name')).toBe('manual');
+  expect(by('model_list[5].litellm_params.aws_region_name')).toBe('manual');
+  expect(by('model_list[0].litellm_params.rpm')).toBe('approximate');
+  expect(by('model_list[2].litellm_params.model')).toBe('exact');
+  // A limit of the other strategies is one here.
+  expect(convertForeign('litellm', litellm.replace('simple-shuffle', 'usage-based-routing-v2')).file).toMatchObject({
+    models: [{ rate_limit: { rpm: 600 } }, {}, {}, {}],
+  });
+});
+
+test('new-api: channels, tiers, groups, tokens and quotas', () => {
+  const { file, findings } = convertForeign('new-api', JSON.stringify(newApi));
+  expect(file).toMatchObject({
+    upstreams: [
+      { name: 'openai', base_url: 'https://api.openai.com', api_keys: [{ key: 'sk-a' }, { key: 'sk-b' }] },
+      {
+        name: 'backup',
+        base_url: 'https://proxy.example.com/v1',
+        api_keys: [{ key: 'k1' }, { key: 'k2' }],
+        custom_headers: { 'x-a': 'b' },
+        request_body_rules: [{ mode: 'overwrite', path: 'temperature', value: 0 }],
+      },
+    ],
+    models: [
+      { name: 'gpt-4o--openai', upstream_model_id: 'gpt-4o-2024-11-20', hide_name: true },
+      { name: 'gpt-4o--backup', upstream_model_id: 'gpt-4o' },
+      { name: 'gpt-4o-mini', upstream: 'openai' },
+    ],
+    load_balancers: [{ name: 'gpt-4o', strategy: 'priority', entries: [{ model: 'gpt-4o--openai' }, { model: 'gpt-4o--backup' }] }],
+    key_groups: [{ name: 'default', models: ['gpt-4o', 'gpt-4o-mini'] }, { name: 'vip' }, { name: 'vip--ci', models: ['gpt-4o'] }],
+    access_keys: [
+      { name: 'ada', key: 'sk-abcdefghijklmnopqrst', group: 'default', budget: { limit: '5.000000', period: 'total' } },
+      { name: 'ci', group: 'vip--ci', enabled: false, expires_at: '2030-01-01T00:00:00.000Z' },
+    ],
+  });
+  const by = (path: string) => findings.find(({ source_path }) => source_path === path)?.status;
+  expect([by('channels[2].key'), by('tokens[1].allow_ips'), by('options.ModelRatio'), by('logs'), by('tokens[0].remain_quota')]).toEqual([
+    'manual',
+    'unsupported',
+    'manual',
+    'unsupported',
+    'approximate',
+  ]);
+});
+
+const sources: [Parameters<typeof convertForeign>[0], unknown][] = [
+  ['litellm', parseYaml(litellm)],
+  ['new-api', newApi],
+  ['one-api', newApi],
+];
+
+/** Places where a key can be added: every object of the source. */
+function objectsIn(value: unknown): Record<string, unknown>[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return [...(Array.isArray(value) ? [] : [value as Record<string, unknown>]), ...Object.values(value).flatMap(objectsIn)];
+}
+
+const paths = (findings: readonly Finding[]): string[] => findings.map(({ source_path }) => source_path);
+
+test.each(sources)('%s: any key that is added anywhere is reported, each exactly once', (source, original) => {
+  const before = new Set(paths(convertForeign(source, JSON.stringify(original)).findings));
+  fc.assert(
+    fc.property(
+      fc.nat(),
+      fc.stringMatching(/^[a-z_]{3,12}$/),
+      fc.oneof(fc.string(), fc.integer(), fc.constant(null), fc.record({ inner: fc.boolean() })),
+      (pick, name, value) => {
+        const changed: unknown = structuredClone(original);
+        const places = objectsIn(changed);
+        const place = places[pick % places.length]!;
+        if (Object.hasOwn(place, name)) return;
+        place[name] = value;
+        const after = paths(convertForeign(source, JSON.stringify(changed)).findings);
+        expect(new Set(after).size).toBe(after.length);
+        const added = after.filter((path) => !before.has(path));
+        expect(added).toHaveLength(1);
+        expect(added[0]).toContain(name);
+      },
+    ),
+    { numRuns: 150 },
+  );
+});
+
+test('no finding quotes a value', () => {
+  for (const [source, original] of sources) {
+    const text = JSON.stringify(convertForeign(source, JSON.stringify(original)).findings);
+    for (const secret of ['gsk-plain', 'sk-a', 'k1', 'abcdefghijklmnopqrst']) expect(text).not.toContain(`${secret}"`);
+  }
+});
+
+test.each(['[1, 2]', 'a: [', 'just words', ''])('%j is refused', (text) => {
+  expect(() => convertForeign('litellm', text)).toThrow('is n');
+});
+
+let harness: FreshHarness;
+beforeAll(async () => {
+  harness = await startFreshConsole();
+});
+afterAll(() => harness?.close());
+
+test.each(['litellm', 'new-api'] as const)('%s: what the console makes of it is taken by the import, and exported again', async (source) => {
+  const text = source === 'litellm' ? litellm : JSON.stringify(newApi);
+  const converted = await harness.call('POST', `${api}/import/convert`, { source, text });
+  expect(converted.status).toBe(200);
+  expect(converted.body.findings.length).toBeGreaterThan(20);
+  // As `apply` does, with an environment of its own. The address of a machine inside the network is refused without a setting that allows it.
+  const file = parseYaml(
+    converted.body.file.replaceAll(/\$\{(\w+)\}/g, 'value-of-$1-0123456789').replaceAll('http://localhost:8000', 'https://vllm.example.com'),
+  );
+  const taken = await harness.call('POST', `${api}/import`, file);
+  expect([taken.status, taken.body.error]).toEqual([200, undefined]);
+  const { body: exported } = await harness.call('GET', `${api}/export`);
+  expect(exported.models.map(({ name }: { name: string }) => name)).toEqual(expect.arrayContaining(file.models.map(({ name }: { name: string }) => name)));
+  const again = await harness.call('POST', `${api}/import`, exported);
+  expect([again.status, again.body.total_changes]).toEqual([200, 0]);
+  const refused = await harness.call('POST', `${api}/import/convert`, { source, text: 'a: [' });
+  expect([refused.status, refused.body.error.details[0].field]).toEqual([422, 'text']);
+});
