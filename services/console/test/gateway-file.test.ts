@@ -53,6 +53,7 @@ const resources = {
   Price: 'price',
   SearchProvider: 'search_provider',
   McpServer: 'mcp_server',
+  AlertChannel: 'alert_channel',
 } as const;
 
 test('the document names its schemas and says the same of each field', async () => {

@@ -1,8 +1,9 @@
 /** The shapes that a configuration file is made of, by the names under which `data/field-texts` describes their fields. */
 import type { z } from 'zod';
 import { accessKeySchema } from '../entities/access-key.ts';
+import { alertChannelSchema } from '../entities/alert-channel.ts';
 import { bodyRuleSchema } from '../entities/body-rule.ts';
-import { headerRuleSchema, keyGroupSchema, storeBodiesSchema } from '../entities/key-group.ts';
+import { headerRuleSchema, keyGroupSchema, memberKeysSchema, storeBodiesSchema } from '../entities/key-group.ts';
 import { budgetSchema, keyRateLimitSchema, rateLimitSchema } from '../entities/limits.ts';
 import { balancerEntrySchema, loadBalancerSchema } from '../entities/load-balancer.ts';
 import { mcpHealthCheckSchema, mcpRateLimitSchema, mcpServerSchema, mcpToolAclSchema } from '../entities/mcp-server.ts';
@@ -36,6 +37,9 @@ export const shapeSchemas: Partial<Record<FieldShape, z.ZodType>> = {
   key_group: keyGroupSchema,
   header_rule: headerRuleSchema,
   store_bodies: storeBodiesSchema,
+  member_keys: memberKeysSchema,
+  alert_channel: alertChannelSchema,
+  smtp: alertChannelSchema.shape.smtp.unwrap().unwrap(),
   access_key: accessKeySchema,
   body_rule: bodyRuleSchema,
 };

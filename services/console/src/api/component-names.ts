@@ -18,6 +18,7 @@ const resources: Readonly<Record<string, Required<ComponentName>>> = {
   pricing: { name: 'Price', shape: 'price' },
   search_providers: { name: 'SearchProvider', shape: 'search_provider' },
   search_config: { name: 'SearchConfig', shape: 'search_config' },
+  alert_channels: { name: 'AlertChannel', shape: 'alert_channel' },
   mcp_servers: { name: 'McpServer', shape: 'mcp_server' },
 };
 

@@ -74,4 +74,4 @@ export function createComponents(): Components {
 
 /** Resources have names of their own: what is answered of them is more than what is sent. */
 const isResource = (shape: FieldShape): boolean =>
-  ['upstream', 'model', 'price', 'load_balancer', 'mcp_server', 'search_provider', 'search_config', 'key_group', 'access_key'].includes(shape);
+  ['upstream', 'model', 'price', 'load_balancer', 'mcp_server', 'search_provider', 'alert_channel', 'search_config', 'key_group', 'access_key'].includes(shape);
