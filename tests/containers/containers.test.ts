@@ -1,8 +1,8 @@
 /** The image and docker-compose.yml for real: an upgrade under load, a call through each edge, and every container's crash. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { until as untilNamed } from '../support/callers.ts';
-import { accessKey, image, previousImage, Stack } from './stack.ts';
-import { type Call, count, startTraffic, streamOnce } from './traffic.ts';
+import { image, previousImage, Stack } from './stack.ts';
+import { accessKey, type Call, count, startTraffic, streamOnce } from './traffic.ts';
 
 const stack = new Stack();
 const ours = ['stats', 'translator', 'console', 'mcp-aggregator', 'script-runner', 'router', 'edge'];

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { accessKey } from './traffic.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
@@ -44,12 +45,12 @@ export class Stack {
   async up(from: string, ...services: string[]): Promise<void> {
     const scale = ['edge', 'translator'].filter((name) => services.length === 0 || services.includes(name)).flatMap((name) => ['--scale', `${name}=2`]);
     await this.compose(from, 'up', '-d', '--no-build', '--wait', ...(services.length > 0 ? ['--no-deps'] : []), ...scale, ...services);
-    this.edges = await this.#findEdges(from);
+    this.edges = await this.#findEdges();
   }
 
-  async #findEdges(from: string): Promise<string[]> {
-    const ports = await Promise.all([1, 2].map((index) => this.compose(from, 'port', '--index', `${index}`, 'edge', '7890')));
-    return ports.map((text) => `http://127.0.0.1:${text.trim().split(':').at(-1)}`);
+  async #findEdges(): Promise<string[]> {
+    const ports = await Promise.all((await this.containers('edge')).map((one) => this.inspect(one, '{{(index (index .NetworkSettings.Ports "7890/tcp") 0).HostPort}}')));
+    return ports.map((port) => `http://127.0.0.1:${port}`);
   }
 
   /** Container ids of a service. */
@@ -123,5 +124,3 @@ export class Stack {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 }
-
-export const accessKey = 'container-key-of-a-caller-0123';

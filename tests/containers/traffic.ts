@@ -2,6 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 
+/** Of the one access key that the suites make. */
+export const accessKey = 'container-key-of-a-caller-0123';
+
 /** `whole`: to its end. `told`: an ending in the protocol, or a refusal that says why. `cut`: the connection broke. `refused`: no connection. `wrong`: anything else. */
 export type Ending = 'whole' | 'told' | 'cut' | 'refused' | 'wrong';
 

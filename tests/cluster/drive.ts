@@ -1,0 +1,97 @@
+/** The run of `run.sh`: each step says what it promises, and what happened. */
+import { randomUUID } from 'node:crypto';
+import { accessKey, type Call, count, startTraffic, streamOnce } from '../containers/traffic.ts';
+import { Cluster } from './cluster.ts';
+
+const mode = /^mode=(.+)$/.exec(process.argv[2] ?? '')?.[1] ?? 'services';
+const cluster = new Cluster(`gwtest-${randomUUID().slice(0, 6)}`, mode);
+const results: { step: string; promise: string; kept: boolean; seen: string }[] = [];
+
+function note(step: string, promise: string, kept: boolean, seen: string): void {
+  results.push({ step, promise, kept, seen });
+  process.stdout.write(`${kept ? 'kept  ' : 'BROKEN'} ${step}: ${promise}; ${seen}\n`);
+}
+
+const ended = (calls: readonly Call[], ...endings: Call['ending'][]): number => calls.filter(({ ending }) => endings.includes(ending)).length;
+
+/** Runs `action` with eight callers, and until some calls were whole again after it. */
+async function underLoad(action: () => Promise<unknown>): Promise<Call[]> {
+  const traffic = startTraffic(() => [cluster.url], accessKey);
+  await cluster.until(() => traffic.calls.length > 8, 'the first calls');
+  await action();
+  const before = traffic.calls.length;
+  await cluster.until(() => ended(traffic.calls.slice(before), 'whole') > 8, 'whole calls after the step');
+  return traffic.stop();
+}
+
+/** Rows of calls that were answered to their end: each once. */
+async function rowsOnce(calls: readonly Call[]): Promise<number> {
+  let wrong = 0;
+  for (const { id } of calls.filter(({ ending }) => ending === 'whole').slice(-40)) {
+    const found = await cluster
+      .until(async () => (await cluster.rows(id)) > 0, 'a row')
+      .then(
+        () => cluster.rows(id),
+        () => 0,
+      );
+    if (found !== 1) wrong++;
+  }
+  return wrong;
+}
+
+async function restarts(): Promise<void> {
+  for (const workload of await cluster.workloads()) {
+    const calls = await underLoad(() => cluster.restart(workload));
+    const lost = ended(calls, 'wrong', 'cut', 'refused');
+    note(`rolling restart of ${workload}`, 'every stream ends validly, no connection is refused', lost === 0, JSON.stringify(count(calls)));
+  }
+}
+
+async function kills(): Promise<void> {
+  for (const component of await cluster.components()) {
+    const calls = await underLoad(() => cluster.kill(component));
+    const isPublic = component === 'edge' || component === 'data-plane' || component === 'single';
+    const lost = ended(calls, 'wrong') + (isPublic ? 0 : ended(calls, 'cut', 'refused'));
+    note(`killed pod of ${component}`, isPublic ? 'only its own connections break' : 'no connection breaks', lost === 0, JSON.stringify(count(calls)));
+    const wrong = await rowsOnce(calls);
+    note(`killed pod of ${component}`, 'rows exactly once', wrong === 0, `${wrong} of the last 40 wrong`);
+  }
+}
+
+async function evictions(): Promise<void> {
+  const answers = await cluster.evictAll('edge');
+  note('drain of a node', 'the disruption budget lets one edge go at a time', answers.allowed === 1 && answers.refused >= 1, JSON.stringify(answers));
+}
+
+/** With NATS away what an edge and a translator hold goes with their pods, and is counted in their logs. */
+async function outbox(): Promise<void> {
+  const traffic = startTraffic(() => [cluster.url], accessKey);
+  await cluster.until(() => ended(traffic.calls, 'whole') > 8, 'whole calls');
+  await cluster.scaleNats(0);
+  const [text] = await Promise.all([cluster.logsOfLeaving('translator'), traffic.stop()]);
+  const held = /durable messages stay in the outbox/.test(text);
+  note('pod deleted with NATS away', 'what it could not deliver is counted in the last lines of its log', held, held ? 'counted' : 'NOT in its log');
+  await cluster.scaleNats(1);
+  await cluster.until(async () => (await streamOnce(cluster.url, accessKey)).ending === 'whole', 'whole calls after NATS is back');
+}
+
+try {
+  const began = performance.now();
+  await cluster.install();
+  note('installation', 'all pods ready', true, `${Math.round((performance.now() - began) / 1000)} s`);
+  await cluster.configure();
+  await cluster.until(async () => (await streamOnce(cluster.url, accessKey)).ending === 'whole', 'a first whole call');
+  const kept = await cluster.secretsKeptOverUpgrade();
+  note('helm upgrade with the same values', 'the generated Secrets stay as they are', kept, kept ? 'unchanged' : 'CHANGED');
+  await restarts();
+  await kills();
+  if (mode !== 'single') {
+    await evictions();
+    await outbox();
+  }
+} finally {
+  if (process.env['KEEP'] !== '1') await cluster.remove();
+}
+const broken = results.filter(({ kept }) => !kept).length;
+process.stdout.write(`${results.length} promises, ${broken} broken\n`);
+process.exit(broken === 0 ? 0 : 1);
