@@ -49,7 +49,9 @@ export class Stack {
   }
 
   async #findEdges(): Promise<string[]> {
-    const ports = await Promise.all((await this.containers('edge')).map((one) => this.inspect(one, '{{(index (index .NetworkSettings.Ports "7890/tcp") 0).HostPort}}')));
+    const ports = await Promise.all(
+      (await this.containers('edge')).map((one) => this.inspect(one, '{{(index (index .NetworkSettings.Ports "7890/tcp") 0).HostPort}}')),
+    );
     return ports.map((port) => `http://127.0.0.1:${port}`);
   }
 
