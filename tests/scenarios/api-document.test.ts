@@ -254,6 +254,11 @@ test('looking on and trying', async () => {
   await call('GET', 'stats/attempts?by=key&over_time=true');
   await call('GET', 'stats/attempts.csv?by=model');
   await call('GET', 'budgets');
+  await call('POST', 'stats/spend', { by: 'access_key', names: ['kept', 'caller', 'nobody'] });
+  await call('POST', 'budgets/key/kept/top-up', { amount: '1.50' });
+  await call('POST', 'budgets/key/kept/top-up', { amount: '-1' }, { wanted: 422 });
+  await call('POST', 'budgets/key/kept/reset');
+  await call('POST', 'budgets/group/nowhere/reset', undefined, { wanted: 404 });
   await call('GET', 'attention');
   await call('POST', 'find', { q: 'alpha' });
   await call('GET', 'health');

@@ -1,5 +1,5 @@
 /** Money of a period: what was spent, and what requests under way have reserved. Whole millionths of the currency. */
-import type { Budget } from '@model-gateway/contracts';
+import type { Budget, BudgetCredit } from '@model-gateway/contracts';
 
 /** State of one budget in one period, in micro-units of its currency. */
 export interface BudgetState {
@@ -94,6 +94,18 @@ export function periodEnd(period: Budget['period'], now: number): number | null 
   if (period === 'week') return start + 7 * dayMs;
   const date = new Date(start);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
+}
+
+const noCredit: Pick<BudgetCredit, 'topped_up_micros' | 'forgiven_micros'> = { topped_up_micros: 0, forgiven_micros: 0 };
+
+/** What was topped up and forgiven in the period that `at` is in. */
+export const creditOf = ({ period, credit }: Pick<Budget, 'period' | 'credit'>, at: number): typeof noCredit =>
+  credit && credit.from === periodStart(period, at) ? credit : noCredit;
+
+/** What may be spent in the period that `at` is in, in micro-units, counted from its beginning: the limit, and what was topped up and forgiven since. */
+export function spendableMicros(budget: Pick<Budget, 'limit' | 'period' | 'credit'>, at: number): number {
+  const { topped_up_micros, forgiven_micros } = creditOf(budget, at);
+  return toMicros(budget.limit) + topped_up_micros + forgiven_micros;
 }
 
 /** Shares of a budget at which an alert may be wanted, in percent. */

@@ -6,12 +6,14 @@ export {
   budgetLevel,
   budgetLevels,
   chargeMoney,
+  creditOf,
   learnSpent,
   openBudget,
   periodEnd,
   periodStart,
   type Reserved,
   reserveMoney,
+  spendableMicros,
   toMicros,
 } from './budget.ts';
 export {

@@ -42,6 +42,7 @@ import { scriptRoutes } from './api/script-routes.ts';
 import { searchConfigRoutes } from './api/search-config-routes.ts';
 import { sessionRoutes } from './api/session-routes.ts';
 import { signInRoutes } from './api/sign-in-routes.ts';
+import { spendRoutes } from './api/spend-routes.ts';
 import { ssoLoginRoutes } from './api/sso-login-routes.ts';
 import { ssoRoutes } from './api/sso-routes.ts';
 import { statsRoutes } from './api/stats-routes.ts';
@@ -287,6 +288,7 @@ function createRoutes(context: ConsoleContext, now: () => number): Route[] {
     ...statsRoutes(context, now),
     ...attemptRoutes(context, now),
     ...budgetRoutes(context),
+    ...spendRoutes(context),
     ...findRoutes(context),
     ...healthRoutes(context),
     ...transferRoutes([...resources, searchConfigOperations], context),

@@ -50,6 +50,8 @@ export const keyGroupSchema = z.strictObject({
   budget: budgetSchema.nullable().default(null),
   /** Refuse a request (400 naming the losses) when its translation would lose something. */
   strict_translation: z.boolean().default(false),
+  /** `refuse`: what may come to a model without a price is answered 402, since no budget counts it. */
+  unpriced: z.enum(['allow', 'refuse']).default('allow'),
   /** Whether its keys may call upstreams in their own terms, below `/v3`. */
   passthrough: z.enum(['on', 'off']).default('on'),
   ...mcpGroupFields,
@@ -78,5 +80,5 @@ export const keyGroupSchema = z.strictObject({
 export type KeyGroupInput = z.input<typeof keyGroupSchema>;
 export type KeyGroup = WithLater<
   z.output<typeof keyGroupSchema>,
-  'rate_limit' | 'budget' | 'passthrough' | 'server_tools' | 'store_bodies' | 'on_break' | 'members' | 'member_keys' | McpGroupField
+  'rate_limit' | 'budget' | 'unpriced' | 'passthrough' | 'server_tools' | 'store_bodies' | 'on_break' | 'members' | 'member_keys' | McpGroupField
 >;

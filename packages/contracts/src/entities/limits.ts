@@ -56,6 +56,23 @@ const amount = z
 
 const period = z.enum(['day', 'week', 'month', 'total']);
 
+const micros = z
+  .int()
+  .min(0)
+  .max(max * 1_000_000);
+
+/** What was added to a budget in one of its periods alone, in micro-units of its currency. It means nothing in any other period. */
+export const budgetCreditSchema = z
+  .strictObject({
+    /** First millisecond of the period that it belongs to. */
+    from: z.int().min(0),
+    topped_up_micros: micros.default(0),
+    /** What had been spent when the budget was last reset, which no longer counts. */
+    forgiven_micros: micros.default(0),
+  })
+  .describe('Top-ups and resets of the period that begins at `from`; written by `top-up` and `reset`');
+export type BudgetCredit = z.output<typeof budgetCreditSchema>;
+
 /** Money that may be spent in a period of the UTC calendar (weeks begin on Monday). */
 export const budgetSchema = z.strictObject({
   limit: amount,
@@ -64,11 +81,17 @@ export const budgetSchema = z.strictObject({
     .string()
     .regex(/^[A-Z]{3}$/, 'must be a currency code such as USD')
     .default('USD'),
+  credit: budgetCreditSchema.optional(),
 });
 export type Budget = z.output<typeof budgetSchema>;
 
 /** A budget as replies and exports show it. */
-export const budgetReplySchema = z.strictObject({ limit: z.string().describe('Decimal string, in whole currency'), period, currency: z.string() });
+export const budgetReplySchema = z.strictObject({
+  limit: z.string().describe('Decimal string, in whole currency'),
+  period,
+  currency: z.string(),
+  credit: budgetCreditSchema.optional(),
+});
 export type BudgetReply = z.output<typeof budgetReplySchema>;
 
 /** Anything that may have a budget, with the budget as people read it. */

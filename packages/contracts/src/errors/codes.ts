@@ -8,6 +8,7 @@ export const errorCodes = {
   lossy_translation: { status: 400, retryable: false, message: 'The request cannot be translated without loss.' },
   unauthorized: { status: 401, retryable: false, message: 'A valid access key is required.' },
   budget_exhausted: { status: 402, retryable: false, message: 'The budget of this access key is exhausted.' },
+  unpriced_model: { status: 402, retryable: false, message: 'The model has no price, and this access key may only use models that have one.' },
   model_not_granted: { status: 403, retryable: false, message: 'This access key may not use this model.' },
   header_denied: { status: 403, retryable: false, message: 'The request was refused by a header rule.' },
   model_not_found: { status: 404, retryable: false, message: 'The model does not exist.' },

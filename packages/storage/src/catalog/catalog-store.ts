@@ -349,6 +349,7 @@ function translateReader(reader: CatalogReader, translate: <T>(work: () => Promi
     find: (name) => translate(() => repository.find(name)),
     list: (query) => translate(() => repository.list(query)),
     ids: (names) => translate(() => repository.ids(names)),
+    named: (names) => translate(() => repository.named(names)),
     all: () => translate(() => repository.all()),
     withObject: (field) => translate(() => repository.withObject(field)),
     withText: (field) => translate(() => repository.withText(field)),

@@ -61,6 +61,8 @@ export interface ResourceRepository<D extends { name: string }> {
   list(query: ListQuery): Promise<ListPage<D>>;
   /** Ids of the rows of these names, few at a time: they are parameters of one statement. */
   ids(names: readonly string[]): Promise<string[]>;
+  /** The rows of these names, few at a time: they are parameters of one statement. */
+  named(names: readonly string[]): Promise<StoredResource<D>[]>;
   /** Every row, by name. */
   all(): Promise<StoredResource<D>[]>;
   /** Rows that may have an object in this field, by name: filtered by their JSON text, so that the others are not parsed. */
@@ -129,6 +131,7 @@ export function createRepository<D extends { name: string }>(
       return { items: items.map(toStored), total: Number(total) };
     },
     ids: async (names) => (names.length === 0 ? [] : (await rows().select('id').where('name', 'in', names).execute()).map(({ id }) => id)),
+    named: async (names) => (names.length === 0 ? [] : (await rows().selectAll().where('name', 'in', names).execute()).map(toStored)),
     all: async () => (await rows().selectAll().orderBy('name').execute()).map(toStored),
     withObject: (field) => mentioning(`${JSON.stringify(field)}:{`),
     withText: (field) => mentioning(`${JSON.stringify(field)}:"`),

@@ -25,6 +25,8 @@ export interface StatsQuery extends StatsRange {
   by?: { dimension: Dimension; order: StatsOrder; limit: number; values?: readonly string[] };
   /** One group for each start that has any. */
   overTime: boolean;
+  /** Starts are taken together to steps of so many ms, whole grains. */
+  stepMs?: number;
 }
 
 /** Percentiles in ms; null without measurements. */
@@ -106,9 +108,11 @@ type SumRow = { value: string; start: number | null; currency: string; duration_
   number | string
 >;
 
-const startOf = ({ overTime }: StatsQuery): RawBuilder<unknown> => (overTime ? sql`s.start` : sql`null`);
+/** A number of ours as text: the same expression stands in the list and in the grouping, which an engine must recognize. */
+const stepOf = ({ stepMs }: StatsQuery): RawBuilder<unknown> => (stepMs === undefined ? sql`s.start` : sql.raw(`s.start - s.start % ${Math.trunc(stepMs)}`));
+const startOf = (query: StatsQuery): RawBuilder<unknown> => (query.overTime ? stepOf(query) : sql`null`);
 const grouping = (query: StatsQuery, ...more: RawBuilder<unknown>[]): RawBuilder<unknown> => {
-  const columns = [...(query.by ? [columnOf(query)] : []), ...(query.overTime ? [sql`s.start`] : []), ...more];
+  const columns = [...(query.by ? [columnOf(query)] : []), ...(query.overTime ? [stepOf(query)] : []), ...more];
   return sql`group by ${sql.join(columns)}`;
 };
 

@@ -123,9 +123,12 @@ const relative: Record<string, Methods> = {
   'stats/summary': { get: everyone },
   'stats/series': { get: everyone },
   'stats/top': { get: everyone },
+  'stats/spend': { post: everyone },
   'stats/attempts': { get: everyone },
   'stats/sessions': { get: everyone },
   budgets: { get: everyone },
+  'budgets/{kind}/{name}/top-up': { post: admin },
+  'budgets/{kind}/{name}/reset': { post: admin },
   'route/explain': { post: everyone },
   'route/operations': { get: everyone },
 

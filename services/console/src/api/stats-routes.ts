@@ -22,7 +22,8 @@ const dimension = oneOf(dimensionNames).transform(toDimension);
 const dimensionOrSession = oneOf([...dimensionNames, 'session']).transform((name) => (name === 'session' ? name : toDimension(name)));
 /** '' asks for those that have none. */
 const value = z.string().max(200).optional();
-const grainNames = ['auto', 'minute', 'hour', 'day'] as const;
+const grainNames = ['auto', 'minute', 'quarter', 'hour', 'day'] as const;
+const quarterMs = 15 * 60_000;
 
 const rangeQuery = z.object({
   from: instant,
@@ -82,11 +83,12 @@ const maxPoints = 2_000;
 const sumGrain = (ms: number): Grain => (ms <= 2 * dayMs ? 'hour' : 'day');
 
 /** By minutes only where nothing tells them apart: those sums are of all requests, and of the last hours. */
-function seriesGrain(asked: (typeof grainNames)[number], { from, to }: { from: number; to: number }, plain: boolean, now: number): Grain {
+function seriesGrain(asked: (typeof grainNames)[number], { from, to }: { from: number; to: number }, plain: boolean, now: number): Grain | 'quarter' {
   const recent = plain && from > now - 36 * 3_600_000;
-  if (asked === 'minute' && !recent) throw invalidField('granularity', 'minutes are kept for 36 hours, and without filters or `by`');
+  if ((asked === 'minute' || asked === 'quarter') && !recent) throw invalidField('granularity', 'minutes are kept for 36 hours, and without filters or `by`');
   if (asked !== 'auto') return asked;
   if (recent && to - from <= 3 * 3_600_000) return 'minute';
+  if (recent && to - from <= 25 * 3_600_000) return 'quarter';
   return to - from <= 3 * dayMs ? 'hour' : 'day';
 }
 
@@ -113,6 +115,13 @@ const within = (from: number, to: number, grain: Grain): Pick<StatsQuery, 'from'
   from: startOf(from, grain),
   to: startOf(Math.max(from, to - 1), grain) + grainMs[grain],
   grain,
+});
+/** Of minutes, taken together. */
+const quarters = (from: number, to: number): Pick<StatsQuery, 'from' | 'to' | 'grain' | 'stepMs'> => ({
+  from: Math.floor(from / quarterMs) * quarterMs,
+  to: Math.ceil(Math.max(to, from + 1) / quarterMs) * quarterMs,
+  grain: 'minute',
+  stepMs: quarterMs,
 });
 const answeredRange = ({ from, to, grain }: Pick<StatsQuery, 'from' | 'to' | 'grain'>) => ({ from, to, granularity: grain });
 
@@ -148,8 +157,10 @@ const series =
     const { from, to } = toRange(query, now());
     const filters = filtersOf(query);
     const plain = query.by === undefined && Object.keys(filters).length === 0;
-    const range = within(from, to, seriesGrain(query.granularity, { from, to }, plain, now()));
-    if ((range.to - range.from) / grainMs[range.grain] > maxPoints) throw invalidField('granularity', `gives more than ${maxPoints} points in this range`);
+    const granularity = seriesGrain(query.granularity, { from, to }, plain, now());
+    const range: Pick<StatsQuery, 'from' | 'to' | 'grain' | 'stepMs'> = granularity === 'quarter' ? quarters(from, to) : within(from, to, granularity);
+    if ((range.to - range.from) / (range.stepMs ?? grainMs[range.grain]) > maxPoints)
+      throw invalidField('granularity', `gives more than ${maxPoints} points in this range`);
     const by = query.by === undefined ? undefined : { dimension: query.by, order: orders[query.order], limit: query.limit };
     const groups = await requests.readStats({ ...range, filters, overTime: true, ...(by && { by }) });
     const items = groups.map((group) => ({ start: group.start ?? 0, ...(by && { value: shown(group.value ?? '') }), ...timedFiguresOf(group) }));
@@ -159,7 +170,7 @@ const series =
         'series',
         figuresTable(['start', ...(query.by ? [query.by] : [])], items, (one) => [isoTime(one.start), ...(by ? [one.value ?? null] : [])]),
       );
-    response.json({ ...answeredRange(range), by: query.by ?? null, items });
+    response.json({ from: range.from, to: range.to, granularity, by: query.by ?? null, items });
   };
 
 const top =

@@ -14,6 +14,7 @@ const byCode: Readonly<Record<ErrorCode, Fault>> = {
   lossy_translation: 'key_group',
   unauthorized: 'access_key',
   budget_exhausted: 'limit',
+  unpriced_model: 'configuration',
   model_not_granted: 'key_group',
   header_denied: 'key_group',
   model_not_found: 'caller',

@@ -1,5 +1,6 @@
 /** Adds to answers about resources how each of them stands. */
-import { periodStart, toMicros } from '@model-gateway/limits';
+import type { Budget } from '@model-gateway/contracts';
+import { periodStart, spendableMicros } from '@model-gateway/limits';
 import type { ConsoleContext } from '../context.ts';
 import type { ResourcePath } from '../resources/resource.ts';
 import type { AttemptStates } from './health-book.ts';
@@ -81,7 +82,7 @@ function blockOf(body: Body, isSpent: boolean, now: number): StateName | null {
   return isSpent ? 'exhausted' : null;
 }
 
-type ShownBudget = { limit: number | string; period: 'day' | 'week' | 'month' | 'total'; currency: string };
+type ShownBudget = Omit<Budget, 'limit'> & { limit: number | string };
 
 /** Names of those whose budget is spent. */
 async function readSpent(of: 'access_key' | 'key_group', bodies: readonly Body[], { storage, now }: ConsoleContext): Promise<ReadonlySet<string>> {
@@ -94,5 +95,7 @@ async function readSpent(of: 'access_key' | 'key_group', bodies: readonly Body[]
   const spent = await storage.requests.spent(
     owners.map(({ name, budget: { currency, period } }) => ({ kind, name, currency, from: periodStart(period, now()) })),
   );
-  return new Set(owners.flatMap(({ name, budget }, index) => ((spent[index] ?? 0) >= toMicros(Number(budget.limit)) ? [name] : [])));
+  return new Set(
+    owners.flatMap(({ name, budget }, index) => ((spent[index] ?? 0) >= spendableMicros({ ...budget, limit: Number(budget.limit) }, now()) ? [name] : [])),
+  );
 }

@@ -1,7 +1,7 @@
 /** What stands between an access key and every model, whichever is asked for: the key, its group, and what both may spend. */
 import type { Budget, Explanation, KeyRateLimit } from '@model-gateway/contracts';
 import { errorCodes } from '@model-gateway/contracts/errors';
-import { periodStart, toMicros } from '@model-gateway/limits';
+import { periodStart, spendableMicros } from '@model-gateway/limits';
 import type { AccessKeyDocument, KeyGroupDocument } from '@model-gateway/storage';
 import type { ConsoleContext } from '../context.ts';
 
@@ -41,12 +41,12 @@ export async function lookAtKey(name: string, at: number, { storage }: ConsoleCo
     name: key.name,
     group: key.group,
     limit: limitOf(key) ?? (group ? limitOf(group) : null),
-    budgets: owners.map(({ kind, name, budget: { currency, period, limit } }, index) => ({
+    budgets: owners.map(({ kind, name, budget }, index) => ({
       kind,
       name,
-      currency,
-      period,
-      limit_micros: toMicros(limit),
+      currency: budget.currency,
+      period: budget.period,
+      limit_micros: spendableMicros(budget, at),
       spent_micros: spent[index] ?? 0,
     })),
     refusal: refuse(key, group, at),

@@ -91,6 +91,7 @@ export async function admit({ exchange, entry, found, query }: Entering, context
     if (protocol.client.remembersModel && sessionId !== null) sessionModels.set(keyHash, sessionId, wanted.model);
     const { places, fields } = wanted;
     const asked = { snapshot, named, body: body.bytes, values: places.values, fields, files: places.files, client: protocol.client };
+    if (operation !== 'count-tokens') context.admission.budgets.refuseUnpriced(principal, asked);
     if (isBudgeted(principal) && operation !== 'count-tokens') {
       entry.settleLater(await context.admission.budgets.reserve(principal, asked, (leave) => exchange.watch({ closed: leave })));
       // A request whose caller leaves while it waits for others to settle blocks nobody.

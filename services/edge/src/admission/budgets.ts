@@ -3,11 +3,11 @@ import type { Bus } from '@model-gateway/bus';
 import type { Budget, BudgetPart, RequestRow } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import { BudgetReservations, type SharedState, type WaitOptions } from '@model-gateway/distributed-state';
-import { periodEnd, periodStart, toMicros } from '@model-gateway/limits';
+import { periodEnd, periodStart, spendableMicros } from '@model-gateway/limits';
 import { costOfRow, type PriceOf } from '@model-gateway/model-catalog';
 import type { Logger } from '@model-gateway/telemetry';
 import type { Principal } from './credentials.ts';
-import { type Asked, reservationsOf } from './reservation.ts';
+import { type Asked, reservationsOf, unpricedModel } from './reservation.ts';
 
 type Kind = 'key' | 'group';
 
@@ -93,6 +93,14 @@ export class BudgetLimiter {
     return this.#reserveAll(wanted, reservationsOf(asked, this.#deps.priceOf), { ms: maxWaitMs, onLeave });
   }
 
+  /** Throws 402 where the caller's group refuses what has no price, and the request may come to a model without one. */
+  refuseUnpriced({ group }: Pick<Principal, 'group'>, { snapshot, named }: Pick<Asked, 'snapshot' | 'named'>): void {
+    if (group.unpriced !== 'refuse') return;
+    const unpriced = unpricedModel(snapshot, named, this.#deps.priceOf);
+    if (unpriced === undefined) return;
+    throw new GatewayError('unpriced_model', { message: `The model ${unpriced} has no price, and this access key may only use models that have one.` });
+  }
+
   /** Whether nothing is left of one of the caller's budgets; as exact as the rows that were read in the last seconds. */
   async isSpent({ key, group }: Principal): Promise<boolean> {
     const accounts: Account[] = [];
@@ -101,7 +109,7 @@ export class BudgetLimiter {
     for (const account of accounts) {
       if (account.learnedAt === null || this.#elapsed() - account.learnedAt > relearnMs) await this.#learn(account);
       const known = await this.#deps.state.lookAtBudget(account.scope);
-      if ((known?.spent ?? 0) >= toMicros(account.budget.limit)) return true;
+      if ((known?.spent ?? 0) >= spendableMicros(account.budget, this.#now())) return true;
     }
     return false;
   }
@@ -116,7 +124,7 @@ export class BudgetLimiter {
         name,
         currency: budget.currency,
         period: budget.period,
-        limit_micros: toMicros(budget.limit),
+        limit_micros: spendableMicros(budget, this.#now()),
         spent_micros: known?.spent ?? null,
         reserved_micros: known?.reserved ?? 0,
         tasks_micros: known?.tasks ?? 0,
@@ -172,7 +180,7 @@ export class BudgetLimiter {
     if (account.learnedAt === null) await this.#learn(account);
     else if (this.#elapsed() - account.learnedAt > relearnMs) void this.#learn(account);
     const { reservations } = account;
-    const limitOf = () => toMicros(account.budget.limit);
+    const limitOf = () => spendableMicros(account.budget, this.#now());
     let answer = await reservations.reserve(amount, limitOf, wait);
     if (answer.allowed && answer.spent === null) {
       // The store has forgotten the budget: the rows have not.

@@ -31,6 +31,12 @@ export function reservationsOf(asked: Asked, priceOf: PriceOf): Map<string, numb
   return amounts;
 }
 
+/** The first model without a price that a request may come to; undefined: all have one. */
+export const unpricedModel = (snapshot: Snapshot, named: ResolvedName, priceOf: PriceOf): string | undefined =>
+  reachableModels(snapshot, named).find(
+    ({ name, inference_profile, upstream_model_id }) => !priceOf({ name, upstreamModelId: inference_profile ?? upstream_model_id }),
+  )?.name;
+
 function readLimits({ body, values, fields, client }: Asked): ReplyLimits {
   if (!client.readReplyLimits) return { replies: 1 };
   return client.readReplyLimits((key) => {

@@ -25,6 +25,7 @@ export async function admitSession(entry: SessionEntry, snapshot: Snapshot, prin
   const named = resolveName(snapshot, model);
   entry.named = named;
   if (!isGranted(principal.group, named.canonical)) throw new GatewayError('model_not_granted', { message: `This access key may not use the model ${model}.` });
+  budgets.refuseUnpriced(principal, { snapshot, named });
   if (isBudgeted(principal)) {
     const asked = { snapshot, named, body: Buffer.alloc(0), values: {}, client: noReplies };
     // Whether anything is left; what responses cost is found in their rows.

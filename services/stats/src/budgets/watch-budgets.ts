@@ -1,6 +1,6 @@
 /** Says, once for each level and period, that a budget is nearly or wholly spent: in the log and as a metric. */
 import type { Budget, Snapshot } from '@model-gateway/contracts';
-import { budgetLevel, budgetLevels, periodStart, toMicros } from '@model-gateway/limits';
+import { budgetLevel, budgetLevels, periodStart, spendableMicros } from '@model-gateway/limits';
 import type { Storage } from '@model-gateway/storage';
 import type { Logger, Metrics } from '@model-gateway/telemetry';
 
@@ -55,7 +55,7 @@ export function createBudgetWatch({ requests, snapshot, logger, metrics, now, ev
         some.map(({ kind, name, budget }) => ({ kind, name, currency: budget.currency, from: periodStart(budget.period, at) })),
       );
       some.forEach(({ kind, name, budget }, index) => {
-        const [spent, limit] = [micros[index] ?? 0, toMicros(budget.limit)];
+        const [spent, limit] = [micros[index] ?? 0, spendableMicros(budget, at)];
         const level = budgetLevel(spent, limit);
         if (level === 0) return;
         const id = `${kind}:${budget.currency}:${budget.period}:${periodStart(budget.period, at)}:${limit}:${name}`;

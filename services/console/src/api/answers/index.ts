@@ -13,7 +13,7 @@ import type { requestDetails, requestRow } from './request-row.ts';
 import type { balancerNodes, explanation, fetchedModels, keyMonitor, limitStatus, modelOperations, modelTest, pin, ruleTest, scriptTest } from './routing.ts';
 import type { ssoCredential, ssoLogin, ssoProfile } from './sso.ts';
 import type { resourceState } from './state.ts';
-import type { attentionAnswer, budgetList, statsSeries, statsSessions, statsSummary, statsTop } from './statistics.ts';
+import type { attentionAnswer, budgetList, spendAnswer, statsSeries, statsSessions, statsSummary, statsTop } from './statistics.ts';
 import type { taskPage } from './tasks.ts';
 import type { turnChain, turnContent } from './turns.ts';
 
@@ -71,6 +71,8 @@ export type UpstreamTest = z.output<typeof upstreamTest>;
 export type ResourceState = z.output<typeof resourceState>;
 /** What an operator should look at now. */
 export type Attention = z.output<typeof attentionAnswer>;
+/** What a key, group, model or upstream cost lately. */
+export type Spend = z.output<typeof spendAnswer>['items'][number];
 export type BudgetStatus = z.output<typeof budgetList>['items'][number];
 /** One thing that the palette found. */
 export type Found = z.output<typeof findAnswer>['items'][number];

@@ -56,7 +56,8 @@ export const statsSummary = z.strictObject({
   previous: z.strictObject(summaryOf).optional(),
 });
 export const statsSeries = z.strictObject({
-  ...answeredRange,
+  ...range,
+  granularity: z.enum(['minute', 'quarter', 'hour', 'day']).describe('`quarter`: of an hour'),
   by: by.nullable(),
   items: z.array(z.strictObject({ start: epochMs, value: maybeText.optional(), ...timedFigures })),
 });
@@ -98,11 +99,28 @@ const budget = z.strictObject({
   to: epochMs.nullable(),
   limit: money,
   limit_micros: micros,
-  spent: money,
+  spent: money.describe('Since the period began, without what a reset forgave'),
   spent_micros: micros,
+  topped_up: money.describe('Added to the limit for this period alone, and part of it here'),
+  topped_up_micros: micros,
+  forgiven: money.describe('Spent before the last reset in this period'),
+  forgiven_micros: micros,
   share: number,
   state: z.enum(['ok', 'warning', 'exhausted']),
 });
+export const spendAnswer = z.strictObject({
+  ...range,
+  items: z.array(
+    z.strictObject({
+      value: text,
+      requests: count,
+      unpriced_requests: count,
+      cost: z.array(z.strictObject({ currency: text, cost: money, cost_micros: micros, daily_micros: z.array(micros).describe('Of each day from `from` on') })),
+      budget: budget.nullable(),
+    }),
+  ),
+});
+export const oneBudget = budget;
 export const budgetList = z.strictObject({ items: z.array(budget), total: count });
 
 /** The first of each kind, and how many there are. */

@@ -7,25 +7,31 @@ export type { Figures, LogRow, SeriesAnswer, Summary, TopItem } from '@model-gat
 
 export type Query = Record<string, string | number | boolean | null | undefined>;
 
-const stepMs = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
+const stepMs = { minute: 60_000, quarter: 900_000, hour: 3_600_000, day: 86_400_000 } as const;
 
-/** Ranges end now, whenever they are asked for: `ms` back from then. */
-const rangeOf = (ms: number): Query => ({ from: Date.now() - ms, to: Date.now() });
+/** So many ms back from now, or from one time to another. */
+export type Span = number | { from: number; to: number };
 
-function useStats<T>(name: string, ms: number, query: Query, refreshMs: number | false) {
+/** Ranges that are a length end now, whenever they are asked for. */
+const rangeOf = (span: Span): Query => (typeof span === 'number' ? { from: Date.now() - span, to: Date.now() } : { ...span });
+
+function useStats<T>(name: string, span: Span, query: Query, refreshMs: number | false) {
   return useQuery({
-    queryKey: ['stats', name, ms, query],
+    queryKey: ['stats', name, span, query],
     // An empty filter asks for those that have none.
-    queryFn: ({ signal }) => call<T>(`stats/${name}`, { query: { ...rangeOf(ms), ...query }, withEmpty: true, signal }),
+    queryFn: ({ signal }) => call<T>(`stats/${name}`, { query: { ...rangeOf(span), ...query }, withEmpty: true, signal }),
     placeholderData: keepPreviousData,
     refetchInterval: refreshMs,
   });
 }
 
-export const useSummary = (ms: number, query: Query = {}, refreshMs: number | false = 30_000) =>
-  useStats<Summary>('summary', ms, { compare: true, ...query }, refreshMs);
-export const useSeries = (ms: number, query: Query = {}, refreshMs: number | false = 30_000) => useStats<SeriesAnswer>('series', ms, query, refreshMs);
-export const useTop = (ms: number, query: Query, refreshMs: number | false = 30_000) => useStats<{ items: TopItem[] }>('top', ms, query, refreshMs);
+export const useSummary = (span: Span, query: Query = {}, refreshMs: number | false = 30_000) =>
+  useStats<Summary>('summary', span, { compare: true, ...query }, refreshMs);
+export const useSeries = (span: Span, query: Query = {}, refreshMs: number | false = 30_000) => useStats<SeriesAnswer>('series', span, query, refreshMs);
+export const useTop = (span: Span, query: Query, refreshMs: number | false = 30_000) => useStats<{ items: TopItem[] }>('top', span, query, refreshMs);
+
+/** Length of one step of a series, in ms. */
+export const stepOf = ({ granularity }: SeriesAnswer): number => stepMs[granularity];
 
 /** Every start of the range, also those in which nothing happened: a chart must not draw over a gap. */
 export function startsOf({ from, to, granularity }: SeriesAnswer): number[] {

@@ -6,6 +6,8 @@ const color = (share: number): string => (share >= 1 ? 'red' : share >= 0.8 ? 'o
 
 interface Props {
   label: string;
+  /** What it is called where nothing is written beside it. */
+  name?: string;
   used: number;
   limit: number;
   /** Instead of the plain numbers. */
@@ -13,7 +15,7 @@ interface Props {
   hint?: string;
 }
 
-export function Meter({ label, used, limit, format = formatNumber, hint }: Props) {
+export function Meter({ label, name = label, used, limit, format = formatNumber, hint }: Props) {
   const share = limit > 0 ? used / limit : 1;
   return (
     <div>
@@ -26,7 +28,7 @@ export function Meter({ label, used, limit, format = formatNumber, hint }: Props
         </Text>
       </Group>
       <Progress.Root size="md" mt={4}>
-        <Progress.Section value={Math.min(100, share * 100)} color={color(share)} aria-label={label} />
+        <Progress.Section value={Math.min(100, share * 100)} color={color(share)} aria-label={name} />
       </Progress.Root>
     </div>
   );

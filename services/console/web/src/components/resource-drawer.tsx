@@ -11,6 +11,7 @@ import { ConflictNotice } from './conflict-notice.tsx';
 import { conflictsOf, keepMine } from './conflicts.ts';
 import { EditDrawer } from './edit-drawer.tsx';
 import { FaultNotice } from './fault-notice.tsx';
+import { type SpendDimension, SpendHead } from './spend.tsx';
 import { useDraft } from './use-draft.ts';
 
 interface Props<T, V> {
@@ -25,6 +26,8 @@ interface Props<T, V> {
   onClose: () => void;
   /** Called with the answer to a creation: what is shown only once is in it. */
   onCreated?: (created: T) => void;
+  /** Money is counted by it: what was spent stands above the form. */
+  spend?: SpendDimension;
   /** Buttons beside delete. */
   actions?: (stored: T) => ReactNode;
   children: (form: UseFormReturnType<V>, stored: T | null) => ReactNode;
@@ -40,6 +43,7 @@ export function ResourceDrawer<T, V extends Record<string, unknown>>({
   validate,
   onClose,
   onCreated,
+  spend,
   actions,
   children,
 }: Props<T, V>) {
@@ -121,6 +125,7 @@ export function ResourceDrawer<T, V extends Record<string, unknown>>({
       }
     >
       {one.isError && <FaultNotice error={one.error} onRetry={() => one.refetch()} />}
+      {spend && name !== null && stored && <SpendHead by={spend} name={name} />}
       {(name === null || stored) && children(form, stored)}
     </EditDrawer>
   );

@@ -2,6 +2,7 @@
 import { Button } from '@mantine/core';
 import { IconPlus, type TablerIcon } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
 import { type ResourcePath, useList } from '../api/resources.ts';
 import { useIsAdmin } from '../session/use-me.ts';
 import { type BulkActions, BulkBar, type Listed, useSelection } from './bulk-bar.tsx';
@@ -9,6 +10,7 @@ import { type Column, DataTable } from './data-table.tsx';
 import { EmptyState } from './empty-state.tsx';
 import { OpenButton } from './open-button.tsx';
 import { Page } from './page.tsx';
+import { BudgetCell, type SpendDimension, SpentCell, useSpend } from './spend.tsx';
 import { useListState } from './use-address-state.ts';
 import { useOpened } from './use-opened.ts';
 
@@ -23,12 +25,15 @@ interface Props<T> {
   /** Filters as the API names them; `useFilter` keeps them in the address. */
   query?: Record<string, string | undefined>;
   drawer: (name: string | null, close: () => void) => ReactNode;
+  /** Money is counted by it: columns for what was spent, and of what. */
+  spend?: SpendDimension;
   /** What can be done to several at once, beside turning them on and off; absent: nothing. */
   bulk?: (actions: BulkActions<T>) => ReactNode;
   children?: ReactNode;
 }
 
-export function ResourcePage<T extends Listed>({ resource, icon, t, columns, filters, query = {}, drawer, bulk, children }: Props<T>) {
+export function ResourcePage<T extends Listed>({ resource, icon, t, columns, filters, query = {}, drawer, spend, bulk, children }: Props<T>) {
+  const { t: common } = useTranslation();
   const isAdmin = useIsAdmin();
   const [state, setState] = useListState();
   const edited = useOpened('edit');
@@ -37,6 +42,18 @@ export function ResourcePage<T extends Listed>({ resource, icon, t, columns, fil
   const selection = useSelection<T>();
   const canChoose = isAdmin && bulk !== undefined;
   const list = useList<T>(resource, { page: state.page, q: state.q, sort: state.sort, ...query });
+  const spent = useSpend(
+    spend,
+    (list.data?.items ?? []).map(({ name }) => name),
+  );
+  const money: Column<T>[] = spend
+    ? [
+        { id: 'spent', title: common('table.spent'), numeric: true, wide: true, cell: ({ name }) => <SpentCell spend={spent.get(name)} /> },
+        ...(spend === 'access_key' || spend === 'key_group'
+          ? [{ id: 'budget', title: common('table.budget'), wide: true, cell: ({ name }: T) => <BudgetCell spend={spent.get(name)} /> }]
+          : []),
+      ]
+    : [];
   const create = isAdmin && (
     <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => created.open('new')}>
       {t('create')}
@@ -53,7 +70,7 @@ export function ResourcePage<T extends Listed>({ resource, icon, t, columns, fil
       <DataTable
         caption={t('title')}
         query={list}
-        columns={[first, ...columns]}
+        columns={[first, ...columns, ...money]}
         rowKey={({ name }) => name}
         onOpen={({ name }) => edited.open(name)}
         state={state}

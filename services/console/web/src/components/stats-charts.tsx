@@ -1,14 +1,22 @@
 /** Traffic, latency, tokens and money over time, from one answer. */
-import { Card, SimpleGrid, Text } from '@mantine/core';
+import { SimpleGrid } from '@mantine/core';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type SeriesAnswer, startsOf } from '../api/stats.ts';
-import { Chart, type Series } from './chart.tsx';
+import { type Query, type SeriesAnswer, startsOf, stepOf } from '../api/stats.ts';
+import type { Series } from './chart.tsx';
+import { ChartCard } from './chart-card.tsx';
 import { formatCompact, formatDuration, formatMoney, formatNumber } from './format.ts';
+import { RevisionLinks, useRevisionMarks } from './revision-marks.tsx';
 
 const colors = { good: '#4263eb', bad: '#e03131', warm: '#f08c00', calm: '#0c8599', plant: '#2f9e44' };
 
-export function StatsCharts({ answer }: { answer: SeriesAnswer }) {
+interface Props {
+  answer: SeriesAnswer;
+  /** What else narrows the requests behind a point, as the log's filters. */
+  filters?: Query;
+}
+
+export function StatsCharts({ answer, filters = {} }: Props) {
   const { t } = useTranslation('statistics');
   const drawn = useMemo(() => {
     const times = startsOf(answer);
@@ -24,7 +32,8 @@ export function StatsCharts({ answer }: { answer: SeriesAnswer }) {
     const currencies = [...new Set(answer.items.flatMap(({ cost }) => cost.map(({ currency }) => currency)))];
     return {
       times,
-      traffic: [line(t('requests'), colors.good, (item) => item.requests), line(t('errors'), colors.bad, (item) => item.errors)],
+      // On top of one another they are all requests.
+      traffic: [line(t('errors'), colors.bad, (item) => item.errors), line(t('succeeded'), colors.good, (item) => item.requests - item.errors)],
       latency: [
         line('p50', colors.plant, (item) => item.duration_ms.p50, null),
         line('p95', colors.warm, (item) => item.duration_ms.p95, null),
@@ -43,23 +52,17 @@ export function StatsCharts({ answer }: { answer: SeriesAnswer }) {
       money: (value: number) => (currencies.length > 1 ? formatNumber(value / 1_000_000) : formatMoney(value, currencies[0] ?? null)),
     };
   }, [answer, t]);
+  const marks = useRevisionMarks(answer.from, answer.to);
+  const shared = { times: drawn.times, marks, stepMs: stepOf(answer), filters };
   return (
-    <SimpleGrid cols={{ base: 1, lg: 2 }}>
-      <ChartCard title={t('traffic')} times={drawn.times} series={drawn.traffic} format={formatCompact} />
-      <ChartCard title={t('latency')} times={drawn.times} series={drawn.latency} format={formatDuration} />
-      <ChartCard title={t('tokens')} times={drawn.times} series={drawn.tokens} format={formatCompact} />
-      {drawn.cost.length > 0 && <ChartCard title={t('cost')} times={drawn.times} series={drawn.cost} format={drawn.money} />}
-    </SimpleGrid>
-  );
-}
-
-function ChartCard({ title, ...chart }: { title: string; times: readonly number[]; series: readonly Series[]; format: (value: number) => string }) {
-  return (
-    <Card withBorder padding="sm">
-      <Text fw={600} size="sm" pb={4}>
-        {title}
-      </Text>
-      <Chart caption={title} {...chart} />
-    </Card>
+    <>
+      <SimpleGrid cols={{ base: 1, lg: 2 }}>
+        <ChartCard title={t('traffic')} series={drawn.traffic} stacked format={formatCompact} {...shared} />
+        <ChartCard title={t('latency')} series={drawn.latency} format={formatDuration} {...shared} />
+        <ChartCard title={t('tokens')} series={drawn.tokens} stacked format={formatCompact} {...shared} />
+        {drawn.cost.length > 0 && <ChartCard title={t('cost')} series={drawn.cost} stacked format={drawn.money} {...shared} />}
+      </SimpleGrid>
+      <RevisionLinks marks={marks} />
+    </>
   );
 }

@@ -148,6 +148,7 @@ export function AccessKeysPage() {
   return (
     <ResourcePage
       resource="access-keys"
+      spend="access_key"
       icon={IconKey}
       t={t}
       columns={columns}
@@ -185,6 +186,7 @@ function KeyDrawer({ name, onClose, onShow }: { name: string | null; onClose: ()
   return (
     <ResourceDrawer<AccessKey, KeyForm>
       resource="access-keys"
+      spend="access_key"
       name={name}
       createTitle={t('create')}
       empty={empty}

@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { formatMoney, formatNumber, formatTime } from '../../components/format.ts';
 import { Meter } from '../../components/meter.tsx';
+import { BudgetButtons } from './budget-buttons.tsx';
 import { forecast, reachedAt } from './months.ts';
 import { useBudgets } from './use-costs.ts';
 
@@ -51,7 +52,7 @@ export function Budgets({ now }: { now: number }) {
 
 function OneBudget({ budget, now }: { budget: BudgetStatus; now: number }) {
   const { t } = useTranslation(['costs', 'limits', 'rate-limits']);
-  const { kind, name, currency, period, from, to, limit_micros, spent_micros, state } = budget;
+  const { kind, name, currency, period, from, to, limit_micros, spent_micros, topped_up_micros, forgiven_micros, state } = budget;
   return (
     <Stack gap={2}>
       <Meter
@@ -64,11 +65,16 @@ function OneBudget({ budget, now }: { budget: BudgetStatus; now: number }) {
       <Group justify="space-between" gap="xs">
         <Text size="sm" c={state === 'exhausted' ? 'red' : 'dimmed'}>
           {to === null ? t('noReset') : t('resets', { when: formatTime(to) })}
+          {topped_up_micros > 0 && ` ${t('toppedUp', { amount: formatMoney(topped_up_micros, currency) })}`}
+          {forgiven_micros > 0 && ` ${t('wasReset', { amount: formatMoney(forgiven_micros, currency) })}`}
           {state === 'exhausted' ? ` ${t('refused')}` : to === null ? '' : ` ${outlook(budget, { from, to }, now, t)}`}
         </Text>
-        <Anchor component={Link} size="sm" to={kind === 'group' ? '/key-groups' : '/access-keys'} search={{ edit: name } as never}>
-          {t('change', { name })}
-        </Anchor>
+        <Group gap="xs">
+          <BudgetButtons budget={budget} />
+          <Anchor component={Link} size="sm" to={kind === 'group' ? '/key-groups' : '/access-keys'} search={{ edit: name } as never}>
+            {t('change', { name })}
+          </Anchor>
+        </Group>
       </Group>
     </Stack>
   );

@@ -13,6 +13,7 @@ export interface KeyGroup {
   rate_limit?: unknown;
   budget?: unknown;
   strict_translation?: boolean;
+  unpriced?: 'allow' | 'refuse';
   passthrough?: 'on' | 'off';
   server_tools?: 'on' | 'off';
   store_bodies?: StoreBodies | null;
@@ -54,6 +55,7 @@ export interface GroupForm extends Record<string, unknown> {
   rate_limit: KeyLimitForm;
   budget: BudgetForm;
   strict_translation: boolean;
+  refuse_unpriced: boolean;
   passthrough: boolean;
   server_tools: boolean;
   store_bodies: StoreBodiesForm;
@@ -77,6 +79,7 @@ export const emptyGroup: GroupForm = {
   rate_limit: keyLimitForm(undefined),
   budget: budgetForm(undefined),
   strict_translation: false,
+  refuse_unpriced: false,
   passthrough: true,
   server_tools: false,
   store_bodies: storesNothing,
@@ -95,6 +98,7 @@ export const toForm = (group: KeyGroup): GroupForm => ({
   rate_limit: keyLimitForm(group.rate_limit),
   budget: budgetForm(group.budget),
   strict_translation: group.strict_translation ?? false,
+  refuse_unpriced: group.unpriced === 'refuse',
   passthrough: group.passthrough !== 'off',
   server_tools: group.server_tools === 'on',
   store_bodies: group.store_bodies
@@ -123,8 +127,9 @@ const storeBodiesBody = ({ enabled, kib, ttl_hours }: StoreBodiesForm) =>
 const memberKeysBody = ({ allowed, max, max_budget, max_days }: MemberKeysForm) =>
   allowed ? { max: max === '' ? 0 : max, max_budget: budgetBody(max_budget), max_days: max_days === '' ? null : max_days } : null;
 
-export const toBody = (form: GroupForm) => ({
+export const toBody = ({ refuse_unpriced, ...form }: GroupForm) => ({
   ...form,
+  unpriced: refuse_unpriced ? 'refuse' : 'allow',
   name: form.name.trim(),
   header_acl: headerRules(form.header_acl),
   rate_limit: keyLimitBody(form.rate_limit),

@@ -47,7 +47,14 @@ export function KeyGroupsPage() {
     },
   ];
   return (
-    <ResourcePage resource="key-groups" icon={IconUsersGroup} t={t} columns={columns} drawer={(name, close) => <GroupDrawer name={name} onClose={close} />} />
+    <ResourcePage
+      resource="key-groups"
+      spend="key_group"
+      icon={IconUsersGroup}
+      t={t}
+      columns={columns}
+      drawer={(name, close) => <GroupDrawer name={name} onClose={close} />}
+    />
   );
 }
 
@@ -71,6 +78,7 @@ function GroupDrawer({ name, onClose }: { name: string | null; onClose: () => vo
   return (
     <ResourceDrawer<KeyGroup, GroupForm>
       resource="key-groups"
+      spend="key_group"
       name={name}
       createTitle={t('create')}
       empty={emptyGroup}
@@ -113,6 +121,7 @@ function GroupDrawer({ name, onClose }: { name: string | null; onClose: () => vo
                   <>
                     <KeyLimitFields form={form} field="rate_limit" />
                     <BudgetFields form={form} field="budget" />
+                    <Switch label={t('unpriced')} description={t('unpricedHint')} {...form.getInputProps('refuse_unpriced', { type: 'checkbox' })} />
                   </>
                 ),
               },

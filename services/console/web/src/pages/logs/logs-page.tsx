@@ -11,6 +11,7 @@ import { FaultNotice } from '../../components/fault-notice.tsx';
 import { formatNumber } from '../../components/format.ts';
 import { Page } from '../../components/page.tsx';
 import { isRange, ranges } from '../../components/range-select.tsx';
+import { StretchBadge, stretchOf } from '../../components/stretch.tsx';
 import { useOpened } from '../../components/use-opened.ts';
 import { join } from './join-rows.ts';
 import { filterNames, LogFilters } from './log-filters.tsx';
@@ -27,10 +28,13 @@ export function LogsPage() {
     [search],
   );
   const range = isRange(search['range']) ? search['range'] : '24h';
-  const [following, setFollowing] = useState(true);
+  const stretch = stretchOf(search);
+  const [wantsLive, setFollowing] = useState(true);
+  // What finishes now is of no stretch of the past.
+  const following = wantsLive && stretch === null;
   const [unfolded, setUnfolded] = useState(false);
   const opened = useOpened('request');
-  const past = usePast(filters, ranges[range]);
+  const past = usePast(filters, stretch ?? ranges[range]);
   const live = useLive(filters, following);
   const rows = useMemo(() => join(live.rows, past.data?.pages.flatMap(({ items }) => items) ?? []), [live.rows, past.data]);
   const { hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = past;
@@ -43,14 +47,14 @@ export function LogsPage() {
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
   const open = ({ id }: LogRow) => opened.open(id);
   const change = (more: Query) => void navigate({ to: '/logs', search: { ...search, ...more } });
-  const save = () => download('logs', { ...filters, from: Date.now() - ranges[range] }, 'requests.csv').catch(describeFault);
+  const save = () => download('logs', { ...filters, ...(stretch ?? { from: Date.now() - ranges[range] }) }, 'requests.csv').catch(describeFault);
   return (
     <Page
       title={t('title')}
       hint={t('hint')}
       actions={
         <Group gap="md">
-          <Switch label={t('live')} checked={following} onChange={(event) => setFollowing(event.currentTarget.checked)} />
+          <Switch label={t('live')} checked={following} disabled={stretch !== null} onChange={(event) => setFollowing(event.currentTarget.checked)} />
           <Button variant="default" leftSection={<IconDownload size={16} aria-hidden />} onClick={() => void save()}>
             {t('export')}
           </Button>
@@ -63,6 +67,11 @@ export function LogsPage() {
       <div className={unfolded ? undefined : 'folded-on-phones'}>
         <LogFilters filters={filters} range={range} onChange={change} />
       </div>
+      {stretch && (
+        <Group>
+          <StretchBadge stretch={stretch} onRemove={() => change({ from: undefined, to: undefined })} />
+        </Group>
+      )}
       {past.isError && <FaultNotice error={past.error} onRetry={() => past.refetch()} />}
       <Card withBorder padding={0}>
         {past.isPending && <Loader m="xl" mx="auto" aria-label={t('title')} />}

@@ -3,7 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { createParser } from 'eventsource-parser';
 import { useEffect, useState } from 'react';
 import { call } from '../../api/client.ts';
-import type { LogRow, Query } from '../../api/stats.ts';
+import type { LogRow, Query, Span } from '../../api/stats.ts';
 import { streamCall } from '../../api/stream.ts';
 import { merge } from './join-rows.ts';
 
@@ -15,11 +15,15 @@ interface LogPage {
 const retryMs = 2_000;
 const gatherMs = 150;
 
-/** `ms`: how far back. */
-export const usePast = (filters: Query, ms: number) =>
+/** `span`: how far back, or from when to when. */
+export const usePast = (filters: Query, span: Span) =>
   useInfiniteQuery({
-    queryKey: ['logs', 'list', ms, filters],
-    queryFn: ({ pageParam, signal }) => call<LogPage>('logs', { query: { ...filters, from: Date.now() - ms, limit: 100, cursor: pageParam }, signal }),
+    queryKey: ['logs', 'list', span, filters],
+    queryFn: ({ pageParam, signal }) =>
+      call<LogPage>('logs', {
+        query: { ...filters, ...(typeof span === 'number' ? { from: Date.now() - span } : span), limit: 100, cursor: pageParam },
+        signal,
+      }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next_cursor ?? undefined,
   });

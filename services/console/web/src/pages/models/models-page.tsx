@@ -123,6 +123,7 @@ export function ModelsPage() {
   return (
     <ResourcePage
       resource="models"
+      spend="model"
       icon={IconBox}
       t={t}
       columns={columns}
@@ -151,6 +152,7 @@ function ModelDrawer({ name, onClose }: { name: string | null; onClose: () => vo
   return (
     <ResourceDrawer<Model, ModelForm>
       resource="models"
+      spend="model"
       name={name}
       createTitle={t('create')}
       empty={empty}

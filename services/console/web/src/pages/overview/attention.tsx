@@ -4,14 +4,20 @@ import type { Attention } from '@model-gateway/console/answers';
 import { IconAlertTriangle, IconCircleCheck } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { lazy, type ReactNode, Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call, path } from '../../api/client.ts';
 import { describeFault } from '../../components/describe-fault.ts';
 import { formatMoney, formatNumber, formatPercent, formatRecent } from '../../components/format.ts';
+import { loadAllTexts } from '../../i18n/i18n.ts';
 import { useIsAdmin } from '../../session/use-me.ts';
 
 const refreshMs = 15_000;
+/** Comes with its texts only where a budget is near its end: the first page is small. */
+const TopUpButton = lazy(async () => {
+  const [{ TopUpButton: component }] = await Promise.all([import('../costs/budget-buttons.tsx'), loadAllTexts()]);
+  return { default: component };
+});
 
 /** `isQuiet`: nothing passed yet, of which one could say that it is well. */
 export function NeedsAttention({ isQuiet }: { isQuiet: boolean }) {
@@ -99,7 +105,8 @@ function FailingUpstream({ one: { name, state, last_failure } }: { one: Attentio
   );
 }
 
-function FullBudget({ one: { kind, name, currency, period, limit_micros, spent_micros, share } }: { one: Attention['budgets']['items'][number] }) {
+function FullBudget({ one }: { one: Attention['budgets']['items'][number] }) {
+  const { kind, name, currency, period, limit_micros, spent_micros, share } = one;
   const { t } = useTranslation('overview');
   const isAdmin = useIsAdmin();
   const words = { name, share: formatPercent(share), spent: formatMoney(spent_micros, currency), limit: formatMoney(limit_micros, currency) };
@@ -107,7 +114,16 @@ function FullBudget({ one: { kind, name, currency, period, limit_micros, spent_m
   return (
     <Line
       link={{ to: '/costs', search: { by: kind === 'group' ? 'key_group' : 'access_key' }, label: t('look') }}
-      button={isAdmin && <ButtonLink to={owner} search={{ edit: name }} name={t('raiseOf', { name })} label={t('raise')} />}
+      button={
+        isAdmin && (
+          <>
+            <Suspense>
+              <TopUpButton budget={one} size="compact-sm" />
+            </Suspense>
+            <ButtonLink to={owner} search={{ edit: name }} name={t('raiseOf', { name })} label={t('raise')} />
+          </>
+        )
+      }
     >
       {t(`budget.${kind}`, words)} {t(`budget.${period}`)} {share >= 1 && t('budget.refused')}
     </Line>

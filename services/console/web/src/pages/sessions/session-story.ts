@@ -31,7 +31,7 @@ export interface Story {
 }
 
 /** Less is not kept by any vendor. */
-const leastCached = 1024;
+const minCached = 1024;
 
 const promptOf = ({ input_tokens, cache_read_tokens, cache_write_tokens }: LogRow): number => input_tokens + cache_read_tokens + cache_write_tokens;
 
@@ -81,18 +81,18 @@ function cacheLostBy(row: LogRow, kept: Map<string, number>): number {
   const expected = Math.min(before, promptOf(row));
   if (promptOf(row) >= before / 2) kept.set(place, cached);
   const missing = expected - row.cache_read_tokens;
-  return before >= leastCached && promptOf(row) >= before / 2 && missing >= leastCached && row.cache_read_tokens < before / 2 ? missing : 0;
+  return before >= minCached && promptOf(row) >= before / 2 && missing >= minCached && row.cache_read_tokens < before / 2 ? missing : 0;
 }
 
 const failedOverOf = ({ attempts }: LogRow): string[] =>
   attempts.length < 2 ? [] : [...new Set(attempts.slice(0, -1).flatMap(({ upstream, error_code }) => (error_code === null ? [] : [upstream])))];
 
-/** Where a turn lies on a line on which long pauses are cut to `longest`: shares of 1. */
-export function layOut(turns: readonly Turn[], longest = 30_000): { left: number; width: number; cut: boolean }[] {
+/** Where a turn lies on a line on which long pauses are cut to `maxPauseMs`: shares of 1. */
+export function layOut(turns: readonly Turn[], maxPauseMs = 30_000): { left: number; width: number; cut: boolean }[] {
   let shift = 0;
   const placed = turns.map(({ at, pauseMs, row }) => {
-    const cut = pauseMs !== null && pauseMs > longest;
-    if (cut) shift += pauseMs - longest;
+    const cut = pauseMs !== null && pauseMs > maxPauseMs;
+    if (cut) shift += pauseMs - maxPauseMs;
     return { start: at - shift, ms: row.duration_ms, cut };
   });
   const whole = Math.max(1, ...placed.map(({ start, ms }) => start + ms));

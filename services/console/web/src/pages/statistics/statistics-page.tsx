@@ -12,6 +12,8 @@ import { Page } from '../../components/page.tsx';
 import { ProtocolName, useProtocolName } from '../../components/protocol.tsx';
 import { isRange, RangeSelect, ranges } from '../../components/range-select.tsx';
 import { StatsCharts } from '../../components/stats-charts.tsx';
+import { logFiltersOf, StretchBadge, stretchOf } from '../../components/stretch.tsx';
+import { StackedCharts } from './stacked-charts.tsx';
 
 const dimensions = ['model', 'access_key', 'key_group', 'upstream', 'client_protocol', 'upstream_protocol', 'error', 'session'] as const;
 type Dimension = (typeof dimensions)[number];
@@ -38,11 +40,15 @@ export function StatisticsPage() {
   const order = isOrder(search['order']) ? search['order'] : 'requests';
   const filters: Query = Object.fromEntries(filterable.flatMap((name) => (typeof search[name] === 'string' ? [[name, search[name]]] : [])));
   const change = (more: Record<string, unknown>) => void navigate({ to: '/statistics', search: { ...search, ...more } });
-  const top = useTop(ranges[range], { by, order, limit: 100, ...filters });
-  const series = useSeries(ranges[range], filters);
+  const zoomed = stretchOf(search);
+  const span = zoomed ?? ranges[range];
+  const top = useTop(span, { by, order, limit: 100, ...filters });
+  const series = useSeries(span, filters);
   const items = top.data?.items ?? [];
   const save = () =>
-    download('stats/top', { from: Date.now() - ranges[range], by, order, limit: 1000, ...filters }, `statistics-${by}.csv`).catch(describeFault);
+    download('stats/top', { ...(zoomed ?? { from: Date.now() - ranges[range] }), by, order, limit: 1000, ...filters }, `statistics-${by}.csv`).catch(
+      describeFault,
+    );
   const next = filterable.find((name) => name !== by && filters[name] === undefined && (name === 'access_key' || name === 'model')) ?? 'error';
   return (
     <Page
@@ -50,15 +56,16 @@ export function StatisticsPage() {
       hint={t('hint')}
       actions={
         <>
-          <RangeSelect value={range} onChange={(value) => change({ range: value })} />
+          <RangeSelect value={zoomed ? null : range} onChange={(value) => change({ range: value, from: undefined, to: undefined })} />
           <Button variant="default" leftSection={<IconDownload size={16} aria-hidden />} onClick={() => void save()}>
             {t('export')}
           </Button>
         </>
       }
     >
-      {Object.keys(filters).length > 0 && (
+      {(zoomed || Object.keys(filters).length > 0) && (
         <Group gap="xs">
+          {zoomed && <StretchBadge stretch={zoomed} onRemove={() => change({ from: undefined, to: undefined })} />}
           {Object.entries(filters).map(([name, value]) => (
             <Badge
               key={name}
@@ -73,7 +80,8 @@ export function StatisticsPage() {
         </Group>
       )}
       {series.isError && <FaultNotice error={series.error} onRetry={() => series.refetch()} />}
-      {series.data && <StatsCharts answer={series.data} />}
+      {series.data && <StatsCharts answer={series.data} filters={logFiltersOf(filters)} />}
+      {by !== 'session' && <StackedCharts span={span} by={by} filters={filters} />}
       <Card withBorder padding={0}>
         <Group p="md" gap="sm">
           <Select

@@ -19,6 +19,7 @@ export function UpstreamDrawer({ name, onClose }: { name: string | null; onClose
   return (
     <ResourceDrawer<Upstream, UpstreamForm>
       resource="upstreams"
+      spend="upstream"
       name={name}
       createTitle={t('create')}
       empty={emptyUpstream}

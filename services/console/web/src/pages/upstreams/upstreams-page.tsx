@@ -34,6 +34,7 @@ export function UpstreamsPage() {
   return (
     <ResourcePage
       resource="upstreams"
+      spend="upstream"
       icon={IconCloud}
       t={t}
       columns={columns}

@@ -1,0 +1,17 @@
+import { expect, test } from '@jest/globals';
+import { barsUnder, stackUp } from './draw-chart.ts';
+
+const one = (values: (number | null)[]) => ({ label: 'x', color: '#000', values });
+
+test('each part of a bar stands on those below it; what is not there adds nothing', () => {
+  expect(stackUp([one([1, 2, null]), one([10, null, 3])])).toEqual([
+    [1, 2, 0],
+    [11, 2, 3],
+  ]);
+});
+
+test('steps without anything are read out to nobody', () =>
+  expect(barsUnder([1, 2, 3], [one([0, 5, null]), one([0, null, 7])])).toEqual([
+    { time: 2, values: [5, null] },
+    { time: 3, values: [null, 7] },
+  ]));
