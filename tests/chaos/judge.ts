@@ -1,0 +1,63 @@
+/** What was promised to callers of a gateway under faults, and what they saw. */
+import { speakers, validate } from '../../packages/protocols/test/laws/harness.ts';
+import type { FakeUpstream } from '../fake-upstream/index.ts';
+import type { Exchange } from '../support/callers.ts';
+import type { TestGateway } from '../support/gateway.ts';
+
+/** One promise: how many times it was put to the test, and the first few times that it was broken. */
+export interface Verdict {
+  promise: string;
+  tries: number;
+  broken: string[];
+}
+
+/** When a fault that may break callers' connections began and ended, by `performance.now()`. */
+export interface Window {
+  from: number;
+  to: number;
+}
+
+const touches = ({ startedAt, endedAt }: Exchange, windows: readonly Window[]): boolean =>
+  windows.some(({ from, to }) => startedAt <= to && (endedAt ?? Number.POSITIVE_INFINITY) >= from);
+const describe = (one: Exchange): string => `${one.client} ${one.id}: ${one.status} ${one.ending}, ${one.bytes} bytes`;
+
+/** Streams that got their 200 end as their protocol says, completed or with its own error. */
+export function judgeEndings(all: readonly Exchange[], windows: readonly Window[]): Verdict {
+  const tried = all.filter((one) => one.status === 200 && one.headers['content-type']?.includes('event-stream') && one.ending !== 'left');
+  const broken = tried.filter((one) => {
+    if (one.ending === 'broken') return !touches(one, windows);
+    return validate(speakers.find(({ id }) => id === one.client)!, one.text).length > 0;
+  });
+  return { promise: 'a stream ends as its protocol says', tries: tried.length, broken: broken.map(describe) };
+}
+
+/** A caller gets an answer, if only a refusal. */
+export function judgeAnswers(all: readonly Exchange[], windows: readonly Window[]): Verdict {
+  const broken = all.filter((one) => one.status === null && one.ending !== 'left' && !touches(one, windows));
+  return { promise: 'a request is answered', tries: all.length, broken: broken.map(describe) };
+}
+
+/** What was answered 503 did not reach an upstream, unless it is told as an orphan. */
+export async function judgeRefusals(all: readonly { one: Exchange; nonce: string }[], upstream: FakeUpstream, gateway: TestGateway): Promise<Verdict> {
+  const refused = all.filter(({ one }) => one.status === 503);
+  const ran = new Set(upstream.requests.flatMap(({ body }) => body.toString().match(/nonce-\d+-nonce/g) ?? []));
+  const suspects = refused.filter(({ nonce }) => ran.has(nonce));
+  if (suspects.length === 0) return { promise: 'what was answered 503 was not run', tries: refused.length, broken: [] };
+  const rows = await gateway.rows();
+  const told = new Set(rows.filter(({ kind }) => kind === 'orphan').map(({ client_request_id }) => client_request_id));
+  return {
+    promise: 'what was answered 503 was not run',
+    tries: refused.length,
+    broken: suspects.filter(({ one }) => !told.has(one.id)).map(({ one }) => describe(one)),
+  };
+}
+
+/** A check of the test's own that throws where it is broken. */
+export async function judgeCheck(promise: string, tries: number, check: () => Promise<void>): Promise<Verdict> {
+  try {
+    await check();
+    return { promise, tries, broken: [] };
+  } catch (error) {
+    return { promise, tries, broken: [error instanceof Error ? error.message : String(error)] };
+  }
+}
