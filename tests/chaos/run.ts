@@ -22,6 +22,9 @@ const recoverMs = 60_000;
 /** What was sent just before a fault may still be under way when it begins, and what is broken is seen a little after it. */
 const marginMs = 5000;
 
+// What it started ends with it, also where it is stopped half-way.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 say(`chaos: seed ${seed}, ${minutes} minutes, ${streamCount} streams, ${perSecond} requests a second`);
 
