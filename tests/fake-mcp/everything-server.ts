@@ -170,8 +170,11 @@ const roundTools: Record<string, (request: Json) => Json> = {
 export class EverythingServer {
   readonly #server: Server;
   readonly #sessions = new Map<string, NodeStreamableHTTPServerTransport>();
+  /** Speaks the revision without sessions, and no other. */
+  modernOnly = false;
   readonly #modern = createMcpHandler(() => this.#describe());
   readonly #handleModern = toNodeHandler(this.#modern);
+  readonly #handleOnlyModern = toNodeHandler(createMcpHandler(() => this.#describe(), { legacy: 'reject' }));
 
   constructor() {
     this.#server = createServer((request, response) => void this.#handle(request, response).catch(() => response.destroy()));
@@ -204,8 +207,10 @@ export class EverythingServer {
       return answer(response, 400, -32700, 'Parse error');
     }
     const header = (name: string): string | undefined => (typeof request.headers[name] === 'string' ? request.headers[name] : undefined);
+    if (this.modernOnly && request.method !== 'POST') return void response.writeHead(405).end();
     if (request.method === 'POST') {
       const said = { httpMethod: 'POST', protocolVersionHeader: header('mcp-protocol-version'), mcpMethodHeader: header('mcp-method'), body };
+      if (this.modernOnly) return this.#handleOnlyModern(request, response, body);
       if (classifyInboundRequest(said as Json).kind !== 'legacy') return this.#handleModern(request, response, body);
     }
     const id = header('mcp-session-id');

@@ -61,7 +61,7 @@ describe('the files', () => {
       translator: ['GATEWAY_MASTER_KEY', bus('translator'), 'REDIS_PASSWORD'],
       'data-plane': ['GATEWAY_MASTER_KEY', bus('data-plane'), 'REDIS_PASSWORD'],
       'script-runner': [bus('script-runner')],
-      'mcp-aggregator': [bus('mcp-aggregator')],
+      'mcp-aggregator': [bus('mcp-aggregator'), 'REDIS_PASSWORD'],
       stats: ['GATEWAY_MASTER_KEY', bus('stats'), 'POSTGRES_PASSWORD'].sort(),
       console: ['GATEWAY_MASTER_KEY', bus('console'), 'POSTGRES_PASSWORD', 'REDIS_PASSWORD', 'CONSOLE_SECRET_KEY', 'CONSOLE_PASSWORD'].sort(),
     });
@@ -74,7 +74,7 @@ describe('the files', () => {
   test('whoever shares figures over Redis is given it', () => {
     // Edges and translators count limits there, consoles failed sign-ins.
     const url = expect.stringMatching(/^redis:\/\/:\$\{REDIS_PASSWORD:\?[^}]+\}@redis:6379$/);
-    for (const name of ['console', 'edge', 'translator']) expect([name, file.services[name]!.environment!['REDIS_URL']]).toEqual([name, url]);
+    for (const name of ['console', 'edge', 'mcp-aggregator', 'translator']) expect([name, file.services[name]!.environment!['REDIS_URL']]).toEqual([name, url]);
     for (const name of ['console', 'edge']) expect(Object.keys(file.services[name]!.depends_on!)).toContain('redis');
   });
 
@@ -107,7 +107,7 @@ describe('the files', () => {
     ]);
     expect(Object.fromEntries(members)).toEqual({
       bus: ['console', 'data-plane', 'edge', 'mcp-aggregator', 'nats', 'router', 'script-runner', 'stats', 'translator'],
-      limits: ['console', 'data-plane', 'edge', 'redis', 'translator'],
+      limits: ['console', 'data-plane', 'edge', 'mcp-aggregator', 'redis', 'translator'],
       database: ['console', 'postgres', 'stats'],
       outside: ['console', 'data-plane', 'edge', 'mcp-aggregator', 'router', 'stats', 'translator'],
     });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Bus, connectNatsBus, createGatherer, createMemoryBus, joinBuses, withJournal } from '@model-gateway/bus';
 import { type CatalogWatcher, createCatalogWatcher } from '@model-gateway/catalog';
 import type { Config } from '@model-gateway/config';
-import { compositions, holdsMasterKey, isServiceName } from '@model-gateway/contracts';
+import { compositions, type GatherTopic, holdsMasterKey, isServiceName } from '@model-gateway/contracts';
 import { type Attempts, MemoryAttempts, MemoryState, RedisAttempts, RedisState, type SharedState } from '@model-gateway/distributed-state';
 import type { PriceOf } from '@model-gateway/model-catalog';
 import type { Keyring } from '@model-gateway/secrets';
@@ -104,8 +104,8 @@ export async function createParts(config: Config, name: string, options: PartsOp
   const gatherer = once(() => createGatherer(bus));
   // Each process that shares limits answers one of these, or both.
   const sharing = (): number => Math.max(...(['edge-limits', 'translator-limits'] as const).map((topic) => gatherer.get().living(topic)));
-  const living = (): number =>
-    name === 'edge' ? gatherer.get().living('edge-limits') : name === 'translator' ? gatherer.get().living('translator-limits') : sharing();
+  const alone: Readonly<Record<string, GatherTopic>> = { edge: 'edge-limits', translator: 'translator-limits', 'mcp-aggregator': 'mcp-servers' };
+  const living = (): number => (alone[name] ? gatherer.get().living(alone[name]) : sharing());
   const makeState = options.state ?? ((from: SharedFrom) => createState(config.process, from));
   const state = once(() => makeState({ holder, replicas: () => Math.max(1, living()), logger, bus }));
   const { memoryLimitBytes: memoryBytes, overloadLagMs: lagMs } = config.process;

@@ -78,8 +78,8 @@ const single = {
       },
     }),
   'script-runner': ({ bus, config, logger }: Parts): Service => createScriptRunner({ bus, config: config.scriptRunner, logger }),
-  'mcp-aggregator': ({ bus, catalog, config, logger, redactor, metrics, outbound }: Parts): Service =>
-    createMcpAggregator({ bus, catalog: catalog(), config: config.mcp, logger, redactor, metrics, outbound: outbound() }),
+  'mcp-aggregator': ({ bus, catalog, config, logger, redactor, metrics, outbound, state }: Parts): Service =>
+    createMcpAggregator({ bus, catalog: catalog(), config: config.mcp, logger, redactor, metrics, outbound: outbound(), state: state() }),
   /** `listen`: how its server gets connections, where it does not listen itself. */
   edge: (parts: Parts, listen?: Listen): Edge => {
     const { bus, catalog, config, logger, metrics, tracer, state, priceOf, pressure } = parts;

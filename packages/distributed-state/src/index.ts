@@ -1,4 +1,7 @@
 /** Counters and leases that processes share: in memory, or in Redis. */
+export { AdmissionQueue, free } from './admission/admission-queue.ts';
+export { FairQueue } from './admission/fair-queue.ts';
+export type { Admission, GateAsk, Lease, Place } from './admission/lease.ts';
 export type { Attempts } from './attempts/attempts.ts';
 export { MemoryAttempts, type MemoryAttemptsOptions } from './attempts/memory-attempts.ts';
 export { RedisAttempts, type RedisAttemptsOptions } from './attempts/redis-attempts.ts';

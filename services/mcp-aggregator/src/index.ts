@@ -4,6 +4,7 @@ import { type Bus, type Disposable, serveGather } from '@model-gateway/bus';
 import type { CatalogWatcher } from '@model-gateway/catalog';
 import type { McpConfig } from '@model-gateway/config';
 import type { Snapshot } from '@model-gateway/contracts';
+import type { SharedState } from '@model-gateway/distributed-state';
 import { createMinter, type Service } from '@model-gateway/service-runtime';
 import type { Logger, Metrics, Redactor } from '@model-gateway/telemetry';
 import type { Outbound } from '@model-gateway/upstream-client';
@@ -25,16 +26,18 @@ export interface McpAggregatorDeps {
   redactor: Redactor;
   metrics?: Metrics;
   outbound: Outbound;
+  /** Where limits of servers are counted. */
+  state: SharedState;
   /** Milliseconds since the epoch. */
   now?: () => number;
 }
 
 const version = '0.1.0';
 
-export function createMcpAggregator({ bus, catalog, config, logger, redactor, metrics, outbound, now = Date.now }: McpAggregatorDeps): Service {
+export function createMcpAggregator({ bus, catalog, config, logger, redactor, metrics, outbound, state, now = Date.now }: McpAggregatorDeps): Service {
   // A name that says nothing of the machine: it is the beginning of sessions' ids.
   const process = randomBytes(9).toString('hex');
-  const registry = new Registry({ bus, logger, redactor, outbound, version });
+  const registry = new Registry({ bus, logger, redactor, outbound, state, version });
   const stopping = new AbortController();
   const context: EndpointContext = {
     registry,
@@ -68,7 +71,7 @@ export function createMcpAggregator({ bus, catalog, config, logger, redactor, me
     name: 'mcp-aggregator',
     async start() {
       forget = catalog.onChange(adopt);
-      await catalog.start();
+      await Promise.all([catalog.start(), state.start()]);
       const known = catalog.current();
       if (known) await Promise.race([registry.adopt(known), new Promise((resolve) => setTimeout(resolve, 2000).unref())]);
       registrations.push(
@@ -93,7 +96,7 @@ export function createMcpAggregator({ bus, catalog, config, logger, redactor, me
     },
     health() {
       const reasons = [...(bus.connected ? [] : ['bus']), ...(catalog.ready ? [] : ['catalog']), ...(draining ? ['draining'] : [])];
-      return { ready: reasons.length === 0, reasons };
+      return { ready: reasons.length === 0, reasons, ...(state.status().degraded && { notes: ['limits-by-share'] }) };
     },
   };
 }

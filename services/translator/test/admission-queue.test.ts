@@ -1,10 +1,8 @@
 /** The admission queue: fair, callers leave without a trace, and no wait where nothing is limited. */
 import { describe, expect, test } from '@jest/globals';
 import type { RateLimit } from '@model-gateway/contracts';
-import { MemoryState } from '@model-gateway/distributed-state';
-import { free } from '../src/limits/admission-queue.ts';
-import { FairQueue } from '../src/limits/fair-queue.ts';
-import type { Admission, Lease } from '../src/limits/lease.ts';
+import type { Admission, Lease } from '@model-gateway/distributed-state';
+import { FairQueue, free, MemoryState } from '@model-gateway/distributed-state';
 import { Limiter } from '../src/limits/limiter.ts';
 
 const limit = (own: Partial<RateLimit>): RateLimit => ({

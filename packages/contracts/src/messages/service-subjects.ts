@@ -77,7 +77,7 @@ const single = {
     calls: ['catalog.mcp-secrets', 'catalog.mcp-tools', ...redactedSnapshotCalls],
     serves: ['mcp.exchange', 'mcp.test-tool'],
     publishes: ['stats.request', 'audit.tool', ...gatherEvents],
-    listens: ['catalog.changed-redacted', 'mcp.refresh', 'gather.ask'],
+    listens: ['catalog.changed-redacted', 'mcp.refresh', 'gather.ask', ...gatherReplies],
     commits: [],
   },
   stats: {

@@ -5,6 +5,7 @@ import { paramHeaderFault, paramHeaders } from '../protocol/param-headers.ts';
 import { elementsOf, isObject, membersOfText } from '../protocol/raw-json.ts';
 import { errorCodes, metaKeys } from '../protocol/versions.ts';
 import { ServerFault } from '../servers/http.ts';
+import type { Entered } from '../servers/limits.ts';
 import type { PeerReply } from '../servers/peer.ts';
 import type { PeerUser } from '../servers/pool.ts';
 import type { McpServer } from '../servers/server.ts';
@@ -135,7 +136,8 @@ async function run(name: string, { server, tool, known }: Target, args: unknown,
   const began = performance.now();
   const argumentBytes = Buffer.byteLength(membersOfText(asked.params ?? '{}', ['arguments'])?.arguments ?? '');
   let queueMs = 0;
-  let leave = (): void => undefined;
+  let entered: Entered | undefined;
+  let tokens = Math.ceil(argumentBytes / 4);
   const finish = (status: number, errorCode: string | null, resultBytes: number): void =>
     context.records.finished({
       exchange,
@@ -151,8 +153,8 @@ async function run(name: string, { server, tool, known }: Target, args: unknown,
       session: asked.session?.id ?? null,
     });
   try {
-    server.rates.admit(server.record.rate_limit, Math.ceil(argumentBytes / 4));
-    leave = await server.concurrency.enter(caller.facts.owner, server.record.max_concurrency, signal);
+    const { max_concurrency, rate_limit } = server.record;
+    entered = await server.limits.enter({ max_concurrency, rate_limit, owner: caller.facts.owner, tokens, signal });
     queueMs = performance.now() - began;
     const answer = await server.use(userOf(asked), notifierOf(asked.session), (peer) =>
       relay(peer, {
@@ -168,7 +170,7 @@ async function run(name: string, { server, tool, known }: Target, args: unknown,
       throw new ServersError(answer.error, answer.code);
     }
     const bytes = Buffer.byteLength(answer.result);
-    server.rates.used(Math.ceil(bytes / 4));
+    tokens += Math.ceil(bytes / 4);
     finish(200, membersOfText(answer.result, ['isError'])?.isError === 'true' ? 'tool_error' : null, bytes);
     return answer.result;
   } catch (error) {
@@ -182,7 +184,7 @@ async function run(name: string, { server, tool, known }: Target, args: unknown,
     finish(502, 'upstream_error', 0);
     throw new RpcError(errorCodes.server, `The MCP server ${server.name}: ${error.message}`, { data: { code: 'server_failed' } });
   } finally {
-    leave();
+    entered?.leave(tokens);
   }
 }
 

@@ -4,6 +4,7 @@ import { type Message, printError, printNotification, printRequest, printResult 
 import { isObject, membersOfText, parseJson } from '../protocol/raw-json.ts';
 import { type Era, errorCodes, metaKeys, modernVersion } from '../protocol/versions.ts';
 import { callSilenceMs, type Peer, type PeerReply } from '../servers/peer.ts';
+import { askableOf, askInputs, maxRounds, readWanted, type Wanted } from './ask-inputs.ts';
 import type { Reply } from './reply.ts';
 import type { Session } from './sessions.ts';
 
@@ -36,27 +37,54 @@ export async function relay(peer: Peer, relayed: Relayed): Promise<PeerReply> {
   const token = meta?.['progressToken'];
   const ownToken = token === undefined ? undefined : `gw-${nextToken++}`;
   const said = relayed.rename ?? params['name'] ?? params['uri'];
-  const answer = await peer.request({
-    method,
-    params: adaptParams(peer, relayed, meta, ownToken),
-    ...(typeof said === 'string' && (method === 'tools/call' || method === 'prompts/get' || method === 'resources/read') && { name: said }),
-    ...(peer.era === 'modern' && relayed.headers && { headers: relayed.headers }),
-    signal,
-    silenceMs: callSilenceMs,
-    onMessage: (message) => {
-      if (message.kind === 'notification') passNotification(message, relayed, token);
-      else askCaller(message, peer, session, reply);
-    },
-  });
-  return answer.kind === 'result' ? { kind: 'result', result: adaptResult(answer.result, method, peer.era, relayed.era) } : answer;
+  const first = adaptParams(peer, relayed, meta, ownToken);
+  const ask = (params: string | undefined): Promise<PeerReply> =>
+    peer.request({
+      method,
+      params,
+      ...(typeof said === 'string' && (method === 'tools/call' || method === 'prompts/get' || method === 'resources/read') && { name: said }),
+      ...(peer.era === 'modern' && relayed.headers && { headers: relayed.headers }),
+      signal,
+      silenceMs: callSilenceMs,
+      onMessage: (message) => {
+        if (message.kind === 'notification') passNotification(message, relayed, token);
+        else askCaller(message, peer, session, reply);
+      },
+    });
+  let answer = await ask(first);
+  const asksBack = peer.era === 'modern' && relayed.era === 'session';
+  for (let round = 0; asksBack && round < maxRounds; round++) {
+    const wanted = answer.kind === 'result' ? readWanted(answer.result) : null;
+    const inputs = wanted && (await askInputs(wanted, session, reply, signal));
+    if (!wanted || !inputs) break;
+    answer = await ask(withInputs(first, inputs, wanted));
+  }
+  if (answer.kind === 'error') return answer;
+  if (asksBack && method !== 'tools/call' && readWanted(answer.result)) return unanswered;
+  return { kind: 'result', result: adaptResult(answer.result, method, peer.era, relayed.era) };
 }
+
+const withInputs = (params: string | undefined, inputs: Record<string, unknown>, { state }: Wanted): string =>
+  applyEdits(params ?? '{}', [
+    { path: ['inputResponses'], value: inputs, add: true },
+    ...(state === undefined ? [] : [{ path: ['requestState'], value: parseJson(state), add: true }]),
+  ]);
+
+const cannotBeAsked = 'The MCP server asks for input that this client cannot be asked for.';
+/** Only a tool's result can say of itself that it failed. */
+const unanswered: PeerReply = {
+  kind: 'error',
+  error: JSON.stringify({ code: errorCodes.server, message: cannotBeAsked, data: { code: 'input_required' } }),
+  code: errorCodes.server,
+  status: 200,
+};
 
 const ownMeta = [metaKeys.version, metaKeys.client, metaKeys.capabilities, metaKeys.logLevel];
 
 /** The caller's params in the terms of the server's era; what is not about eras stays as it was written. */
 function adaptParams(
   peer: Peer,
-  { params, rename, era, version }: Relayed,
+  { params, rename, era, version, session }: Relayed,
   meta: Record<string, unknown> | undefined,
   token: string | undefined,
 ): string | undefined {
@@ -64,7 +92,7 @@ function adaptParams(
   if (token !== undefined) edits.push({ path: ['_meta', 'progressToken'], value: token });
   if (peer.era === 'modern') {
     const wanted: [string, unknown][] = [[metaKeys.version, peer.info.version || modernVersion]];
-    if (era === 'session') wanted.push([metaKeys.client, { name: 'model-gateway', version }], [metaKeys.capabilities, {}]);
+    if (era === 'session') wanted.push([metaKeys.client, { name: 'model-gateway', version }], [metaKeys.capabilities, askableOf(session)]);
     if (meta) for (const [key, value] of wanted) edits.push({ path: ['_meta', key], value, add: true });
     else edits.push({ path: ['_meta'], value: Object.fromEntries(wanted), add: true });
   } else if (era === 'modern' && meta) {
@@ -88,8 +116,7 @@ export function adaptResult(result: string, method: string, from: Era, to: Era):
   }
   const { resultType } = membersOfText(result, ['resultType']) ?? {};
   if (resultType !== undefined && resultType !== '"complete"') {
-    const text = 'The MCP server asks for input that this client cannot be asked for.';
-    return JSON.stringify({ content: [{ type: 'text', text }], isError: true });
+    return JSON.stringify({ content: [{ type: 'text', text: cannotBeAsked }], isError: true });
   }
   return applyEdits(result, [
     { path: ['resultType'], value: undefined },

@@ -1,121 +1,159 @@
-/** How much one server is asked: calls of one access key at a time, calls in a second, tokens in a minute. Counted by this process. */
-import type { McpServerRecord } from '@model-gateway/contracts';
+/** How much one server is asked: calls of one access key at a time, calls in a second, tokens in a minute. All processes count together where the state is shared. */
+import type { McpServerRecord, RateLimit } from '@model-gateway/contracts';
+import { type Admission, AdmissionQueue, type Lease, type SharedState } from '@model-gateway/distributed-state';
 import { RpcError } from '../protocol/json-rpc.ts';
 import { errorCodes } from '../protocol/versions.ts';
 
 /** How long a call waits for its turn. */
-export const turnMs = 10_000;
+const turnSecs = 10;
 
 const tooMany = (message: string, retryAfterMs: number): RpcError =>
   new RpcError(errorCodes.server, message, { data: { code: 'rate_limited', retry_after_ms: Math.ceil(retryAfterMs) } });
 
-interface Line {
-  running: number;
-  waiting: (() => void)[];
+/** A call that was let in. */
+export interface Entered {
+  /** It is over, and took so many tokens. */
+  leave(tokens: number): void;
 }
 
-/** Places for calls, by access key; first come, first served. */
-export class Concurrency {
-  readonly #lines = new Map<string, Line>();
+/** The limits of a server that apply to a call. */
+export interface AskedLimits extends Pick<McpServerRecord, 'max_concurrency' | 'rate_limit'> {
+  /** The caller's access key. */
+  owner: string;
+  /** Of its arguments. */
+  tokens: number;
+  signal: AbortSignal;
+}
 
-  /** Resolves with how the place is given back. Rejects with RpcError after ten seconds, or when the signal is aborted. */
-  enter(owner: string, max: number | null, signal: AbortSignal): Promise<() => void> {
-    if (max === null) return Promise.resolve(() => undefined);
-    const line = this.#lines.get(owner) ?? { running: 0, waiting: [] };
-    this.#lines.set(owner, line);
-    if (line.running < max) {
-      line.running++;
-      return Promise.resolve(this.#leaver(owner, line, max));
+const limited = (more: Partial<RateLimit>): RateLimit => ({
+  rpm: null,
+  tpm: null,
+  max_concurrency: null,
+  tps_min_interval_ms: 0,
+  initial_tokens: 100,
+  wait_timeout_secs: 0,
+  ...more,
+});
+
+/** One object for each figure: a queue takes another one for an edited limit. */
+class Limit {
+  readonly #make: (figure: number) => RateLimit;
+  #figure: number | undefined;
+  #limit: RateLimit | undefined;
+
+  constructor(make: (figure: number) => RateLimit) {
+    this.#make = make;
+  }
+
+  of(figure: number): RateLimit {
+    if (this.#limit && this.#figure === figure) return this.#limit;
+    this.#figure = figure;
+    this.#limit = this.#make(figure);
+    return this.#limit;
+  }
+}
+
+/** The limits of one server. */
+export class ServerLimits {
+  readonly #scope: string;
+  readonly #state: SharedState;
+  readonly #tokens: AdmissionQueue;
+  /** Of callers with calls under way or in line. */
+  readonly #callers = new Map<string, AdmissionQueue>();
+  readonly #tokenLimit = new Limit((tpm) => limited({ tpm }));
+  readonly #placeLimit = new Limit((max_concurrency) => limited({ max_concurrency, wait_timeout_secs: turnSecs }));
+
+  constructor(server: string, state: SharedState) {
+    this.#scope = `mcp:${server}`;
+    this.#state = state;
+    this.#tokens = new AdmissionQueue(this.#scope, state);
+  }
+
+  /** Rejects with RpcError: at once where a rate is exceeded, after ten seconds where the caller's other calls do not end, or when the signal is aborted. */
+  async enter(asked: AskedLimits): Promise<Entered> {
+    const rates = asked.rate_limit;
+    const tokens = await this.#takeTokens(rates?.tokens_per_minute ?? null, asked.tokens);
+    try {
+      await this.#hit(rates?.requests_per_second ?? null);
+      const place = await this.#takePlace(asked);
+      return {
+        leave(used) {
+          place?.release(() => 0);
+          tokens?.release(() => used);
+        },
+      };
+    } catch (error) {
+      tokens?.giveBack();
+      throw error;
     }
-    return new Promise((resolve, reject) => {
-      const stop = (error: RpcError): void => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', left);
-        line.waiting = line.waiting.filter((one) => one !== enter);
-        reject(error);
-      };
-      const left = (): void => stop(new RpcError(errorCodes.server, 'The caller has left.'));
-      const enter = (): void => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', left);
-        line.running++;
-        resolve(this.#leaver(owner, line, max));
-      };
-      const timer = setTimeout(() => stop(tooMany('Too many calls of this access key to the MCP server are under way.', 1000)), turnMs).unref();
-      signal.addEventListener('abort', left, { once: true });
-      line.waiting.push(enter);
+  }
+
+  close(): void {
+    this.#tokens.close();
+    for (const queue of this.#callers.values()) queue.close();
+  }
+
+  async #takeTokens(tpm: number | null, tokens: number): Promise<Lease | null> {
+    if (tpm === null) return null;
+    const lease = await this.#tokens.acquire(this.#tokenLimit.of(tpm), {
+      accessKey: '',
+      requestTokens: () => tokens,
+      replyTokens: () => 0,
+      mayWait: false,
+      onLeave: () => undefined,
     });
+    if (lease.limited) throw tooMany('The MCP server is called more often than it may be.', lease.retryAfterMs);
+    return lease;
   }
 
-  #leaver(owner: string, line: Line, max: number): () => void {
-    let left = false;
-    return () => {
-      if (left) return;
-      left = true;
-      line.running--;
-      if (line.running < max) line.waiting.shift()?.();
-      if (line.running === 0 && line.waiting.length === 0) this.#lines.delete(owner);
+  /** Less than one call a second is one in more of them. */
+  async #hit(perSecond: number | null): Promise<void> {
+    if (perSecond === null) return;
+    const limit = Math.max(1, Math.round(perSecond));
+    const hit = await this.#state.hit(`${this.#scope}:calls`, { limit, windowMs: Math.round((limit / perSecond) * 1000) });
+    if (!hit.allowed) throw tooMany('The MCP server is called more often than it may be.', hit.retryMs);
+  }
+
+  async #takePlace({ max_concurrency: max, owner, signal }: AskedLimits): Promise<Lease | null> {
+    if (max === null) return null;
+    const queue = this.#callers.get(owner) ?? new AdmissionQueue(`${this.#scope}:${owner}`, this.#state);
+    this.#callers.set(owner, queue);
+    const admission = await this.#wait(queue, max, signal);
+    if (admission.limited) {
+      this.#forget(owner, queue);
+      throw signal.aborted
+        ? new RpcError(errorCodes.server, 'The caller has left.')
+        : tooMany('Too many calls of this access key to the MCP server are under way.', Math.max(1000, admission.retryAfterMs));
+    }
+    const release: Lease['release'] = (used) => {
+      admission.release(used);
+      this.#forget(owner, queue);
     };
-  }
-}
-
-/** A bucket that fills evenly. */
-class Bucket {
-  readonly size: number;
-  readonly perMs: number;
-  #level: number;
-  #at: number;
-
-  constructor(size: number, perMs: number, now: number) {
-    this.size = size;
-    this.perMs = perMs;
-    this.#level = size;
-    this.#at = now;
+    return { ...admission, release };
   }
 
-  /** 0: it can be taken now; else ms until it can. */
-  wait(amount: number, now: number): number {
-    this.#level = Math.min(this.size, this.#level + (now - this.#at) * this.perMs);
-    this.#at = now;
-    return this.#level >= Math.min(amount, this.size) ? 0 : (Math.min(amount, this.size) - this.#level) / this.perMs;
+  async #wait(queue: AdmissionQueue, max: number, signal: AbortSignal): Promise<Admission> {
+    let leave = (): void => undefined;
+    const left = (): void => leave();
+    signal.addEventListener('abort', left, { once: true });
+    try {
+      return await queue.acquire(this.#placeLimit.of(max), {
+        accessKey: '',
+        requestTokens: () => 0,
+        replyTokens: () => 0,
+        mayWait: !signal.aborted,
+        onLeave: (callback) => {
+          leave = callback;
+        },
+      });
+    } finally {
+      signal.removeEventListener('abort', left);
+    }
   }
 
-  take(amount: number): void {
-    this.#level -= amount;
-  }
-}
-
-/** The rates of one server. */
-export class Rates {
-  readonly #now: () => number;
-  #limit: McpServerRecord['rate_limit'] = null;
-  #requests: Bucket | null = null;
-  #tokens: Bucket | null = null;
-
-  constructor(now: () => number = () => performance.now()) {
-    this.#now = now;
-  }
-
-  /** Throws RpcError. The cost of the result is added by `used`. */
-  admit(limit: McpServerRecord['rate_limit'], tokens: number): void {
-    this.#adopt(limit);
-    const now = this.#now();
-    const wait = Math.max(this.#requests?.wait(1, now) ?? 0, this.#tokens?.wait(tokens, now) ?? 0);
-    if (wait > 0) throw tooMany('The MCP server is called more often than it may be.', wait);
-    this.#requests?.take(1);
-    this.#tokens?.take(tokens);
-  }
-
-  used(tokens: number): void {
-    this.#tokens?.take(tokens);
-  }
-
-  #adopt(limit: McpServerRecord['rate_limit']): void {
-    if (limit?.requests_per_second === this.#limit?.requests_per_second && limit?.tokens_per_minute === this.#limit?.tokens_per_minute) return;
-    this.#limit = limit;
-    const now = this.#now();
-    const { requests_per_second: perSecond = null, tokens_per_minute: perMinute = null } = limit ?? {};
-    this.#requests = perSecond === null ? null : new Bucket(Math.max(1, perSecond), perSecond / 1000, now);
-    this.#tokens = perMinute === null ? null : new Bucket(perMinute, perMinute / 60_000, now);
+  #forget(owner: string, queue: AdmissionQueue): void {
+    if (queue.held > 0 || queue.waiting > 0 || this.#callers.get(owner) !== queue) return;
+    queue.close();
+    this.#callers.delete(owner);
   }
 }

@@ -1,11 +1,12 @@
 /** One MCP server as the gateway sees it: how it is spoken to, which tools it has, whether it is well. */
 import type { McpServerRecord, McpServerStatus, McpToolStatus } from '@model-gateway/contracts';
+import type { SharedState } from '@model-gateway/distributed-state';
 import type { Logger } from '@model-gateway/telemetry';
 import type { Outbound } from '@model-gateway/upstream-client';
 import { elementsOf, isObject, membersOfText, parseJson } from '../protocol/raw-json.ts';
 import { errorCodes, isModern, metaKeys, modernVersion, modernVersions } from '../protocol/versions.ts';
 import { ServerFault, sendHttp } from './http.ts';
-import { Concurrency, Rates } from './limits.ts';
+import { ServerLimits } from './limits.ts';
 import { ModernPeer } from './modern-peer.ts';
 import { handshakeMs, type OnNotification, type Peer, type PeerInfo, type Target } from './peer.ts';
 import { PeerPool, type PeerUser } from './pool.ts';
@@ -17,6 +18,8 @@ import { readTool, type Tool } from './tool.ts';
 export interface ServerDeps {
   outbound: Outbound;
   logger: Logger;
+  /** Where its limits are counted. */
+  state: SharedState;
   /** Sent as the name of the client. */
   version: string;
   /** Names of tools that are not as an admin approved them. */
@@ -46,8 +49,7 @@ const maxShown = 500;
 
 export class McpServer {
   record: McpServerRecord;
-  readonly concurrency = new Concurrency();
-  readonly rates = new Rates();
+  readonly limits: ServerLimits;
   readonly #deps: ServerDeps;
   readonly #pool = new PeerPool();
   readonly #listeners = new Set<() => void>();
@@ -76,6 +78,7 @@ export class McpServer {
     this.record = record;
     this.#access = access;
     this.#deps = deps;
+    this.limits = new ServerLimits(record.name, deps.state);
     this.#pool.idleMs = record.idle_timeout_secs * 1000;
     this.#schedule(record.defer_loading ? record.health_check.interval_secs * 1000 : 0);
   }
@@ -194,6 +197,7 @@ export class McpServer {
     this.#closed.abort();
     clearTimeout(this.#timer);
     clearTimeout(this.#refresh);
+    this.limits.close();
     await this.#pool.close();
   }
 

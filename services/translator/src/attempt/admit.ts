@@ -1,5 +1,5 @@
 /** Takes the lease of an attempt: at once where nothing is limited, after a wait in line where something is. */
-import type { Admission } from '../limits/lease.ts';
+import type { Admission } from '@model-gateway/distributed-state';
 import type { CurrentRequest } from '../request/current.ts';
 import type { AttemptContext } from './attempt-context.ts';
 

@@ -1,9 +1,9 @@
 /** Sends one prepared request, and records how it went: in the request's record, in its trace, and for the routers. */
 import { type AttemptRecord, type Job, sealedAs } from '@model-gateway/contracts';
 import { isGatewayError } from '@model-gateway/contracts/errors';
+import type { Lease } from '@model-gateway/distributed-state';
 import type { UpstreamFault } from '@model-gateway/protocols';
 import { NoAccessError } from '../access-tokens.ts';
-import type { Lease } from '../limits/lease.ts';
 import type { UpstreamRequest } from '../prepare/upstream-request.ts';
 import { abandonAttempt, beginAttempt, endAttempt } from '../spans.ts';
 import type { AttemptContext } from './attempt-context.ts';

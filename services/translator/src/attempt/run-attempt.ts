@@ -1,7 +1,7 @@
 /** One attempt: a lease, the request in the upstream's protocol, the call, and once more without what the upstream refused to understand. */
 import { GatewayError } from '@model-gateway/contracts/errors';
+import type { Admission, Lease } from '@model-gateway/distributed-state';
 import type { SignatureRefusal, UpstreamFault } from '@model-gateway/protocols';
-import type { Admission, Lease } from '../limits/lease.ts';
 import { UploadFailure } from '../media/upload-file.ts';
 import { prepare } from '../prepare/prepare.ts';
 import type { UpstreamRequest } from '../prepare/upstream-request.ts';

@@ -1,12 +1,12 @@
 /** Sends one prepared attempt and carries its reply to the caller; resolves with how it went. */
 import { isInUpstreamTerms, isUnary, type Job } from '@model-gateway/contracts';
 import { isGatewayError, toGatewayError } from '@model-gateway/contracts/errors';
+import type { Lease } from '@model-gateway/distributed-state';
 import type { UpstreamFault } from '@model-gateway/protocols';
 import { Pieces } from '@model-gateway/stream-framing';
 import type { OutboundCall } from '@model-gateway/upstream-client';
 import { NoAccessError } from '../access-tokens.ts';
 import type { HostedReply } from '../hosted-tools/hosted-reply.ts';
-import type { Lease } from '../limits/lease.ts';
 import { isUntouched } from '../prepare/order.ts';
 import type { UpstreamRequest } from '../prepare/upstream-request.ts';
 import { Pump, type PumpSink } from '../pump.ts';

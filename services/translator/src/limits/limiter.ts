@@ -1,8 +1,7 @@
 /** The admission queues of this process by name, and which of them applies to an attempt. */
 import type { Model, RateLimit, UpstreamRecord } from '@model-gateway/contracts';
-import type { SharedState } from '@model-gateway/distributed-state';
-import { AdmissionQueue, free } from './admission-queue.ts';
-import type { Admission, GateAsk } from './lease.ts';
+import type { Admission, GateAsk, SharedState } from '@model-gateway/distributed-state';
+import { AdmissionQueue, free } from '@model-gateway/distributed-state';
 
 /** The model and upstream whose limits apply. */
 export interface LimitedTarget {

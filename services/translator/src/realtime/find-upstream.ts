@@ -1,13 +1,13 @@
 /** Walks a plan until an upstream has begun the session: keys of a node, then the next node, as calls do. */
 import { type AttemptRecord, type RealtimeJob, sealedAs } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
+import type { Lease } from '@model-gateway/distributed-state';
 import { findProtocol, type RealtimeAdapter, type UpstreamAdapter, type UpstreamFault } from '@model-gateway/protocols';
 import { type PlannedAttempt, type Route, resolveTarget } from '@model-gateway/routing';
 import { AttemptCursor } from '../attempt/attempt-cursor.ts';
 import { faultToError, healthSign, nextStep, refusesKey, wasUnreached } from '../attempt/classify.ts';
 import { Failures } from '../attempt/failures.ts';
 import type { RetryBudget } from '../attempt/retry-budget.ts';
-import type { Lease } from '../limits/lease.ts';
 import type { Cancellation } from '../request/cancellation.ts';
 import type { RealtimeDeps } from './deps.ts';
 import { type DialContext, type Dialled, dial } from './dial.ts';

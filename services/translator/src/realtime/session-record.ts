@@ -1,8 +1,8 @@
 /** What a session leaves: a row for each response, also of those that the vendor began, and one for itself. */
 import { type AttemptRecord, newRequestRow, noUsage, type RealtimeJob, type RequestRow, type Usage } from '@model-gateway/contracts';
+import type { Place } from '@model-gateway/distributed-state';
 import type { RealtimeAsk, RealtimeNotice } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
-import type { Place } from '../limits/lease.ts';
 
 /** A response under way. */
 interface Turn {

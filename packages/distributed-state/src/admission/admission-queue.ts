@@ -1,7 +1,8 @@
 /** The admission queue of one upstream or model: admits calls as its limits allow, and queues the others fairly. */
 import type { RateLimit } from '@model-gateway/contracts';
-import { Permits, type SharedState } from '@model-gateway/distributed-state';
 import { type GateLimits, type Taken, toGateLimits } from '@model-gateway/limits';
+import { Permits } from '../permits.ts';
+import type { SharedState } from '../state.ts';
 import { FairQueue, type InLine } from './fair-queue.ts';
 import type { Admission, GateAsk, Lease, Place } from './lease.ts';
 
