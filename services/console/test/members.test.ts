@@ -120,7 +120,7 @@ test('a key that is taken away is gone from the own ones at once, and what it di
 
 /** What a member may call; everything else of the document is refused. */
 const open = /^\/console\/api\/(?:login|logout|me|me\/password|sessions|sessions\/\{id\}|sign-in-options|oidc\/\w+|openapi\.json|my\/.+)$/;
-const foreignNames = ['foreign', 'nobodys', 'up', 'secret-model', 'best', 'admin', 'eve', '1', 'a%2Fb'];
+const foreignNames = ['foreign', 'nobodys', 'secret-model', 'a%2Fb'];
 
 test('of the whole API a member reads and changes nothing foreign', async () => {
   const document = (await as('ada', 'GET', 'openapi.json')).body;
