@@ -108,7 +108,7 @@ type SumRow = { value: string; start: number | null; currency: string; duration_
   number | string
 >;
 
-/** A number of ours as text: the same expression stands in the list and in the grouping, which an engine must recognize. */
+/** A number of ours as text: an engine must recognize the expression of the list in the grouping. */
 const stepOf = ({ stepMs }: StatsQuery): RawBuilder<unknown> => (stepMs === undefined ? sql`s.start` : sql.raw(`s.start - s.start % ${Math.trunc(stepMs)}`));
 const startOf = (query: StatsQuery): RawBuilder<unknown> => (query.overTime ? stepOf(query) : sql`null`);
 const grouping = (query: StatsQuery, ...more: RawBuilder<unknown>[]): RawBuilder<unknown> => {

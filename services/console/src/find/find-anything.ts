@@ -22,7 +22,7 @@ export interface Found {
   kind: (typeof findKinds)[number];
   /** Canonical name, or the id of a request or session. */
   name: string;
-  /** What tells it from others: the group of a key, the upstream of a model, the alias that was found, the model of a request. */
+  /** What distinguishes it: the group of a key, the upstream of a model, the alias that was found, the model of a request. */
   detail: string | null;
   /** null: it can be neither. */
   enabled: boolean | null;

@@ -91,7 +91,7 @@ export function SpendHead({ by, name }: { by: SpendDimension; name: string }) {
 
 const [width, height] = [180, 44];
 
-/** One line over its days; what it says stands beside it in words. */
+/** One line over its days; the figures are in words beside it. */
 function Sparkline({ values, label }: { values: readonly number[]; label: string }) {
   const greatest = Math.max(...values, 1);
   const step = width / Math.max(1, values.length - 1);
