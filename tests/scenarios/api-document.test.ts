@@ -155,6 +155,7 @@ test('configuration', async () => {
   await call('POST', 'access-keys/lookup', { key: 'found somewhere' });
   await call('POST', 'import?dry_run=true', { ...file, key_groups: [...file.key_groups, { name: 'imported' }] });
   await call('POST', 'import', { key_groups: [{ name: 'imported' }] });
+  await call('POST', 'import/convert', { source: 'litellm', text: 'model_list: []' });
   await call('GET', 'history?limit=2');
   await call('GET', `history/${revision}`);
   await call('GET', `history/${revision}/diff?against=current`);

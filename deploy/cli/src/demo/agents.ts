@@ -16,7 +16,7 @@ const tasks = ['Find out why the build fails', 'Summarize the open tickets', 'Wr
 const tools = [
   { type: 'function', function: { name: 'read_file', description: 'Reads a file', parameters: { type: 'object', properties: { path: { type: 'string' } } } } },
 ];
-/** What an agent is told first: long, so that a provider's cache is worth its while. */
+/** What an agent reads first: long, so that a provider's cache is worth its while. */
 const instructions = 'You are a careful engineer. Read before you change anything, and say what you did. '.repeat(40);
 
 interface Message {

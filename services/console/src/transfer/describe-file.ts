@@ -1,4 +1,4 @@
-/** `docs/gateway-file.md`: every field of the configuration file, written from the schemas that read it and the texts that stand beside them. */
+/** `docs/gateway-file.md`: every field of the configuration file, written from the schemas that read it and the texts written for them. */
 import { exampleOf, type FieldShape, fallbackOf, fieldShapes, shapeInside, shapeSchemas, textOf, unitOf } from '@model-gateway/contracts/fields';
 import { type JsonSchema, printInput } from '../api/json-schema.ts';
 import { credentialEntry } from '../sso/transfer.ts';

@@ -142,7 +142,7 @@ function readDefaults(params: Place): Record<string, unknown>[] {
   });
 }
 
-/** Prices are told beside the parameters, or in `model_info`. */
+/** Prices are beside the parameters, or in `model_info`. */
 function readPrices(place: Place, params: Place): Record<string, string> | null {
   const price: Record<string, string> = {};
   for (const [field, name] of Object.entries(prices)) {

@@ -65,7 +65,7 @@ const strategies: Readonly<Record<string, [Routing['strategy'], 'exact' | 'appro
   ],
 };
 
-/** `fallbacks` stand in two places, each a list of {name: [names]}. */
+/** `fallbacks` are in two places, each a list of {name: [names]}. */
 function readFallbacks(place: Place): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const entry of place.list())

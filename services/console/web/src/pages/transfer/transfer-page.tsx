@@ -57,7 +57,7 @@ function save(text: string, name: string): void {
   URL.revokeObjectURL(link.href);
 }
 
-/** `given`: what stands in the field at first. */
+/** `given`: what is in the field at first. */
 function Import({ given }: { given: string }) {
   const { t } = useTranslation('transfer');
   const client = useQueryClient();
