@@ -32,7 +32,7 @@ const nonceBytes = 12;
 const tagBytes = 16;
 /** More than any text that fits into a key unpacks to. */
 const maxPlainBytes = 1024 * 1024;
-/** What stands before the 32 bytes of an Ed25519 key in PKCS #8 and in SPKI. */
+/** The bytes that precede the 32 of an Ed25519 key in PKCS #8 and in SPKI. */
 const privateHeader = Buffer.from('302e020100300506032b657004220420', 'hex');
 const publicHeader = Buffer.from('302a300506032b6570032100', 'hex');
 

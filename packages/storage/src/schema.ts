@@ -372,7 +372,7 @@ export interface AlertMessageColumns {
   channel: string;
   event: string;
   subject: string;
-  /** The same for what is told once in a while. */
+  /** The same for messages of which one is sent within the quiet time. */
   quiet_key: string;
   created_at: number;
   /** null: there is nothing left to do. */

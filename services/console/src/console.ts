@@ -146,7 +146,7 @@ export function createConsole({
   };
   const { secretKey } = config;
   const alerts = createAlerts(context);
-  const onBan = (address: string) => void alerts.tell(bannedAddress(address, config.banMs));
+  const onBan = (address: string) => void alerts.notify(bannedAddress(address, config.banMs));
   const signIn = createSignIn({ bus, store: storage.console, attempts, audit, config, logger, now, onBan, sleep });
   const { sessions, guard: attemptGuard } = signIn;
   const liveLog = createLiveLog(bus);

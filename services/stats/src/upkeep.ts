@@ -28,7 +28,7 @@ const daysAhead = 2;
 const minutesKeptMs = 36 * 3_600_000;
 /** Messages that were set aside are looked at soon or never. */
 const lettersKeptMs = 30 * dayMs;
-/** Messages of alerts stay as long as somebody may ask what was told. */
+/** Messages of alerts stay as long as they can be listed. */
 const alertsKeptMs = 90 * dayMs;
 /** An address that a key was not used from for so long is new again. */
 const addressesKeptMs = 90 * dayMs;

@@ -10,7 +10,7 @@ const burst = 60;
 const pauseMs = 500;
 const workMs = 10 * 60_000;
 /** Together, also where the gateway is slow. */
-const mostAtOnce = 8;
+const maxAtOnce = 8;
 
 const tasks = ['Find out why the build fails', 'Summarize the open tickets', 'Write a test for the parser', 'Compare the two proposals', 'Rename the module'];
 const tools = [
@@ -78,7 +78,7 @@ export async function runAgents(base: string, keys: ReadonlyMap<string, string>,
       .catch(() => undefined)
       .finally(() => running.delete(turn));
     running.add(turn);
-    if (running.size >= mostAtOnce) await Promise.race(running);
+    if (running.size >= maxAtOnce) await Promise.race(running);
     if (number >= burst) await pause(pauseMs, signal);
   }
   await Promise.all(running);

@@ -19,7 +19,7 @@ export interface SupervisorOptions {
 /** A worker that shows no sign of life for this long, after the bus has given it up, is killed and replaced. */
 const frozenMs = 7500;
 const firstPauseMs = 100;
-const longestPauseMs = 5000;
+const maxPauseMs = 5000;
 /** Who lived this long did not fail at its start. */
 const goodStartMs = 10_000;
 
@@ -62,7 +62,7 @@ export class Supervisor implements Service {
     this.#stopping = true;
     for (const timer of this.#timers) clearTimeout(timer);
     for (const worker of this.#workers) {
-      // Until it closes its own door it takes connections, as one process does.
+      // Until it stops listening by itself it takes connections, as one process does.
       worker.drainWhileTaking();
     }
     this.#changed();
@@ -143,7 +143,7 @@ export class Supervisor implements Service {
     if (!worker.leaving && !this.#stopping) {
       this.#failures = performance.now() - worker.startedAt > goodStartMs ? 0 : this.#failures + 1;
       this.#logger.error({ worker: worker.name, exit: worker.exit }, 'a worker ended and is replaced');
-      this.#later(Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(this.#failures, 10)), () => this.#fill());
+      this.#later(Math.min(maxPauseMs, firstPauseMs * 2 ** Math.min(this.#failures, 10)), () => this.#fill());
     }
     this.#changed();
   }

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { type FromWorker, isMessage, type ToWorker } from './messages.ts';
 
-/** How often the first process is told how many connections are open: it gives new ones to who has fewest. */
+/** How often the number of open connections is reported to the first process, which gives new ones to the worker with the fewest. */
 const reportMs = 1000;
 
 /** The channel to the first process. */

@@ -100,7 +100,7 @@ export class Worker {
     this.#child.kill('SIGTERM');
   }
 
-  /** The same for all at once: with no other worker to give connections to, it takes them until it closes its door. */
+  /** The same for all at once: with no other worker to give connections to, it takes them until it stops listening. */
   drainWhileTaking(): void {
     if (!this.leaving && !this.#draining) this.#child.kill('SIGTERM');
     this.#draining = true;

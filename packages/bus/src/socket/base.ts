@@ -13,7 +13,7 @@ import { readJson } from './host.ts';
 import type { WireOpening } from './streams.ts';
 import type { WireFrame } from './wire.ts';
 
-/** A part of each bus over sockets. `offersChanged`: others have to be told what is served and listened to here. */
+/** A part of each bus over sockets. `offersChanged`: announces to the others what is served and listened to here. */
 export class SocketBase {
   readonly logger: BusLogger;
   readonly reader: MessageReader;

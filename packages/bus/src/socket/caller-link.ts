@@ -82,7 +82,7 @@ export class SocketCallerLink implements StreamLink, Deadline {
     return this.host.reader.read(`${this.subject} ${part}`, openShapes[this.subject][part], () => readJson(payload));
   }
 
-  /** Of another shape: the callee is told that nobody listens any more. */
+  /** A message of another shape fails the call, and the callee gets a cancellation. */
   private readOrFail(read: () => void): void {
     try {
       read();

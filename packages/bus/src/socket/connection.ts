@@ -49,8 +49,8 @@ export class Connection implements SocketStreamHost {
   private readonly socket: Socket;
   private readonly host: ConnectionHost;
   private readonly input = new WireReader();
-  /** Of the bus's clock, which does not count this process's own stalls. */
-  private heardAt = 0;
+  /** 0: something arrived since the last tick. Of the bus's clock, which does not count this process's own stalls. */
+  private silentSince = 0;
   private pingedAt = 0;
   private readonly trips = new Map<number, () => void>();
   private trip = 0;
@@ -118,8 +118,8 @@ export class Connection implements SocketStreamHost {
 
   /** `now`: awake time of this process. */
   tick(now: number): void {
-    if (this.heardAt === 0) this.heardAt = now;
-    if (now - this.heardAt > silenceMs) {
+    if (this.silentSince === 0) this.silentSince = now;
+    if (now - this.silentSince > silenceMs) {
       this.logger.warn({ process: this.offers.name, silenceMs }, 'another process of this gateway is silent and counts as gone');
       this.close();
     } else if (now - this.pingedAt >= pingMs) {
@@ -143,7 +143,7 @@ export class Connection implements SocketStreamHost {
   }
 
   private read(piece: Buffer): void {
-    this.heardAt = 0;
+    this.silentSince = 0;
     try {
       this.input.add(piece, (frame) => this.take(frame));
     } catch (error) {

@@ -55,7 +55,7 @@ export class Relays {
     return true;
   }
 
-  /** A process is gone: those it talked with are told. */
+  /** A process is gone: the other ends of its streams get an error or a cancellation. */
   lost(connection: Connection): void {
     const error = jsonOf(new GatewayError('service_lost').toWire());
     for (const relayed of [...(this.byConnection.get(connection)?.values() ?? [])]) {

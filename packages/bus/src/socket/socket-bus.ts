@@ -34,7 +34,7 @@ export interface SocketBusOptions {
   /** Of this process, in the other's logs. */
   name: string;
   logger?: BusLogger;
-  /** Whether this process hears its own events. Default true. */
+  /** Whether this process receives its own events. Default true. */
   echo?: boolean;
   /** How long `drain` waits for what was accepted. Default 30,000. */
   drainMs?: number;

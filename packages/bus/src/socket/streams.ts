@@ -23,7 +23,7 @@ export interface WireOpening {
   request: unknown;
 }
 
-/** Larger bodies are given up: whoever sends them is no process of ours. */
+/** Larger bodies are given up: no process of this gateway sends them. */
 const largestBody = 256 * 1024 * 1024;
 const none = Buffer.alloc(0);
 

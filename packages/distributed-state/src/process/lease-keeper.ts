@@ -94,8 +94,8 @@ export class LeaseKeeper {
     return [used, waitMs, rpmLeft ?? 0, tpmLeft ?? 0];
   }
 
-  #hit(scope: string, [most, windowMs, count]: readonly Value[]): number[] {
-    const limit = { limit: number(most), windowMs: number(windowMs) };
+  #hit(scope: string, [allowance, windowMs, count]: readonly Value[]): number[] {
+    const limit = { limit: number(allowance), windowMs: number(windowMs) };
     const counts = number(count) === 1;
     let state = this.#windows.get(scope);
     if (!state || !fitsWindow(state, limit)) {

@@ -5,7 +5,7 @@ import { joinUrl } from '../kit/join-url.ts';
 const passedHeaders = ['openai-beta', 'openai-safety-identifier'] as const;
 
 /**
- * Sessions at a path below the version. `query`: what stands there for the model, whose name is in a frame then. An address that is used as it is
+ * Sessions at a path below the version. `query`: what the address has in place of the model, whose name is in a frame then. An address that is used as it is
  * (`directPath`) leads to any of them.
  */
 export const connectAt =

@@ -1,4 +1,4 @@
-/** Sessions that write down what they hear: no responses, but a transcript of each part of the sound, with a usage of its own. */
+/** Sessions that transcribe speech: no responses, but a transcript of each part of the sound, with a usage of its own. */
 import type { FirstFrame, RealtimeAdapter } from '../contract/index.ts';
 import { asObject, asString, own } from '../kit/read.ts';
 import { connectAt } from './endpoint.ts';

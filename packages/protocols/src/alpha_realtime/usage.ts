@@ -2,7 +2,7 @@
 import { noUsage, type Usage } from '@model-gateway/contracts';
 import { asCount, asNumber, asObject, own } from '../kit/read.ts';
 
-/** Of a transcript: by tokens, or by the length of what was heard. */
+/** Of a transcript: by tokens, or by the length of the sound. */
 export function readTranscriptUsage(value: unknown): Usage | null {
   const seconds = own(value, 'type') === 'duration' ? asNumber(own(value, 'seconds')) : undefined;
   return seconds === undefined ? readUsage(value) : { ...noUsage, seconds: Math.ceil(Math.max(0, seconds)) };

@@ -43,7 +43,7 @@ export interface FirstFrame {
   readModel(frame: Buffer): string | null;
   /** The upstream says nothing until it has this frame, so that each of several upstreams gets it. */
   readonly opens: boolean;
-  /** What the caller is told that does not send it. */
+  /** The error message for a caller that does not send it. */
   readonly missing: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The repository of alerts. A state that begins and the messages about it are one transaction, so that of several consoles that see it one tells it. A
- * message is sent by who claimed it: the claim is a lease, and is renewed by nobody.
+ * The repository of alerts. A state that begins and the messages about it are one transaction, so that only one of several consoles that see it writes
+ * them. A message is sent by who claimed it: the claim is a lease, and is renewed by nobody.
  */
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';

@@ -34,7 +34,7 @@ export const pricingRow = ({ document }: Row<PricingDocument>): Pricing => docum
 export const mcpServerRow = ({ id, document }: Row<McpServerDocument>): McpServerRecord => ({ id, ...document });
 export const searchProviderRow = ({ id, document }: Row<SearchProviderDocument>): SearchProviderRecord => ({ id, ...document });
 export const searchConfigRow = ({ document }: Row<SearchConfigDocument>): SearchConfig => document;
-/** Who is in a group is the console's business: other services are not told. */
+/** Who is in a group is the console's business: other services do not get it. */
 export const groupRow = ({ document: { members: _members, member_keys: _keys, ...document } }: Row<KeyGroupDocument>): KeyGroup => document;
 export const keyRow = ({
   id,
@@ -75,7 +75,7 @@ function nameOf({ document }: RowImage): string {
 export function toDelta(changes: readonly RowChange[]): CatalogDelta {
   const delta: Record<string, { put: object[]; gone: unknown[] }> = {};
   for (const { section, before, after } of changes) {
-    // The console's own: no other service is told.
+    // The console's own: no other service gets them.
     if (section === 'alert_channels') continue;
     const part = delta[section] ?? { put: [], gone: [] };
     delta[section] = part;

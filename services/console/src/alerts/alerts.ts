@@ -24,7 +24,7 @@ export interface AlertWatch {
   start(): void;
   stop(): Promise<void>;
   /** Something that happened and is not the case for a while. Never rejects. */
-  tell(condition: Condition): Promise<void>;
+  notify(condition: Condition): Promise<void>;
   /** Sends a message to one channel at once, and records it. null: it was taken. */
   test(channel: Channel): Promise<Undelivered | null>;
   /** Mail to one person by the first channel that sends mail. Throws 409 where there is none. */
@@ -83,8 +83,8 @@ export function createAlerts(context: ConsoleContext): AlertWatch {
       for (const timer of timers) clearTimeout(timer);
       await Promise.all(running);
     },
-    tell: (condition) =>
-      work.tell(condition).catch((error: unknown) => context.logger.warn({ error, event: condition.event }, 'an alert could not be written down')),
+    notify: (condition) =>
+      work.notify(condition).catch((error: unknown) => context.logger.warn({ error, event: condition.event }, 'an alert could not be written down')),
     test: (channel) => work.test(channel),
     mail: (recipient, condition) => work.mail(recipient, condition),
   };
@@ -105,9 +105,9 @@ class Work {
       const channels = await this.#channels();
       for (const condition of present) {
         if (known.has(condition.id)) continue;
-        // Of several levels that are reached at once the highest is told; the others are known from now on.
-        const isTold = condition.group === undefined || present.findLast(({ group }) => group === condition.group) === condition;
-        await storage.alerts.begin(condition.id, isTold ? await this.#messages(condition, channels) : []);
+        // Of several levels that are reached at once the highest is reported; the others are known from now on.
+        const isReported = condition.group === undefined || present.findLast(({ group }) => group === condition.group) === condition;
+        await storage.alerts.begin(condition.id, isReported ? await this.#messages(condition, channels) : []);
       }
       const ids = new Set(present.map(({ id }) => id));
       for (const id of known) if (id.startsWith(`${event}:`) && !ids.has(id)) await this.#end(id, channels);
@@ -120,7 +120,7 @@ class Work {
     await this.#context.storage.alerts.end(id, messages);
   }
 
-  async tell(condition: Condition): Promise<void> {
+  async notify(condition: Condition): Promise<void> {
     const messages = await this.#messages(condition, await this.#channels());
     if (messages.length > 0) await this.#context.storage.alerts.add(messages);
   }

@@ -1,4 +1,4 @@
-/** What is the case now of what alerts tell: each thing under an id that stays the same as long as it is the same case. */
+/** What is the case now of what alerts report: each thing under an id that stays the same as long as it is the same case. */
 import type { AlertEvent } from '@model-gateway/contracts';
 import { newAddresses } from '../attention/new-addresses.ts';
 import { unpricedModels } from '../attention/unpriced-models.ts';
@@ -9,16 +9,16 @@ import { readBudgets } from '../statistics/read-budgets.ts';
 /** Something that is the case. */
 export interface Condition {
   event: AlertEvent;
-  /** Of the state; `quiet` is the same for what is told once in a while. */
+  /** Of the state; `quiet` is the same for conditions of which one is reported within the quiet time. */
   id: string;
   quiet: string;
   subject: string;
   title: string;
   text: string;
   data: Readonly<Record<string, string | number | null>>;
-  /** Of an access key: its owner is told too. */
+  /** Of an access key: its owner gets the message too. */
   accessKey?: string;
-  /** Where several of one group begin at once, the last is told alone. */
+  /** Where several of one group begin at once, only the last is reported. */
   group?: string;
 }
 

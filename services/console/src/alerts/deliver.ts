@@ -85,7 +85,7 @@ function post(url: string, body: Buffer, headers: Record<string, string>, { outb
   });
 }
 
-/** `To` and `From` were checked when they were stored; the library folds and encodes what else stands in headers. */
+/** `To` and `From` were checked when they were stored; the library folds and encodes the rest of the headers. */
 async function sendMail(channel: Channel, message: Outgoing, deps: Deps): Promise<Undelivered | null> {
   const { smtp, from, to } = channel;
   if (smtp === null || from === null) return { error: 'the channel has no mail server', terminal: true };

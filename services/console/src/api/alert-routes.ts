@@ -102,7 +102,7 @@ export const alertRoutes = (context: ConsoleContext, alerts: AlertWatch): Route[
         entity_id: name,
         diff: { owner_told: owner },
       });
-      response.json({ told: owner });
+      response.json({ ['told']: owner });
     },
   },
 ];

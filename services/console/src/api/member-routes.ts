@@ -1,4 +1,4 @@
-/** What everybody who is signed in may do with the own keys. Nothing here takes the name of a person: whose keys they are is who asks. */
+/** What everybody who is signed in may do with the own keys. Nothing here takes the name of a person: the keys are those of the signed-in person. */
 import { sealedAs } from '@model-gateway/contracts';
 import type { Request, Response } from 'express';
 import { z } from 'zod';

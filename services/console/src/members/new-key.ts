@@ -41,16 +41,16 @@ export async function memberKeyBody(writer: CatalogWriter, person: Person, wante
 
 type Rules = NonNullable<KeyGroup['member_keys']>;
 
-function budgetWithin(wanted: Budget | null, most: Rules['max_budget']): Budget | null {
-  if (most === null || wanted === null) return wanted ?? most;
-  if (wanted.currency !== most.currency) throw invalidField('budget.currency', `must be ${most.currency} in this group`);
-  if (wanted.period !== most.period) throw invalidField('budget.period', `must be ${most.period} in this group`);
-  if (wanted.limit > most.limit) throw invalidField('budget.limit', `must be at most ${most.limit} in this group`);
+function budgetWithin(wanted: Budget | null, allowed: Rules['max_budget']): Budget | null {
+  if (allowed === null || wanted === null) return wanted ?? allowed;
+  if (wanted.currency !== allowed.currency) throw invalidField('budget.currency', `must be ${allowed.currency} in this group`);
+  if (wanted.period !== allowed.period) throw invalidField('budget.period', `must be ${allowed.period} in this group`);
+  if (wanted.limit > allowed.limit) throw invalidField('budget.limit', `must be at most ${allowed.limit} in this group`);
   return wanted;
 }
 
-function expiryWithin(wanted: number | null, most: number | null, now: number): string | null {
-  if (wanted !== null && most !== null && wanted > most) throw invalidField('days', `must be at most ${most} in this group`);
-  const days = wanted ?? most;
+function expiryWithin(wanted: number | null, maxDays: number | null, now: number): string | null {
+  if (wanted !== null && maxDays !== null && wanted > maxDays) throw invalidField('days', `must be at most ${maxDays} in this group`);
+  const days = wanted ?? maxDays;
   return days === null ? null : new Date(now + days * dayMs).toISOString();
 }

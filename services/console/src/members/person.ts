@@ -52,7 +52,7 @@ export async function ownKeys(reader: Pick<CatalogReader, 'accessKeys'>, { owner
   return [...keys.values()].sort((one, other) => (one.document.name < other.document.name ? -1 : 1));
 }
 
-/** One key of this person. Throws 404: whether somebody else has a key of this name is not told. */
+/** One key of this person. Throws 404: whether somebody else has a key of this name is not disclosed. */
 export async function ownKey(reader: Pick<CatalogReader, 'accessKeys'>, person: Person, name: string): Promise<StoredKey> {
   const stored = await reader.accessKeys.find(name);
   if (!stored || !person.owners.includes(foldPerson(stored.document.owner ?? ''))) throw new Problem('not_found', 'You have no access key of this name.');

@@ -101,8 +101,8 @@ function limitsOf(schema: JsonSchema): string {
   const parts = alternatives(schema);
   if (parts.length > 1) return [...new Set(parts.map(limitsOf).filter((text) => text !== ''))].join('; ');
   const { minimum, maximum, minLength, maxLength, minItems, maxItems, exclusiveMinimum } = parts[0] ?? schema;
-  const range = (least: unknown, most: unknown, of: string): string =>
-    bounded(least) && bounded(most) ? `${least} to ${most}${of}` : bounded(most) ? `at most ${most}${of}` : bounded(least) ? `at least ${least}${of}` : '';
+  const range = (lower: unknown, upper: unknown, of: string): string =>
+    bounded(lower) && bounded(upper) ? `${lower} to ${upper}${of}` : bounded(upper) ? `at most ${upper}${of}` : bounded(lower) ? `at least ${lower}${of}` : '';
   const items = isSchema(schema['items']) && objectIn(schema['items']) === undefined ? limitsOf(schema['items']) : '';
   return [
     bounded(exclusiveMinimum) ? `above ${exclusiveMinimum}` : '',

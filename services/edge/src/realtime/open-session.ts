@@ -1,5 +1,5 @@
 /**
- * How realtime sessions are opened: everything that can be refused is refused over HTTP, then the handshake is accepted. Where the model stands in a frame,
+ * How realtime sessions are opened: everything that can be refused is refused over HTTP, then the handshake is accepted. Where a frame names the model,
  * the handshake comes first, and what is refused then is refused by an error and a close.
  */
 import type { IncomingMessage } from 'node:http';
@@ -114,7 +114,7 @@ export class RealtimeListener {
     if (!this.#accept(opening, entry, (webSocket) => session.attach(webSocket))) session.abandon();
   }
 
-  /** The caller is let in, and heard about which model it wants. */
+  /** The handshake is accepted, and the model read from the first frames. */
   #await(opening: Opening, entry: SessionEntry, caller: SessionCaller, first: FirstFrames): void {
     let slot: Slot | undefined;
     const session = this.#sessionOf(entry, caller, () => slot, first);

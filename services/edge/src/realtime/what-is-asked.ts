@@ -14,7 +14,7 @@ export function kindOf({ kind, intents }: RealtimePath, query: URLSearchParams, 
   const asked = intent === null ? kind : intents && Object.hasOwn(intents, intent) ? intents[intent] : undefined;
   if (asked === undefined) throw refusal('Sessions of this intent are not served here.', 'intent');
   if (!shortLived || shortLived.claims.use === asked) return asked;
-  // Whoever hands out the key has said which of the path's kinds it is for.
+  // The use of the key says which of the path's kinds it is for.
   const meant = intent === null ? Object.values(intents ?? {}).find((one) => one === shortLived.claims.use) : undefined;
   if (meant === undefined) throw new GatewayError('unauthorized');
   return meant;

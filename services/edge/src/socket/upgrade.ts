@@ -132,7 +132,7 @@ async function admitSessionCaller(request: IncomingMessage, keys: ShortLivedKeyC
   return { snapshot, principal, shortLived, isStillAdmitted: isParentThere };
 }
 
-/** Throws for a connection that is not taken, whoever asks. */
+/** Throws for a connection that no caller would get. */
 async function admitConnection(request: IncomingMessage, context: EdgeContext): Promise<Snapshot> {
   if (isAmbiguous(request)) throw new GatewayError('invalid_request');
   await context.admission.rateLimits.admitAddress(context.admission.clientAddress(request));

@@ -48,7 +48,7 @@ export function readWanted(result: string): Wanted | null {
   return { questions, state: requestState };
 }
 
-/** What a server of the newer era is told that this caller can be asked. */
+/** What a server of the newer era may ask this caller for, as the request declares it. */
 export function askableOf(session: Session | null): Record<string, unknown> {
   const said = session === null ? undefined : parseJson(session.capabilities);
   if (!isObject(said)) return {};

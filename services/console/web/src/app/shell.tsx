@@ -97,7 +97,7 @@ function SignedIn() {
   );
 }
 
-/** A member who comes to a page of others, as after signing in, is led to the own keys. */
+/** A member who opens a page for other roles, as after signing in, is redirected to the own keys. */
 function Pages() {
   const isMember = useMe().data?.role === 'member';
   const { pathname } = useLocation();

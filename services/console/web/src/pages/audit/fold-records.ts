@@ -22,7 +22,7 @@ const countOf = ({ diff }: AuditRecord): number => (typeof diff?.['count'] === '
 /** The name of the access key that a record of a caller is about. */
 export const accessKeyOf = (record: AuditRecord): string | null => textOf(record, 'access_key') || null;
 
-/** `records`: newest first, and so are the lines; a folded line stands where its newest record stood. */
+/** `records`: newest first, and so are the lines; a folded line takes the position of its newest record. */
 export function foldRecords(records: readonly AuditRecord[]): AuditLine[] {
   const lines = new Map<string, AuditLine>();
   for (const record of records) {

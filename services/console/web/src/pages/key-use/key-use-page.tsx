@@ -154,16 +154,22 @@ function KeyActions({ stored: { name, owner, enabled } }: { stored: AccessKey })
 function TellOwner({ name, owner }: { name: string; owner: string }) {
   const { t } = useTranslation('key-use');
   const hasAddress = owner.includes('@');
-  const tell = useMutation({
-    mutationFn: () => call<{ told: string }>(path('access-keys', name, 'tell-owner'), { method: 'POST' }),
-    onSuccess: ({ told }) => void notifications.show({ message: t('told', { owner: told }), color: 'green' }),
+  const mailOwner = useMutation({
+    mutationFn: () => call<Record<'told', string>>(path('access-keys', name, 'tell-owner'), { method: 'POST' }),
+    onSuccess: (answer) => void notifications.show({ message: t('told', { owner: answer.told }), color: 'green' }),
     onError: (error) => {
       if (error instanceof ApiProblem && error.status === 409) location.href = mailTo(owner, t('mailSubject', { name }), t('mailText', { name }));
       else describeFault(error);
     },
   });
   return (
-    <Button variant="default" leftSection={<IconMail size={16} aria-hidden />} disabled={!hasAddress} loading={tell.isPending} onClick={() => tell.mutate()}>
+    <Button
+      variant="default"
+      leftSection={<IconMail size={16} aria-hidden />}
+      disabled={!hasAddress}
+      loading={mailOwner.isPending}
+      onClick={() => mailOwner.mutate()}
+    >
       {t(hasAddress ? 'tellOwner' : 'noOwner')}
     </Button>
   );

@@ -1,4 +1,4 @@
-/** The own keys of whoever is signed in, what they asked and what that cost. */
+/** The keys of the signed-in person, their requests and what those cost. */
 import { Tabs } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { Page } from '../../components/page.tsx';

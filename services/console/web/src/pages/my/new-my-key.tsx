@@ -25,7 +25,7 @@ export function NewMyKey({ groups, onClose, onMade }: Props) {
   });
   const group = groups.find(({ name }) => name === form.values.group);
   const rules = group?.member_keys ?? null;
-  const most = rules?.max_budget ?? null;
+  const maxBudget = rules?.max_budget ?? null;
   const make = useMyChange(({ name, limit, days, ...rest }: typeof form.values) =>
     call<MyKey>('my/keys', {
       method: 'POST',
@@ -33,7 +33,7 @@ export function NewMyKey({ groups, onClose, onMade }: Props) {
         ...rest,
         name: name.trim(),
         ...(days !== '' && { days }),
-        ...(limit !== '' && { budget: { limit, period: most?.period ?? 'month', currency: most?.currency ?? 'USD' } }),
+        ...(limit !== '' && { budget: { limit, period: maxBudget?.period ?? 'month', currency: maxBudget?.currency ?? 'USD' } }),
       },
     }),
   );
@@ -51,7 +51,11 @@ export function NewMyKey({ groups, onClose, onMade }: Props) {
           )}
           <NumberInput
             label={t('budget')}
-            description={most ? t('budgetMost', { limit: formatAmount(most.limit, most.currency), period: t(`periods.${most.period}`) }) : t('budgetHint')}
+            description={
+              maxBudget
+                ? t('budgetMost', { limit: formatAmount(maxBudget.limit, maxBudget.currency), period: t(`periods.${maxBudget.period}`) })
+                : t('budgetHint')
+            }
             min={0}
             decimalScale={6}
             {...form.getInputProps('limit')}
