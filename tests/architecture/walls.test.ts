@@ -181,6 +181,8 @@ describe('walls', () => {
 const browserEntryPoints = [
   '@model-gateway/client-setup',
   '@model-gateway/contracts/audit',
+  '@model-gateway/contracts/field-texts/en.json',
+  '@model-gateway/contracts/field-texts/zh.json',
   '@model-gateway/contracts/loss-reasons',
   '@model-gateway/protocols/playground',
   '@model-gateway/routing/header-rules',

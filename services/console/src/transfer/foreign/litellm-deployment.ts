@@ -1,7 +1,9 @@
 /** One entry of LiteLLM's `model_list`. */
+
+import { litellmProviders } from '@model-gateway/protocols/foreign';
+import { asSecret, cleanBase, isAddress } from './addresses.ts';
 import { isNode, type Place, perMillion } from './findings.ts';
 import type { Deployment, Routing } from './litellm-routing.ts';
-import { asSecret, cleanBase, isAddress, litellmProviders } from './providers.ts';
 
 interface Making {
   /** By what distinguishes them: provider, address, key, headers, time-out. */

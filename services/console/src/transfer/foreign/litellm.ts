@@ -1,8 +1,9 @@
 /** LiteLLM's `config.yaml` as a configuration of this gateway. */
+
+import { asSecret } from './addresses.ts';
 import { type Converted, createNames, isNode, type Place, readSource } from './findings.ts';
 import { readDeployment } from './litellm-deployment.ts';
 import { type Deployment, groupDeployments, type Routing } from './litellm-routing.ts';
-import { asSecret } from './providers.ts';
 
 const callbacks = 'Use OTEL_EXPORTER_OTLP_ENDPOINT for traces and metrics, and the console for costs.';
 

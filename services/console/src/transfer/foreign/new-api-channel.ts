@@ -1,6 +1,8 @@
 /** A channel: one upstream, and the models that it serves. */
+
+import { channelTypes } from '@model-gateway/protocols/foreign';
+import { cleanBase, isAddress } from './addresses.ts';
 import { isNode, type Place } from './findings.ts';
-import { channelTypes, cleanBase, isAddress } from './providers.ts';
 
 /** What a channel serves, to whom, and when. */
 export interface Channel {
