@@ -410,10 +410,10 @@ if (!redis) process.stderr.write('compose DID NOT RUN as a whole: no redis-serve
     expect(Number(answers(secrets['REDIS_PASSWORD']!).trim())).toBeGreaterThan(0);
   });
 
-  test('the master key is in the environment of those three alone who open secrets', () => {
+  test('the master key is in the environment of those alone who open secrets', () => {
     for (const { name, child } of instances) {
       const environment = readFileSync(`/proc/${child.pid}/environ`, 'utf8');
-      expect([name, environment.includes(secrets['GATEWAY_MASTER_KEY']!)]).toEqual([name, /^(translator|stats|console)-/.test(name)]);
+      expect([name, environment.includes(secrets['GATEWAY_MASTER_KEY']!)]).toEqual([name, /^(translator|data-plane|stats|console)-/.test(name)]);
     }
   });
 
