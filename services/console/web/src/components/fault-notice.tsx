@@ -17,7 +17,7 @@ export function FaultNotice({ error, onRetry, title }: { error: Error; onRetry?:
           </Text>
         ))}
         {onRetry && (
-          <Button size="xs" variant="outline" color="red" onClick={onRetry}>
+          <Button size="xs" variant="default" onClick={onRetry}>
             {t('actions.retry')}
           </Button>
         )}
