@@ -37,6 +37,7 @@ export const readableColors: CSSVariablesResolver = ({ colors }) => ({
   dark: {
     '--mantine-color-dimmed': 'var(--mantine-color-dark-1)',
     '--mantine-color-error': 'var(--mantine-color-red-4)',
+    '--mantine-color-anchor': 'var(--mantine-color-indigo-3)',
     ...Object.fromEntries(tinted.map((name) => [`--mantine-color-${name}-light-color`, `var(--mantine-color-${name}-3)`])),
   },
 });
