@@ -108,7 +108,7 @@ const examples: Readonly<Partial<Record<FieldShape, Readonly<Record<string, unkn
   tls: { ca: pem, client_cert: pem, client_key: '${CLIENT_KEY_PEM}', server_name: 'api.example.com' },
   rate_limit: { rpm: 600, max_concurrency: 20, tpm: 1_000_000, tps_min_interval_ms: 50, wait_timeout_secs: 5, initial_tokens: 50 },
   key_rate_limit: { rpm: 60, window_secs: 10 },
-  budget: { limit: '200.00', currency: 'USD' },
+  budget: { limit: '200.00', currency: 'USD', credit: { from: 1_790_812_800_000, topped_up_micros: 50_000_000, forgiven_micros: 0 } },
   model: {
     name: 'fast',
     upstream: 'openai',
