@@ -12,12 +12,13 @@ export function bundle(folder: string): string {
   const entry = join(folder, 'model-gateway.js');
   if (existsSync(entry)) return entry;
   execFileSync(process.execPath, [join(root, 'scripts/build.mjs'), folder], { stdio: ['ignore', 'ignore', 'inherit'] });
-  mkdirSync(join(folder, 'node_modules'));
+  mkdirSync(join(folder, 'node_modules'), { recursive: true });
   const { dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { dependencies: Record<string, string> };
   for (const name of Object.keys(dependencies)) {
     const found = owners.map((owner) => join(root, owner, 'node_modules', name)).find(existsSync);
     if (found === undefined) throw new Error(`nobody has ${name} installed`);
-    symlinkSync(realpathSync(found), join(folder, 'node_modules', name));
+    const place = join(folder, 'node_modules', name);
+    if (!existsSync(place)) symlinkSync(realpathSync(found), place);
   }
   return entry;
 }

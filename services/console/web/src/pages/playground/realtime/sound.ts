@@ -39,6 +39,8 @@ export async function record(rate: number, onPiece: (base64: string) => void): P
   processor.connect(context.destination);
   return {
     stop() {
+      // A piece may be on its way already: after the end it is no one's.
+      processor.onaudioprocess = null;
       processor.disconnect();
       source.disconnect();
       for (const track of stream.getTracks()) track.stop();
