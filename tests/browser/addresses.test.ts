@@ -137,7 +137,7 @@ suite('addresses', () => {
       await signIn('ida');
       await page.getByText('What you had typed', { exact: false }).first().waitFor();
       await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByText('Somebody else changed this in the meantime', { exact: false }).waitFor();
+      await page.getByText('Somebody else changed this meanwhile', { exact: false }).waitFor();
     });
 
     test('somebody else who signs in does not see it', async () => {

@@ -223,7 +223,7 @@ suite('console in a browser', () => {
         await admin.settled();
       }
       await save();
-      await page.getByText('Somebody else changed this in the meantime', { exact: false }).waitFor();
+      await page.getByText('Somebody else changed this meanwhile', { exact: false }).waitFor();
       expect((await gateway.console('GET', '/key-groups/team')).body.description).toBe('theirs');
     });
 
