@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
+import { until } from '../../../tests/support/gateway.ts';
 import { readableFolders, slotCommand } from '../src/pool/command.ts';
 import { script, startPool } from './support.ts';
 
@@ -12,13 +13,17 @@ afterAll(() => pool.close());
 const hasProc = existsSync('/proc/self/status');
 const hasSetpriv = ['/usr/bin/setpriv', '/bin/setpriv'].some((path) => existsSync(path));
 
+const statusOf = (pid: number, name: string): string | undefined =>
+  new RegExp(`^${name}:\\s+(\\S+)`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+
 test('a slot gains no right, has no environment, and is nobody where the service is root', async () => {
   expect(await run(script('body.done = 1; return body'))).toMatchObject({ fault: null });
   expect(pool.pids.length).toBeGreaterThan(0);
   if (!hasProc) return;
+  // A process that was started ahead becomes nobody once its code is loaded.
+  await until(async () => pool.pids.every((pid) => statusOf(pid, 'Uid') !== '0'), 'every slot to be nobody');
   for (const pid of pool.pids) {
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-    const read = (name: string): string | undefined => new RegExp(`^${name}:\\s+(\\S+)`, 'm').exec(status)?.[1];
+    const read = (name: string): string | undefined => statusOf(pid, name);
     expect(read('NoNewPrivs')).toBe(hasSetpriv ? '1' : expect.anything());
     expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).toBe('');
     expect(read('Uid')).not.toBe('0');

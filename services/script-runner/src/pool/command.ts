@@ -40,7 +40,8 @@ export function slotCommand(settings: string): { program: string; args: string[]
 export function readableFolders(): string[] {
   if (!isBundle) return [join(import.meta.dirname, '../../../..')];
   const isolates = folderOf('isolated-vm', import.meta.dirname);
-  const all = [import.meta.dirname, isolates, folderOf('node-gyp-build', isolates)];
+  // Of a package that is found by a link the link is read too.
+  const all = [import.meta.dirname, isolates, join(dirname(isolates), 'node-gyp-build'), folderOf('node-gyp-build', isolates)];
   return all.filter((folder, at) => !all.some((other, index) => index !== at && folder.startsWith(other + sep)));
 }
 
