@@ -185,7 +185,7 @@ describe.each(allArrangements('admission limits'))('%s', (arrangement) => {
     expect(poor.spent_micros).toBeGreaterThanOrEqual(3000);
     const cost = async () => (await gateway.rows()).filter(({ access_key }) => access_key === 'poor').reduce((sum, row) => sum + (row.cost_micros ?? 0), 0);
     await until(async () => (await cost()) === poor.spent_micros, 'the rows to say the same');
-    await (gateway.processes['edge'] ?? gateway.processes['gateway'])!.restart();
+    await (gateway.processes['edge'] ?? gateway.processes['data-plane'] ?? gateway.processes['gateway'])!.restart();
     await until(async () => (await ask(gateway.key)).ok, 'the edge to be back');
     expect((await ask(keys.poor, { model: priced })).status).toBe(402);
     const explained = async () => (await gateway.console('POST', '/route/explain', { access_key: 'poor', model: priced })).body.refusal;

@@ -107,7 +107,7 @@ test('own requests and costs are seen, and those of others are not', async () =>
   expect(costs.keys).toMatchObject([{ value: 'ada.laptop', requests: 1, cost: [{ currency: 'USD', cost: '0.005' }] }]);
   expect(costs.models).toMatchObject([{ value: 'best' }]);
   // Part of its budget is spent: made anew, it would have the whole again.
-  expect((await as('ada', 'DELETE', 'my/keys/ada.laptop')).status).toBe(409);
+  expect((await as('ada', 'DELETE', 'my/keys/ada.laptop')).status).toBe(422);
 });
 
 test('a key that is taken away is gone from the own ones at once, and what it did as well', async () => {

@@ -154,7 +154,7 @@ export function memberRoutes(accessKeys: ResourceOperations, context: ConsoleCon
       summary: 'Delete one of your keys, unless part of its budget is spent',
       tag,
       status: 204,
-      failures: [404, 409],
+      failures: [404, 409, 422],
       handle: remove,
     },
     {
