@@ -133,7 +133,7 @@ suite('console in a browser', () => {
       {
         path: 'key-groups',
         create: 'New group',
-        name: 'team',
+        name: 'crew',
         wrong: async () => {
           await page.getByRole('combobox', { name: 'Models' }).fill('text:*');
           await page.keyboard.press('Enter');
@@ -149,11 +149,11 @@ suite('console in a browser', () => {
           await page.getByText('Allowed. Rule 1 decides.').waitFor();
         },
         change: async () => {
-          await box('Description').fill('those of the team');
+          await box('Description').fill('those of the crew');
           await page.getByRole('switch', { name: "Allow calls in the upstream's own terms" }).uncheck();
         },
         changed: {
-          description: 'those of the team',
+          description: 'those of the crew',
           passthrough: 'off',
           models: ['text:*'],
           header_acl: [{ header: 'x-team', match: 'exists', action: 'allow' }],
@@ -209,22 +209,22 @@ suite('console in a browser', () => {
     });
 
     test.each(['at once', 'after the page was looked at anew'])('a change made by somebody else meanwhile is not overwritten, %s', async (when) => {
-      await gateway.console('PATCH', '/key-groups/team', { description: 'ours' });
+      await gateway.console('PATCH', '/key-groups/crew', { description: 'ours' });
       await admin.open('/key-groups');
-      await rowButton('team').click();
+      await rowButton('crew').click();
       await box('Description').fill('mine');
-      await gateway.console('PATCH', '/key-groups/team', { description: 'theirs' });
+      await gateway.console('PATCH', '/key-groups/crew', { description: 'theirs' });
       if (when !== 'at once') {
         // What was read counts as fresh for five seconds.
         await page.waitForTimeout(5_100);
-        const readAgain = page.waitForResponse((response) => response.url().endsWith('/key-groups/team') && response.request().method() === 'GET');
+        const readAgain = page.waitForResponse((response) => response.url().endsWith('/key-groups/crew') && response.request().method() === 'GET');
         await page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))");
         await readAgain;
         await admin.settled();
       }
       await save();
       await page.getByText('Somebody else changed this meanwhile', { exact: false }).waitFor();
-      expect((await gateway.console('GET', '/key-groups/team')).body.description).toBe('theirs');
+      expect((await gateway.console('GET', '/key-groups/crew')).body.description).toBe('theirs');
     });
 
     test('what is in use is not deleted, and says by whom', async () => {
@@ -235,7 +235,7 @@ suite('console in a browser', () => {
       await page.getByText('The upstream is still used by models', { exact: false }).waitFor();
     });
 
-    test.each(['access-keys/agent', 'load-balancers/pool', 'models/ok', 'upstreams/second', 'key-groups/team'])('%s is deleted', async (place) => {
+    test.each(['access-keys/agent', 'load-balancers/pool', 'models/ok', 'upstreams/second', 'key-groups/crew'])('%s is deleted', async (place) => {
       const [path = '', name = ''] = place.split('/');
       await admin.open(`/${path}`);
       await rowButton(name).click();
