@@ -65,6 +65,8 @@ suite('the palette', () => {
     await stage.admin.open('/health');
     await (await offered(id, new RegExp(`^${id}`))).click();
     await addressComesTo(new RegExp(`logs\\?request=${id}`));
+    await stage.page.getByRole('dialog', { name: 'Find anything' }).waitFor({ state: 'detached' });
+    await stage.page.getByRole('dialog').getByText(id, { exact: true }).waitFor();
     await stage.page.keyboard.press('Escape');
     await dialogsGone(stage.page);
     const session = (await stage.gateway.console('GET', `/logs/${id}`)).body.session_id as string;
