@@ -90,10 +90,14 @@ suite('looking on', () => {
     expect(readFileSync(await (await saved).path(), 'utf8')).toContain('upstream_rejected');
     await choose(page, 'Group by', 'Session');
     await page.getByRole('button', { name: session }).click();
+    await page.getByRole('heading', { name: 'Session', exact: true }).waitFor();
+    const turns = page.getByRole('region', { name: 'Timeline' }).getByRole('listitem');
+    await until(async () => (await turns.count()) === 4, "the session's requests", waitMs);
+    await page.getByRole('link', { name: 'As a list of requests' }).click();
     await page.getByRole('heading', { name: 'Requests' }).waitFor();
     await page.getByText('4 shown', { exact: true }).waitFor();
-    // The log looks as far back as the statistics did.
-    expect(new URL(page.url()).searchParams.get('range')).toBe('7d');
+    // The log looks as far back as rows are kept: a session may have begun long ago.
+    expect(new URL(page.url()).searchParams.get('range')).toBe('90d');
   });
 
   test('what has no value is looked into as well', async () => {
