@@ -32,7 +32,7 @@ interface Rotation {
 export async function rotateKey(context: ConsoleContext, call: Call, { name, overlapHours, find }: Rotation): Promise<{ key: string }> {
   const key = mintAccessKey();
   const until = overlapHours === 0 ? null : new Date(context.now() + overlapHours * hourMs).toISOString();
-  const purpose = { action: 'rotate', entity_type: 'access_key', entity_id: name, diff: () => ({ previous_valid_until: until }) } as const;
+  const purpose = { action: 'rotate', entity_type: 'access_key', entity_id: name } as const;
   await commit(context, call, purpose, async (writer) => {
     const stored = await find(writer);
     const { mask, hash } = stored.document;
