@@ -11,6 +11,7 @@ const none = {
   models: [],
   load_balancers: [],
   mcp_servers: [],
+  alert_channels: [],
   pricing: [],
   search_providers: [],
   search_config: [],
