@@ -3,6 +3,7 @@ export type { AlertContent, AlertMessage, AlertOutcome, AlertState, Alerts, NewA
 export type { AuditFilters, AuditLogs, AuditPage, AuditQuery } from './audit/audit-logs.ts';
 export type { BodyQuery, StoredBodies } from './bodies/stored-bodies.ts';
 export type { BalancerLinks, PinPage } from './catalog/balancer-links.ts';
+export type { BudgetHolder } from './catalog/budget-owners.ts';
 export { toDelta } from './catalog/catalog-rows.ts';
 export type { CatalogChange, CatalogReader, CatalogStore, CatalogWriter, ChangeOptions, ChangeResult, MadeChange } from './catalog/catalog-store.ts';
 export type {

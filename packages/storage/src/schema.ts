@@ -1,6 +1,6 @@
 /** The tables as Kysely sees them. Booleans and JSON are in the dialect's own form here; repositories convert them. */
 import type { BodyEntry, DeadLetter, RequestRow } from '@model-gateway/contracts';
-import type { Generated } from 'kysely';
+import type { Generated, GeneratedAlways } from 'kysely';
 
 /** Columns that every table of configuration resources has. `document` is JSON text; `etag` is the catalog revision that last wrote the row. */
 export interface ResourceColumns {
@@ -232,6 +232,11 @@ export type BodyColumns = Omit<BodyEntry, 'stream'> & {
   response_truncated: unknown;
 };
 
+/** Of what may have a budget: its JSON, which the database reads out of the document. */
+interface BudgetColumn {
+  budget: GeneratedAlways<string | null>;
+}
+
 export interface SpendColumns {
   owner_kind: string;
   owner: string;
@@ -239,6 +244,12 @@ export interface SpendColumns {
   /** First millisecond of the UTC day. */
   day: number;
   micros: number;
+}
+
+/** Sums of `spend_days`, kept by its triggers. */
+export interface SpendMonthColumns extends Omit<SpendColumns, 'day'> {
+  /** First millisecond of the UTC month. */
+  month: number;
 }
 
 export interface AuditColumns {
@@ -400,8 +411,8 @@ export interface Database {
   sso_logins: SsoLoginColumns;
   upstreams: ResourceColumns;
   models: ModelColumns;
-  key_groups: ResourceColumns;
-  access_keys: AccessKeyColumns;
+  key_groups: ResourceColumns & BudgetColumn;
+  access_keys: AccessKeyColumns & BudgetColumn;
   key_addresses: KeyAddressColumns;
   model_pricing: PricingColumns;
   mcp_servers: ResourceColumns;
@@ -425,6 +436,7 @@ export interface Database {
   conversations: ConversationColumns;
   conversation_items: ConversationItemColumns;
   spend_days: SpendColumns;
+  spend_months: SpendMonthColumns;
   audit_logs: AuditColumns;
   dead_letters: DeadLetter;
   catalog_history: HistoryColumns;

@@ -7,6 +7,7 @@ import { type CommitAuthor, changesBetween, writeCommit } from '../history/histo
 import type { Database } from '../schema.ts';
 import { findSsoCredential, type SsoCredential } from '../sso/sso-credentials.ts';
 import { type BalancerLinks, type BalancerLinkWriter, createBalancerLinks } from './balancer-links.ts';
+import { type BudgetHolder, readBudgetHolders } from './budget-owners.ts';
 import { balancerRow, groupRow, keyRow, mcpServerRow, modelRow, pricingRow, searchConfigRow, searchProviderRow, upstreamRow } from './catalog-rows.ts';
 import {
   accessKeyDefinition,
@@ -140,6 +141,8 @@ export interface CatalogStore extends CatalogReader {
   revision(): Promise<number>;
   /** The whole configuration at one revision. */
   load(): Promise<CatalogRows>;
+  /** Keys and groups that have a budget. */
+  budgetHolders(): Promise<BudgetHolder[]>;
   /** Several reads of one state. */
   read<T>(work: (reader: CatalogReader) => Promise<T>): Promise<T>;
   /** Runs `work` in one transaction. Writers of all processes are serialized, so what `work` checked stays true until it ends. */
@@ -180,6 +183,7 @@ export function createCatalogStore(
     ...translateReader(createReader(db, dialect), translate),
     revision: () => translate(() => readRevision(db)),
     load: () => read((transaction) => loadRows(transaction, dialect)),
+    budgetHolders: () => read(readBudgetHolders),
     read: (work) => read((transaction) => work(createReader(transaction, dialect))),
     async change(work, options = {}) {
       let revision = 0;
@@ -351,7 +355,6 @@ function translateReader(reader: CatalogReader, translate: <T>(work: () => Promi
     ids: (names) => translate(() => repository.ids(names)),
     named: (names) => translate(() => repository.named(names)),
     all: () => translate(() => repository.all()),
-    withObject: (field) => translate(() => repository.withObject(field)),
     withText: (field) => translate(() => repository.withText(field)),
     where: (column, value, limit) => translate(() => repository.where(column, value, limit)),
   });

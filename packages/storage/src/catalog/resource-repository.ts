@@ -65,9 +65,7 @@ export interface ResourceRepository<D extends { name: string }> {
   named(names: readonly string[]): Promise<StoredResource<D>[]>;
   /** Every row, by name. */
   all(): Promise<StoredResource<D>[]>;
-  /** Rows that may have an object in this field, by name: filtered by their JSON text, so that the others are not parsed. */
-  withObject(field: string): Promise<StoredResource<D>[]>;
-  /** The same of a field that holds a text. */
+  /** Rows that may have a text in this field, by name: filtered by their JSON text, so that the others are not parsed. */
   withText(field: string): Promise<StoredResource<D>[]>;
   /** Rows that have this value in a look-up column, at most `limit`, by name. */
   where(column: 'upstream' | 'group_name' | 'hash' | 'previous_hash' | 'owner', value: string, limit: number): Promise<StoredResource<D>[]>;
@@ -133,7 +131,6 @@ export function createRepository<D extends { name: string }>(
     ids: async (names) => (names.length === 0 ? [] : (await rows().select('id').where('name', 'in', names).execute()).map(({ id }) => id)),
     named: async (names) => (names.length === 0 ? [] : (await rows().selectAll().where('name', 'in', names).execute()).map(toStored)),
     all: async () => (await rows().selectAll().orderBy('name').execute()).map(toStored),
-    withObject: (field) => mentioning(`${JSON.stringify(field)}:{`),
     withText: (field) => mentioning(`${JSON.stringify(field)}:"`),
     where: async (column, value, limit) =>
       (

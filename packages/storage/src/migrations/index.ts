@@ -33,6 +33,8 @@ import { keyOwners } from './0037-key-owners.ts';
 import { keyAddresses } from './0038-key-addresses.ts';
 import { alertTables } from './0039-alerts.ts';
 import { memberColumns } from './0040-members.ts';
+import { budgetColumns } from './0043-budget-columns.ts';
+import { spendMonths } from './0044-spend-months.ts';
 
 const migrations: Record<string, (types: StorageDialect['types'], dialect: StorageDialect) => Migration> = {
   '0001-catalog': catalogTables,
@@ -67,6 +69,8 @@ const migrations: Record<string, (types: StorageDialect['types'], dialect: Stora
   '0038-key-addresses': keyAddresses,
   '0039-alerts': alertTables,
   '0040-members': memberColumns,
+  '0043-budget-columns': (_types, dialect) => budgetColumns(dialect),
+  '0044-spend-months': (_types, dialect) => spendMonths(dialect),
 };
 
 export const createMigrationProvider = (dialect: StorageDialect): MigrationProvider => ({

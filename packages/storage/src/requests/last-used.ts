@@ -1,4 +1,4 @@
-/** When access keys were last used: one index look-up for each key, however many requests it made. */
+/** When access keys were last used: one index look-up for each key, however many requests it made, all in one statement. */
 import { type Kysely, sql } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import type { Database } from '../schema.ts';
@@ -12,20 +12,25 @@ const aheadMs = 86_400_000;
 export const createLastUsed =
   (db: Kysely<Database>, dialect: StorageDialect, now: () => number): LastUsed =>
   async (accessKeys) => {
+    if (accessKeys.length === 0) return new Map();
     try {
-      const found = await Promise.all(
-        accessKeys.map((name) =>
-          db
+      // Planned once: with a partition for each day, planning takes longer than looking.
+      const rows = await db
+        .selectFrom('access_keys')
+        .select((eb) => [
+          'name',
+          eb
             .selectFrom('request_stats')
             .select(sql<number>`started_at`.as('at'))
-            .where('access_key', '=', name)
+            .whereRef('request_stats.access_key', '=', 'access_keys.name')
             .where('started_at', '<=', now() + aheadMs)
             .orderBy('started_at', 'desc')
             .limit(1)
-            .executeTakeFirst(),
-        ),
-      );
-      return new Map(accessKeys.flatMap((name, index) => (found[index] ? [[name, Number(found[index].at)] as const] : [])));
+            .as('at'),
+        ])
+        .where('name', 'in', accessKeys)
+        .execute();
+      return new Map(rows.flatMap(({ name, at }) => (at === null ? [] : [[name, Number(at)] as const])));
     } catch (error) {
       throw dialect.translateError(error);
     }

@@ -72,8 +72,8 @@ export const bannedAddress = (address: string, ms: number): Condition => ({
 });
 
 export async function budgets(context: ConsoleContext): Promise<Condition[]> {
-  const found = await readBudgets(context);
-  return found.flatMap(({ kind, name, period, from, limit, spent, currency, share }) =>
+  const { items } = await readBudgets(context, { atLeast: thresholds[0] / 100 });
+  return items.flatMap(({ kind, name, period, from, limit, spent, currency, share }) =>
     thresholds
       .filter((threshold) => share * 100 >= threshold)
       .map((threshold): Condition => {

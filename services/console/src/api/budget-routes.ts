@@ -41,7 +41,7 @@ export function budgetRoutes(context: ConsoleContext): Route[] {
     const [spent = 0] = await storage.requests.spent([{ ...owner, currency, from: periodStart(period, at) }]);
     const purpose = { action: 'update', entity_type: owner.kind === 'key' ? 'access_key' : 'key_group', entity_id: owner.name } as const;
     await commit(context, { request, response }, purpose, (writer) => writeBudgetOf(writer, owner, (budget) => creditBudget(budget, what(spent), at)));
-    const shown = (await readBudgets(context, { kind: owner.kind, names: [owner.name] }))[0];
+    const shown = (await readBudgets(context, { only: { kind: owner.kind, names: [owner.name] } })).items[0];
     if (!shown) throw new Problem('not_found', 'It has no budget.');
     response.json(shown);
   };
@@ -55,8 +55,7 @@ export function budgetRoutes(context: ConsoleContext): Route[] {
       status: 200,
       answer: budgetList,
       async handle(_request, response) {
-        const items = await readBudgets(context);
-        response.json({ items: items.slice(0, maxShown), total: items.length });
+        response.json(await readBudgets(context, { limit: maxShown }));
       },
     },
     {

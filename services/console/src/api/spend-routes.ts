@@ -34,9 +34,9 @@ export const spendRoutes = (context: ConsoleContext): Route[] => [
       const wanted = { dimension: by, order: 'cost_micros' as const, limit: names.length, values: [...new Set(names)] };
       const [groups, budgets] = await Promise.all([
         context.storage.requests.readStats({ from, to, grain: 'day', filters: {}, overTime: true, by: wanted }),
-        by === 'access_key' || by === 'key_group' ? readBudgets(context, { kind: kinds[by], names: wanted.values }) : [],
+        by === 'access_key' || by === 'key_group' ? readBudgets(context, { only: { kind: kinds[by], names: wanted.values } }) : { items: [] },
       ]);
-      const budgetOf = new Map(budgets.map((budget) => [budget.name, budget]));
+      const budgetOf = new Map(budgets.items.map((budget) => [budget.name, budget]));
       const found = Map.groupBy(groups, ({ value }) => value ?? '');
       const items = wanted.values.map((value) => ({ value, ...spendOf(found.get(value) ?? [], from), budget: budgetOf.get(value) ?? null }));
       response.json({ from, to, items });

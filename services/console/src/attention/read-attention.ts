@@ -1,4 +1,5 @@
 /** What an operator should look at now: upstreams that fail, budgets near their end, models without a price, keys used from a new address, messages set aside. */
+import { budgetLevels } from '@model-gateway/limits';
 import type { ConsoleContext } from '../context.ts';
 import { readHealth } from '../health/read-health.ts';
 import { isBroken } from '../health/state-of-attempts.ts';
@@ -31,8 +32,7 @@ async function failingUpstreams(context: ConsoleContext) {
 }
 
 async function fullBudgets(context: ConsoleContext) {
-  const full = (await readBudgets(context)).filter(({ state }) => state !== 'ok');
-  return { total: full.length, items: full.slice(0, maxListed) };
+  return readBudgets(context, { atLeast: Math.min(...budgetLevels) / 100, limit: maxListed });
 }
 
 async function unpriced(context: ConsoleContext) {
