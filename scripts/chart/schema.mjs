@@ -16,7 +16,7 @@ const storage = (size) =>
   object('Its volume.', { size: text(size, 'Size of the claim.'), storageClass: text('', 'Storage class; empty is the cluster’s default.') });
 
 /** Set by the chart itself. */
-const own = ['CONFIG_FILE', 'DATA_DIR', 'PROMETHEUS_PORT', 'NATS_PERMISSIONS', 'STORAGE_MODE', 'HOST', 'PORT'];
+const own = ['CONFIG_FILE', 'DATA_DIR', 'PROMETHEUS_PORT', 'NATS_PERMISSIONS', 'NATS_REPLICAS', 'STORAGE_MODE', 'HOST', 'PORT'];
 
 export const serviceNames = Object.keys(serviceSubjects);
 /** `script-runner` → `scriptRunner`. */
@@ -96,8 +96,8 @@ const service = (name) =>
     extraEgress: list([], 'More rules of its network policy for what it may reach.'),
   });
 
-const server = (what, image, size, cpu, memory, keys) =>
-  object(`${what}, run by this chart as one pod.`, {
+const server = (what, image, size, cpu, memory, keys, pods = 'as one pod') =>
+  object(`${what}, run by this chart ${pods}.`, {
     enabled: flag(true, 'Whether this chart runs it. `false`: the one that `existingSecret` leads to.'),
     existingSecret: text('', `Secret with ${keys}. Empty: made by the chart, and kept over upgrades.`),
     image: text(image, 'Its image.'),
@@ -108,6 +108,21 @@ const server = (what, image, size, cpu, memory, keys) =>
   });
 
 const privateRanges = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16'];
+
+/** Of a server that can be a cluster. */
+const withReplicas = (section) => ({
+  ...section,
+  properties: {
+    ...section.properties,
+    replicas: {
+      ...whole(
+        1,
+        'Pods of its cluster, each with a copy of what is not delivered yet; with `enabled: false` only the copies. To be chosen at the installation: a server that was alone drops its store when it joins a cluster.',
+      ),
+      enum: [1, 3, 5],
+    },
+  },
+});
 
 /** The schema of all values. */
 export function schema() {
@@ -145,16 +160,17 @@ export function schema() {
         oidcSecret: text('', 'Secret with `CONSOLE_OIDC_CLIENT_SECRET`, for a sign-in by OpenID.'),
         telemetrySecret: text('', 'Secret with `OTEL_EXPORTER_OTLP_ENDPOINT`, and `OTEL_EXPORTER_OTLP_HEADERS` where the collector wants a key.'),
       }),
-      nats: {
-        ...server(
+      nats: withReplicas(
+        server(
           'NATS with JetStream',
           'nats:2.12-alpine',
           '10Gi',
           '100m',
           '512Mi',
-          '`NATS_URL_EDGE` and the like for each service, and for a server of this chart `NATS_EDGE_PASSWORD` and the like',
+          '`NATS_URL_EDGE` and the like for each service, and for servers of this chart `NATS_EDGE_PASSWORD` and the like, with more than one `NATS_ROUTE_PASSWORD`',
+          'as one pod, or as a cluster of three or five',
         ),
-      },
+      ),
       postgresql: server(
         'PostgreSQL, for a beginning',
         'postgres:17-alpine',

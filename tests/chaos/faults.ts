@@ -6,8 +6,8 @@ import type { RedisServer } from '../support/redis-server.ts';
 export interface Fault {
   /** `freeze translator 8 s`. */
   name: string;
-  /** Callers of the one edge they use may see their connections break. */
-  hitsCallers: boolean;
+  /** Whose connections may break: everybody's, those of callers of one edge (its address), or nobody's. */
+  hits: 'all' | 'none' | { edge: string };
   /** Resolves when it is over, and the process is back. */
   run(pause: (ms: number) => Promise<void>): Promise<void>;
 }
@@ -29,36 +29,44 @@ const awayMs = 1500;
 export function faultsOf(gateway: TestGateway, redis: RedisServer, freezes: readonly number[]): Fault[] {
   const faults: Fault[] = [];
   for (const [name, one] of Object.entries(gateway.processes)) {
-    const hitsCallers = name === 'edge';
-    faults.push({ name: `stop ${name}`, hitsCallers, run: () => one.restart() });
+    const edge = ['edge', 'edge-2'].indexOf(name);
+    const hits = edge === -1 ? 'none' : { edge: gateway.edgeUrls[edge]! };
+    faults.push({ name: `stop ${name}`, hits, run: () => one.restart() });
     faults.push({
       name: `kill ${name}`,
-      hitsCallers,
+      hits,
       async run() {
         await one.kill('SIGKILL');
         await one.restart();
       },
     });
-    for (const ms of freezes) {
-      faults.push({
-        name: `freeze ${name} ${ms / 1000} s`,
-        hitsCallers,
-        async run(pause) {
-          await one.kill('SIGSTOP');
-          await pause(ms);
-          await one.kill('SIGCONT');
-        },
-      });
-    }
+    faults.push(...frozen(name, freezes, { hits, signal: (signal) => one.kill(signal) }));
   }
   return [...faults, ...serverFaults(gateway, redis, freezes)];
 }
 
-/** Everything waits for the bus, so its faults reach callers too. */
+/** What a freeze is done to, and whom it reaches. */
+interface Freezable {
+  hits: Fault['hits'];
+  signal(name: 'SIGSTOP' | 'SIGCONT'): unknown;
+}
+
+const frozen = (name: string, freezes: readonly number[], { hits, signal }: Freezable): Fault[] =>
+  freezes.map((ms) => ({
+    name: `freeze ${name} ${ms / 1000} s`,
+    hits,
+    async run(pause) {
+      await signal('SIGSTOP');
+      await pause(ms);
+      await signal('SIGCONT');
+    },
+  }));
+
+/** Everything waits for the bus, so its faults reach callers too; those of the database and of Redis reach nobody. */
 function serverFaults({ nats, postgres }: TestGateway, redis: RedisServer, freezes: readonly number[]): Fault[] {
-  const killed = (name: string, hitsCallers: boolean, kill: () => Promise<void>, start: () => Promise<void>): Fault => ({
+  const killed = (name: string, hits: Fault['hits'], kill: () => Promise<void>, start: () => Promise<void>): Fault => ({
     name: `kill ${name}`,
-    hitsCallers,
+    hits,
     async run(pause) {
       await kill();
       await pause(awayMs);
@@ -68,31 +76,20 @@ function serverFaults({ nats, postgres }: TestGateway, redis: RedisServer, freez
   const faults = [
     killed(
       'nats',
-      true,
+      'all',
       () => nats!.kill(),
       () => nats!.start(),
     ),
     killed(
       'redis',
-      false,
+      'none',
       () => redis.kill(),
       () => redis.start(),
     ),
+    ...frozen('nats', freezes, { hits: 'all', signal: (name) => nats!.signal(name) }),
+    ...frozen('redis', freezes, { hits: 'none', signal: (name) => redis.signal(name) }),
   ];
-  if (postgres?.kill && postgres.restart) {
-    const { kill, restart } = postgres;
-    faults.push(killed('postgres', false, kill, restart));
-  }
-  for (const ms of freezes) {
-    faults.push({
-      name: `freeze nats ${ms / 1000} s`,
-      hitsCallers: true,
-      async run(pause) {
-        await nats!.signal('SIGSTOP');
-        await pause(ms);
-        await nats!.signal('SIGCONT');
-      },
-    });
-  }
+  if (postgres?.kill && postgres.restart) faults.push(killed('postgres', 'none', postgres.kill, postgres.restart));
+  if (postgres?.signal) faults.push(...frozen('postgres', freezes, { hits: 'none', signal: postgres.signal }));
   return faults;
 }

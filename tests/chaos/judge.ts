@@ -15,10 +15,11 @@ export interface Verdict {
 export interface Window {
   from: number;
   to: number;
+  hits: 'all' | { edge: string };
 }
 
-const touches = ({ startedAt, endedAt }: Exchange, windows: readonly Window[]): boolean =>
-  windows.some(({ from, to }) => startedAt <= to && (endedAt ?? Number.POSITIVE_INFINITY) >= from);
+const touches = ({ startedAt, endedAt, edge }: Exchange, windows: readonly Window[]): boolean =>
+  windows.some(({ from, to, hits }) => startedAt <= to && (endedAt ?? Number.POSITIVE_INFINITY) >= from && (hits === 'all' || hits.edge === edge));
 const describe = (one: Exchange): string => `${one.client} ${one.id}: ${one.status} ${one.ending}, ${one.bytes} bytes`;
 
 /** Streams that got their 200 end as their protocol says, completed or with its own error. */

@@ -1,5 +1,5 @@
 /**
- * Separate services on NATS, PostgreSQL and Redis under 50 streams and 50 requests a second, while each process and server is stopped, frozen and killed
+ * Separate services, two edges, routers and translators, on NATS, PostgreSQL and Redis under 50 streams and 50 requests a second, while each process and server is stopped, frozen and killed
  * in a seeded order; prints what was promised and what happened. `CHAOS_MINUTES` (10), `CHAOS_SEED`, `CHAOS_STREAMS` (50), `CHAOS_RATE` (50),
  * `CHAOS_FREEZES` (3000,8000,15000,60000 ms).
  */
@@ -32,7 +32,7 @@ const upstream = await startFakeUpstream();
 const redis = await startRedisServer({ own: true });
 const gateway = await startGateway({
   arrangement: 'split',
-  twice: ['router', 'translator'],
+  twice: ['edge', 'router', 'translator'],
   env: { REDIS_URL: redis.url },
   toml: { streaming: { max_concurrent_streams: streamCount * 4 } },
 });
@@ -74,7 +74,7 @@ function startLoad(): { made: { one: Exchange; nonce: string }[]; stop(): Promis
   let calls = 0;
   const ask = (model: string, stream: boolean): Exchange => {
     const nonce = `nonce-${made.length}-nonce`;
-    const one = callers.ask(clientNames[made.length % 4]!, model, { stream, content: nonce });
+    const one = callers.ask(clientNames[made.length % 4]!, model, { stream, content: nonce, edge: gateway.edgeUrls[(made.length >> 2) % 2]! });
     made.push({ one, nonce });
     return one;
   };
@@ -112,10 +112,14 @@ async function runFaults(): Promise<Window[]> {
     const from = performance.now();
     await fault!.run(sleep);
     const over = performance.now();
-    const served = await callers.untilServed('beta ok', recoverMs).catch(() => null);
+    const edges = gateway.edgeUrls.map((edge) => callers.untilServed('beta ok', recoverMs, edge));
+    const served = await Promise.all(edges).then(
+      (times) => Math.max(...times),
+      () => null,
+    );
     say(`${fault!.name}: ${Math.round(over - from)} ms, served again after ${served === null ? `more than ${recoverMs}` : Math.round(served)} ms`);
     if (served === null) verdicts.push({ promise: 'calls are served again within a minute', tries: 1, broken: [fault!.name] });
-    if (fault!.hitsCallers) windows.push({ from: from - marginMs, to: performance.now() + marginMs });
+    if (fault!.hits !== 'none') windows.push({ from: from - marginMs, to: performance.now() + marginMs, hits: fault!.hits });
     await sleep(settleMs);
   }
   return windows;

@@ -135,7 +135,6 @@ describe.each(Object.keys(matrix))('%s', (arrangement) => {
 
   test('a disruption budget for whatever has more than one pod, and for nothing else', () => {
     const several = workloads(objects)
-      .filter(isOurs)
       .filter(({ spec }) => (spec.replicas ?? 2) > 1)
       .map(componentOf);
     expect(ofKind(objects, 'PodDisruptionBudget').map(componentOf).sort()).toEqual(several.sort());
@@ -148,6 +147,40 @@ describe.each(Object.keys(matrix))('%s', (arrangement) => {
       pods.filter(({ labels }) => Object.entries(selector).every(([key, value]) => labels[key] === value)).map(({ component }) => component);
     for (const one of workloads(objects)) expect(selects(one.spec.selector.matchLabels)).toEqual([componentOf(one)]);
     for (const one of ofKind(objects, 'Service')) expect(selects(one.spec.selector)).toEqual([componentOf(one)]);
+  });
+});
+
+describe('NATS as a cluster', () => {
+  const objects = rendered['nats-cluster']!;
+  const set = workloads(objects).find((one) => componentOf(one) === 'nats');
+  const conf = (objects: readonly Rendered[]): string => ofKind(objects, 'ConfigMap').find((one) => componentOf(one) === 'nats').data['nats.conf'];
+  const replicasOf = (objects: readonly Rendered[]): string =>
+    containerOf(workloads(objects).find((one) => componentOf(one) === 'stats')).env.find(({ name }: Rendered) => name === 'NATS_REPLICAS').value;
+
+  test('three pods start together, find one another by name, and know one another by a password', () => {
+    expect([set.spec.replicas, set.spec.podManagementPolicy]).toEqual([3, 'Parallel']);
+    const headless = ofKind(objects, 'Service').find(({ metadata }) => metadata.name === set.spec.serviceName);
+    expect([headless.spec.clusterIP, headless.spec.publishNotReadyAddresses]).toEqual(['None', true]);
+    const env = containerOf(set).env as Rendered[];
+    const routes = env.filter(({ name }) => /^NATS_ROUTE_\d$/.test(name));
+    expect(routes.map(({ value }) => value)).toEqual(
+      [0, 1, 2].map((at) => `"nats-route://route:$(NATS_ROUTE_PASSWORD)@${set.metadata.name}-${at}.${set.spec.serviceName}:6222"`),
+    );
+    // Kubernetes puts in what was defined before.
+    expect(env.findIndex(({ name }) => name === 'NATS_ROUTE_PASSWORD')).toBeLessThan(env.indexOf(routes[0]!));
+    for (const { name } of [...routes, { name: 'NATS_ROUTE_PASSWORD' }, { name: 'POD_NAME' }]) expect(conf(objects)).toContain(`$${name}`);
+  });
+
+  test('a server that waits for the others is not killed for it', () => {
+    expect(containerOf(set).livenessProbe.exec.command.at(-1)).toBe('http://127.0.0.1:8222/healthz?js-enabled-only=true');
+    expect(containerOf(set).readinessProbe.exec.command.at(-1)).toBe('http://127.0.0.1:8222/healthz?js-server-only=true');
+  });
+
+  test('the statistics are told how many copies there should be; one pod has no cluster', () => {
+    expect([replicasOf(objects), replicasOf(rendered['default']!)]).toEqual(['3', '1']);
+    expect(replicasOf(render({ values: { nats: { enabled: false, existingSecret: 'nats', replicas: 5 } } }))).toBe('5');
+    expect(conf(rendered['default']!)).not.toMatch(/cluster \{|\$POD_NAME/);
+    expect(() => renderText({ values: { nats: { replicas: 2 } } })).toThrow('replicas');
   });
 });
 

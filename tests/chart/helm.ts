@@ -73,6 +73,7 @@ export const matrix: Record<string, RenderOptions> = {
   'data-plane': { values: { mode: 'data-plane', ...given } },
   'external-db': { values: { postgresql: external('database') } },
   'external-nats': { values: { nats: external('nats') } },
+  'nats-cluster': { values: { nats: { replicas: 3 } } },
   'no-redis': { values: { redis: { enabled: false } } },
   'all-on': {
     args: ['--api-versions', 'monitoring.coreos.com/v1'],

@@ -78,6 +78,18 @@ describe('the world', () => {
   });
 });
 
+test('servers of a NATS cluster reach one another and the cluster’s DNS, and nobody else reaches their routes', () => {
+  const from = ofKind(render({ values: { ...given, nats: { ...given.nats, replicas: 3 } } }), 'NetworkPolicy');
+  for (const name of everybody) {
+    const enters = permits('ingress', 'nats', 6222, isPod(name), from);
+    const leaves = permits('egress', name, 6222, isPod('nats'), from);
+    expect([name, enters, leaves]).toEqual([name, name === 'nats', name === 'nats']);
+  }
+  expect(permits('egress', 'nats', 53, (peer) => peer.namespaceSelector !== undefined, from)).toBe(true);
+  expect(permits('egress', 'nats', 443, isAddress('93.184.216.34'), from)).toBe(false);
+  for (const name of gateway) expect([name, permits('ingress', 'nats', 4222, isPod(name), from)]).toEqual([name, true]);
+});
+
 describe('the script runner', () => {
   const own = (values: object): Rendered =>
     ofKind(render({ values: { ...given, ...values } }), 'NetworkPolicy').find((one) => componentOf(one) === 'script-runner');

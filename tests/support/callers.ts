@@ -21,6 +21,8 @@ const requests: Record<ClientName, (model: string, content: string, stream: bool
 /** One request of a caller, as it saw it. */
 export interface Exchange {
   readonly client: ClientName;
+  /** Of the edge that it was sent to. */
+  readonly edge: string;
   /** Its `z-request-id`. */
   readonly id: string;
   readonly startedAt: number;
@@ -48,6 +50,8 @@ export interface AskOptions {
   times?: boolean;
   /** Each with a connection of its own. */
   ownConnection?: boolean;
+  /** Address of an edge; the first one's without it. */
+  edge?: string;
   body?: string;
   /** A slow reader: takes no more than this many bytes a second, from the first one on. */
   bytesPerSecond?: number;
@@ -66,7 +70,16 @@ export class Callers {
   ask(
     client: ClientName,
     model: string,
-    { stream = true, content = 'hello', keepText = true, times = false, ownConnection = false, body, bytesPerSecond }: AskOptions = {},
+    {
+      stream = true,
+      content = 'hello',
+      keepText = true,
+      times = false,
+      ownConnection = false,
+      edge = this.#gateway.url,
+      body,
+      bytesPerSecond,
+    }: AskOptions = {},
   ): Exchange {
     const { path, body: asked } = requests[client](model, content, stream);
     const id = randomUUID();
@@ -75,6 +88,7 @@ export class Callers {
     let reply: IncomingMessage | undefined;
     const exchange: Exchange = {
       client,
+      edge,
       id,
       startedAt: performance.now(),
       status: null,
@@ -100,7 +114,7 @@ export class Callers {
       settle(exchange);
     };
     request = httpRequest(
-      this.#gateway.url + path,
+      edge + path,
       {
         method: 'POST',
         agent: ownConnection ? false : this.#agent,
@@ -142,10 +156,10 @@ export class Callers {
   }
 
   /** Asks until it works; resolves with how long that took in ms. */
-  async untilServed(model: string, ms: number): Promise<number> {
+  async untilServed(model: string, ms: number, edge = this.#gateway.url): Promise<number> {
     const began = performance.now();
     for (;;) {
-      const one = await this.ask('beta', model, { stream: false, ownConnection: true }).done;
+      const one = await this.ask('beta', model, { stream: false, ownConnection: true, edge }).done;
       if (one.status === 200) return performance.now() - began;
       if (performance.now() - began > ms) throw new Error(`not served within ${ms} ms: ${one.status} ${one.ending} ${one.text}`);
       await sleep(50);

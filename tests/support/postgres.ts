@@ -4,7 +4,7 @@
  */
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chownSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -22,6 +22,8 @@ export interface TestPostgres {
   restart?: (() => Promise<void>) | undefined;
   /** Stops answering at once; `restart` brings it back. */
   kill?: (() => Promise<void>) | undefined;
+  /** SIGSTOP and SIGCONT, to the server and to every process of its connections. Absent where they are not this machine's own. */
+  signal?: ((name: 'SIGSTOP' | 'SIGCONT') => void) | undefined;
   stop(): Promise<void>;
 }
 
@@ -115,6 +117,7 @@ async function startServer(folder: string, sharedBuffers: string): Promise<TestP
   return {
     createDatabase: onServer(adminUrl, []).createDatabase,
     kill,
+    signal: (name) => signalAll(Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]), name),
     async restart() {
       if (server.exitCode === null) await kill();
       server = await launch(command, argumentList, adminUrl);
@@ -125,6 +128,20 @@ async function startServer(folder: string, sharedBuffers: string): Promise<TestP
       rmSync(home, { recursive: true, force: true, maxRetries: 10 });
     },
   };
+}
+
+/** A stopped server starts no more processes, so it is stopped first, and goes on last. */
+function signalAll(server: number, name: 'SIGSTOP' | 'SIGCONT'): void {
+  if (name === 'SIGSTOP') process.kill(server, name);
+  const children = readFileSync(`/proc/${server}/task/${server}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
+  for (const child of children) {
+    try {
+      process.kill(child, name);
+    } catch {
+      // It ended meanwhile.
+    }
+  }
+  if (name === 'SIGCONT') process.kill(server, name);
 }
 
 /** A data folder as initdb makes it, which takes ten times as long as a copy of it: made once for each version of the server, then copied. */

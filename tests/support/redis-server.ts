@@ -13,6 +13,8 @@ export interface RedisServer {
   start(): Promise<void>;
   /** SIGKILL. */
   kill(): Promise<void>;
+  /** SIGSTOP and the like. */
+  signal(name: NodeJS.Signals): Promise<void>;
   /** Sends one inline command, such as FLUSHALL; gives the first line of the answer. */
   command(line: string): Promise<string>;
   dispose(): Promise<void>;
@@ -97,6 +99,10 @@ class Server implements RedisServer {
     await ended;
   }
 
+  async signal(name: NodeJS.Signals): Promise<void> {
+    this.#child?.kill(name);
+  }
+
   command(line: string): Promise<string> {
     const { hostname, port } = new URL(this.url);
     return new Promise((resolve, reject) => {
@@ -133,6 +139,10 @@ class ContainedServer extends Server {
     if (!this.#runs) await this.#container.start();
     this.#runs = true;
     await this.answering(() => false);
+  }
+
+  override signal(name: NodeJS.Signals): Promise<void> {
+    return this.#container.signal(name);
   }
 
   override async kill(): Promise<void> {

@@ -69,6 +69,9 @@ capabilities: { drop: [ALL] }
 - { name: NATS_PERMISSIONS, value: require }
 {{ include "gateway.fromSecret" (dict "name" "NATS_URL" "secret" (include "gateway.secret" (dict "root" $root "of" "nats")) "key" (printf "NATS_URL_%s" (.name | upper | replace "-" "_"))) | trim }}
 {{- end }}
+{{- if eq .name "stats" }}
+- { name: NATS_REPLICAS, value: {{ $root.Values.nats.replicas | quote }} }
+{{- end }}
 {{- if $service.database }}
 - { name: STORAGE_MODE, value: {{ ternary "sqlite" "postgresql" $single }} }
 {{- if not $single }}
@@ -214,6 +217,21 @@ spec:
 {{/* One object over another: (dict "of" … "with" …). */}}
 {{- define "gateway.merged" -}}
 {{ toYaml (mergeOverwrite (deepCopy .of) .with) }}
+{{- end -}}
+
+{{/* What makes one of several NATS servers part of a cluster. */}}
+{{- define "gateway.natsCluster" -}}
+server_name: $POD_NAME
+cluster {
+  name: {{ include "gateway.fullname" . | quote }}
+  listen: "0.0.0.0:6222"
+  authorization { user: route, password: $NATS_ROUTE_PASSWORD, timeout: 5 }
+  routes: [
+    {{- range $at := until (int .Values.nats.replicas) }}
+    $NATS_ROUTE_{{ $at }}
+    {{- end }}
+  ]
+}
 {{- end -}}
 
 {{/* The claim of a server that this chart runs: (dict "root" $ "component" "nats" "storage" …). */}}

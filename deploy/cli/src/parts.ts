@@ -174,13 +174,19 @@ export async function createParts(config: Config, name: string, options: PartsOp
 /** Several edges, each with a small budget, may share a translator. */
 const minBodiesBytes = 512 * 1024 * 1024;
 
-async function connectBus({ process: { natsUrls, natsPermissions }, edge: { bodyBudgetBytes } }: Config, name: string, logger: Logger): Promise<Bus> {
+async function connectBus(
+  { process: { natsUrls, natsPermissions }, edge: { bodyBudgetBytes }, stats: { eventReplicas } }: Config,
+  name: string,
+  logger: Logger,
+): Promise<Bus> {
   if (natsUrls === null) return createMemoryBus({ logger });
   const required = natsPermissions === 'require';
   const permissions = isServiceName(name) && { permissions: { service: name, required } };
   // What an edge takes in at once may arrive here at once.
   const maxBodiesBytes = Math.max(bodyBudgetBytes, minBodiesBytes);
-  const connection = { url: natsUrls.join(','), name, logger, maxBodiesBytes, ...permissions };
+  // Who reads the durable store sees to its copies: nobody else is allowed to change it.
+  const copies = name === 'stats' && { eventReplicas: Number(eventReplicas) };
+  const connection = { url: natsUrls.join(','), name, logger, maxBodiesBytes, ...permissions, ...copies };
   if (!Object.hasOwn(compositions, name)) return connectNatsBus(connection);
   // Its own events reach its parts by the inner bus.
   return joinBuses(createMemoryBus({ logger }), await connectNatsBus({ ...connection, natsOptions: { noEcho: true } }));

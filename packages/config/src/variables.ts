@@ -46,7 +46,7 @@ export const variables = {
       fallback: null,
       secret: true,
       description:
-        'Seals secrets at rest; the first key seals and all open. Without it `up` makes a key file, and `serve translator`, `serve stats` and `serve console` refuse to start; the other services do without.',
+        'Seals secrets at rest; the first key seals and all open. Without it `up` makes a key file, and `serve translator`, `serve data-plane`, `serve stats` and `serve console` refuse to start; the other services do without.',
     }),
     natsUrls: variable(urlsOf('nats', 'tls', 'ws', 'wss'), {
       env: 'NATS_URL',
@@ -151,6 +151,12 @@ export const variables = {
     }),
   },
   stats: {
+    eventReplicas: variable(oneOf('1', '3', '5'), {
+      env: 'NATS_REPLICAS',
+      fallback: '1',
+      description:
+        'Servers of a NATS cluster that keep each durable message (rows of requests, audit records) until the statistics have it. More than 1 needs as many servers; a store that has fewer copies is given more.',
+    }),
     rowDays: variable(wholeNumber(0, 36_500), {
       env: 'STATS_ROW_DAYS',
       fallback: 30,

@@ -24,23 +24,33 @@ export async function eventManager(connection: NatsConnection): Promise<JetStrea
   return jetstreamManager(connection, { checkAPI: false, timeout: 5000 });
 }
 
-/** Makes sure that the stream is there and takes every durable subject. Rejects when JetStream is away. */
-export async function ensureEventStream(manager: JetStreamManager, maxBytes: number): Promise<void> {
+/** How the store of durable events is made. */
+interface StoreShape {
+  /** Its largest size; less where the server has less. */
+  maxBytes: number;
+  /** Servers of a cluster that keep each event. */
+  replicas: number;
+}
+
+/** Makes sure that the stream is there, takes every durable subject and has as many copies. Rejects when JetStream is away. */
+export async function ensureEventStream(manager: JetStreamManager, shape: StoreShape): Promise<void> {
   const subjects = durableSubjects.map(subjectOf);
   try {
     const { config } = await manager.streams.info(eventStream);
     const missing = subjects.filter((subject) => !config.subjects.includes(subject));
     // A neighbour of another version may know subjects that we do not: none is taken away.
     if (missing.length > 0) await manager.streams.update(eventStream, { subjects: [...config.subjects, ...missing] });
+    // Who asks for one copy does not know how many there should be.
+    if (config.num_replicas < shape.replicas) await manager.streams.update(eventStream, { num_replicas: shape.replicas });
   } catch (error) {
     if (codeOf(error) !== apiCode.streamNotFound) throw error;
     // A server that is just deleting it would share its files with the new one, and lose both (seen with 2.9.10).
     await new Promise((resolve) => setTimeout(resolve, deletionMs));
-    await addStream(manager, subjects, maxBytes);
+    await addStream(manager, subjects, shape);
   }
 }
 
-async function addStream(manager: JetStreamManager, subjects: string[], maxBytes: number): Promise<void> {
+async function addStream(manager: JetStreamManager, subjects: string[], { maxBytes, replicas }: StoreShape): Promise<void> {
   try {
     await manager.streams.add({
       name: eventStream,
@@ -52,12 +62,13 @@ async function addStream(manager: JetStreamManager, subjects: string[], maxBytes
       discard: DiscardPolicy.New,
       max_age: maxAgeMs * nanosPerMs,
       max_bytes: maxBytes,
+      num_replicas: replicas,
       duplicate_window: duplicateWindowMs * nanosPerMs,
     });
   } catch (error) {
     if (codeOf(error) === apiCode.streamNameInUse) return;
     if (codeOf(error) !== apiCode.noStorage || maxBytes / 2 < smallestStoreBytes) throw error;
-    await addStream(manager, subjects, maxBytes / 2);
+    await addStream(manager, subjects, { maxBytes: maxBytes / 2, replicas });
   }
 }
 

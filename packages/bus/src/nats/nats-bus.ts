@@ -54,6 +54,8 @@ export interface NatsBusOptions {
   maxBodiesBytes?: number;
   /** Largest size of the durable store, when it is made. Default 1 GiB. */
   eventBytes?: number;
+  /** Servers of a cluster that keep each durable event; a store with fewer copies is given more, for which the user has to be allowed to change it. Default 1. */
+  eventReplicas?: number;
   /** After this long without an acknowledgement durable events are delivered again. Default 30,000. */
   ackWaitMs?: number;
   /** How long `drain` waits for what was accepted. Default 30,000. */
@@ -366,8 +368,8 @@ export class NatsBus implements Bus {
     const { connection } = this.link;
     if (!connection) return Promise.resolve();
     this.ensuring ??= eventManager(connection)
-      .then((manager) => ensureEventStream(manager, this.options.eventBytes ?? 1024 ** 3))
-      .catch((error) => this.logger.warn({ error }, 'the event stream cannot be created yet'))
+      .then((manager) => ensureEventStream(manager, { maxBytes: this.options.eventBytes ?? 1024 ** 3, replicas: this.options.eventReplicas ?? 1 }))
+      .catch((error) => this.logger.warn({ error }, 'the event stream cannot be made as it should be yet'))
       .finally(() => {
         this.ensuring = null;
       });
