@@ -6,7 +6,7 @@ import { accessKey } from '../containers/traffic.ts';
 
 const run = promisify(execFile);
 const chart = join(import.meta.dirname, '../../deploy/chart');
-const { GATEWAY_IMAGE: image = 'model-gateway:test', NATS_IMAGE, POSTGRES_IMAGE, REDIS_IMAGE, NODE_ADDRESS, SERVERS_AS_ROOT } = process.env;
+const { GATEWAY_IMAGE: image = 'model-gateway:test', NATS_IMAGE, POSTGRES_IMAGE, REDIS_IMAGE, NODE_ADDRESS, SERVERS_AS_ROOT, NATS_REPLICAS = '1' } = process.env;
 
 /** Streams a word every 100 ms for two seconds: the upstream, run from the gateway's own image. */
 const upstream = `require('http').createServer((q,r)=>{q.resume();r.writeHead(200,{'content-type':'text/event-stream'});let n=0;const c=(d,f)=>'data: '+JSON.stringify({id:'c',object:'chat.completion.chunk',created:1,model:'up',choices:[{index:0,delta:d,finish_reason:f}]})+'\\n\\n';const t=setInterval(()=>{if(++n<=20)r.write(c({role:'assistant',content:'word'+n+' '},null));else{clearInterval(t);r.end(c({},'stop')+'data: [DONE]\\n\\n')}},100);r.on('close',()=>clearInterval(t))}).listen(8080)`;
@@ -37,8 +37,8 @@ export class Cluster {
     }
   }
 
-  async #helm(verb: 'install' | 'upgrade'): Promise<void> {
-    const [repository = '', tag = ''] = image.split(/:(?=[^:]*$)/);
+  async #helm(verb: 'install' | 'upgrade', from = image): Promise<void> {
+    const [repository = '', tag = ''] = from.split(/:(?=[^:]*$)/);
     const root = { runAsNonRoot: false, runAsUser: 0, runAsGroup: 0 };
     const writable = { readOnlyRootFilesystem: false, capabilities: { drop: [] } };
     const values = {
@@ -46,7 +46,7 @@ export class Cluster {
       image: { repository, tag },
       service: { type: 'NodePort' },
       networkPolicy: { outboundAllow: [{ podSelector: { matchLabels: { app: 'upstream' } } }] },
-      nats: { ...(NATS_IMAGE && { image: NATS_IMAGE }), storage: { size: '1Gi' } },
+      nats: { ...(NATS_IMAGE && { image: NATS_IMAGE }), replicas: Number(NATS_REPLICAS), storage: { size: '1Gi' } },
       postgresql: {
         ...(POSTGRES_IMAGE && { image: POSTGRES_IMAGE }),
         storage: { size: '1Gi' },
@@ -62,7 +62,8 @@ export class Cluster {
     if (code !== 0) throw new Error(`helm ${verb} ended with ${code}`);
   }
 
-  async install(): Promise<void> {
+  /** `from`: the image of the first installation. */
+  async install(from = image): Promise<void> {
     await this.kubectl('create', 'namespace', this.#namespace);
     await this.kubectl(
       'run',
@@ -78,7 +79,7 @@ export class Cluster {
       '-e',
       upstream,
     );
-    await this.#helm('install');
+    await this.#helm('install', from);
     const [address] = NODE_ADDRESS
       ? [NODE_ADDRESS]
       : (await this.kubectl('get', 'nodes', '-o', "jsonpath={.items[0].status.addresses[?(@.type=='InternalIP')].address}")).split(' ');
@@ -95,7 +96,7 @@ export class Cluster {
 
   async configure(): Promise<void> {
     const reply = await this.#console('/import', {
-      upstreams: [{ name: 'slow', protocol: 'alpha', base_url: `http://upstream.${this.#namespace}:8080`, api_keys: [{ key: 'sk-upstream' }] }],
+      upstreams: [{ name: 'slow', protocol: 'alpha', base_url: this.upstreamUrl, api_keys: [{ key: 'sk-upstream' }] }],
       models: [{ name: 'm', upstream: 'slow', upstream_model_id: 'up' }],
       key_groups: [{ name: 'all', models: ['*'] }],
       access_keys: [{ name: 'caller', group: 'all', key: accessKey }],
@@ -107,6 +108,28 @@ export class Cluster {
   async rows(id: string): Promise<number> {
     const reply = await this.#console(`/logs?request_id=${id}`);
     return reply.ok ? ((await reply.json()) as { items: unknown[] }).items.length : 0;
+  }
+
+  /** To the image under test. */
+  upgrade(): Promise<void> {
+    return this.#helm('upgrade');
+  }
+
+  /** Images of the gateway's own pods. */
+  async images(): Promise<string[]> {
+    const workloads = await this.workloads();
+    const images = workloads.map((name) => this.kubectl('get', name, '-o', 'jsonpath={.spec.template.spec.containers[0].image}'));
+    return [...new Set(await Promise.all(images))];
+  }
+
+  /** What helm printed at the end of the installation. */
+  async notes(): Promise<string> {
+    return (await run('helm', ['get', 'notes', 'gw', '--namespace', this.#namespace])).stdout;
+  }
+
+  /** Of the upstream within the cluster. */
+  get upstreamUrl(): string {
+    return `http://upstream.${this.#namespace}:8080`;
   }
 
   async secretsKeptOverUpgrade(): Promise<boolean> {

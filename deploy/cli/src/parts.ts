@@ -174,18 +174,15 @@ export async function createParts(config: Config, name: string, options: PartsOp
 /** Several edges, each with a small budget, may share a translator. */
 const minBodiesBytes = 512 * 1024 * 1024;
 
-async function connectBus(
-  { process: { natsUrls, natsPermissions }, edge: { bodyBudgetBytes }, stats: { eventReplicas } }: Config,
-  name: string,
-  logger: Logger,
-): Promise<Bus> {
+async function connectBus({ process: own, edge: { bodyBudgetBytes } }: Config, name: string, logger: Logger): Promise<Bus> {
+  const { natsUrls, natsPermissions, natsReplicas } = own;
   if (natsUrls === null) return createMemoryBus({ logger });
   const required = natsPermissions === 'require';
   const permissions = isServiceName(name) && { permissions: { service: name, required } };
   // What an edge takes in at once may arrive here at once.
   const maxBodiesBytes = Math.max(bodyBudgetBytes, minBodiesBytes);
   // Who reads the durable store sees to its copies: nobody else is allowed to change it.
-  const copies = name === 'stats' && { eventReplicas: Number(eventReplicas) };
+  const copies = name === 'stats' && { eventReplicas: Number(natsReplicas) };
   const connection = { url: natsUrls.join(','), name, logger, maxBodiesBytes, ...permissions, ...copies };
   if (!Object.hasOwn(compositions, name)) return connectNatsBus(connection);
   // Its own events reach its parts by the inner bus.

@@ -26,6 +26,8 @@ const everywhere = ['HOST'];
 /** Variables of the process that some do without. */
 const limited: Readonly<Record<string, (service: ServiceName) => boolean>> = {
   GATEWAY_MASTER_KEY: holdsMasterKey,
+  // Who reads the durable store sees to its copies.
+  NATS_REPLICAS: (service) => service === 'stats',
   // Limits are counted by edges and translators, failed sign-ins by consoles.
   REDIS_URL: (service) => ['edge', 'translator', 'data-plane', 'console'].includes(service),
 };

@@ -60,6 +60,12 @@ export const variables = {
       description:
         'What a server means that lets a service do more than it needs (no user of its own, or no user at all): a line in the log, or a bus that is never connected.',
     }),
+    natsReplicas: variable(oneOf('1', '3', '5'), {
+      env: 'NATS_REPLICAS',
+      fallback: '1',
+      description:
+        'Servers of a NATS cluster that keep each durable message (rows of requests, audit records) until the statistics have it. More than 1 needs as many servers; a store that has fewer copies is given more.',
+    }),
     memoryLimitBytes: variable(wholeNumber(0, 16 * 1024 * GiB), {
       toml: 'server.memory_limit_bytes',
       fallback: 0,
@@ -151,12 +157,6 @@ export const variables = {
     }),
   },
   stats: {
-    eventReplicas: variable(oneOf('1', '3', '5'), {
-      env: 'NATS_REPLICAS',
-      fallback: '1',
-      description:
-        'Servers of a NATS cluster that keep each durable message (rows of requests, audit records) until the statistics have it. More than 1 needs as many servers; a store that has fewer copies is given more.',
-    }),
     rowDays: variable(wholeNumber(0, 36_500), {
       env: 'STATS_ROW_DAYS',
       fallback: 30,
