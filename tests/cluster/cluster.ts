@@ -6,7 +6,15 @@ import { accessKey } from '../containers/traffic.ts';
 
 const run = promisify(execFile);
 const chart = join(import.meta.dirname, '../../deploy/chart');
-const { GATEWAY_IMAGE: image = 'model-gateway:test', NATS_IMAGE, POSTGRES_IMAGE, REDIS_IMAGE, NODE_ADDRESS, SERVERS_AS_ROOT, NATS_REPLICAS = '1' } = process.env;
+const {
+  GATEWAY_IMAGE: image = 'model-gateway:test',
+  NATS_IMAGE,
+  POSTGRES_IMAGE,
+  REDIS_IMAGE,
+  NODE_ADDRESS,
+  SERVERS_AS_ROOT,
+  NATS_REPLICAS = '1',
+} = process.env;
 
 /** Streams a word every 100 ms for two seconds: the upstream, run from the gateway's own image. */
 const upstream = `require('http').createServer((q,r)=>{q.resume();r.writeHead(200,{'content-type':'text/event-stream'});let n=0;const c=(d,f)=>'data: '+JSON.stringify({id:'c',object:'chat.completion.chunk',created:1,model:'up',choices:[{index:0,delta:d,finish_reason:f}]})+'\\n\\n';const t=setInterval(()=>{if(++n<=20)r.write(c({role:'assistant',content:'word'+n+' '},null));else{clearInterval(t);r.end(c({},'stop')+'data: [DONE]\\n\\n')}},100);r.on('close',()=>clearInterval(t))}).listen(8080)`;

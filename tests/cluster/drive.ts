@@ -46,7 +46,12 @@ async function firstCalls(): Promise<void> {
   const text = await callThroughSdk(cluster);
   note('a call through the official SDK', 'the stream is whole', text.includes('word1 ') && text.includes('word20'), `${text.length} characters`);
   const said = await followNotes(cluster).catch((error: unknown) => String(error));
-  note("the notes' commands", 'as printed they lead to a streamed reply', said.includes('word20') && said.includes('[DONE]'), said.slice(-60).replaceAll('\n', ' '));
+  note(
+    "the notes' commands",
+    'as printed they lead to a streamed reply',
+    said.includes('word20') && said.includes('[DONE]'),
+    said.slice(-60).replaceAll('\n', ' '),
+  );
 }
 
 /** All services at once, as Helm replaces them: for a while each version talks with the other. */

@@ -26,7 +26,9 @@ export async function followNotes(cluster: Cluster): Promise<string> {
   const commands = (await cluster.notes())
     .split('\n')
     .filter((line) => /^ {3}(kubectl|curl|[A-Z]+=\$\()/.test(line))
-    .map((line) => line.trim().replaceAll('127.0.0.1:7890', `127.0.0.1:${port}`).replace(' 7890:', ` ${port}:`).replace('https://api.openai.com', cluster.upstreamUrl));
+    .map((line) =>
+      line.trim().replaceAll('127.0.0.1:7890', `127.0.0.1:${port}`).replace(' 7890:', ` ${port}:`).replace('https://api.openai.com', cluster.upstreamUrl),
+    );
   const [forward = '', ...rest] = commands;
   if (rest.length !== 5 || !forward.includes('port-forward')) throw new Error(`the notes have other commands than expected:\n${commands.join('\n')}`);
   const forwarding = spawn('sh', ['-c', `exec ${forward}`], { stdio: ['ignore', 'pipe', 'inherit'] });
