@@ -1,5 +1,5 @@
 /** Seals values at rest, each kind under a key of its own that is derived from the master key, and derives the keys of other purposes. */
-import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject, randomFillSync } from 'node:crypto';
 import { type MasterKey, readMasterKeys } from './master-key.ts';
 
 /** A key for one purpose, derived from one master key. */
@@ -16,9 +16,9 @@ export interface Keyring {
   readonly id: string;
   /**
    * AES-256-GCM under a key derived from the first master key. `place` names where the value is stored (`table/row/field`): it cannot be opened as
-   * another one. The part before the first slash is its purpose, and each purpose has a key of its own.
+   * another one. The part before the first slash is its purpose, and each purpose has a key of its own. `plain`: a text, or its UTF-8 bytes.
    */
-  seal(plain: string, place: string): string;
+  seal(plain: string | Uint8Array, place: string): string;
   /** The plain text. Throws SealError. */
   open(sealed: string, place: string): string;
   /** Whether the value was sealed by a key other than the first, or as earlier versions did: seal it anew to finish a rotation. */
@@ -52,6 +52,7 @@ export class SealError extends Error {
 
 const cipher = 'aes-256-gcm';
 const nonceBytes = 12;
+const noncesAtOnce = 256;
 const tagBytes = 16;
 const sealedForm = /^(v[12])\.([A-Za-z0-9_-]{1,32})\.([A-Za-z0-9_-]{38,})$/;
 /** `v1`: earlier versions sealed everything under one key. It is read, never written. */
@@ -94,6 +95,9 @@ class MasterKeyring implements Keyring {
    * anew each time costs several times what sealing a few kilobytes does.
    */
   private readonly sealKeys = new Map<string, ReadonlyMap<string, KeyObject>>();
+  /** Random bytes, each given out once: fetching them for every value costs more than the cipher does. */
+  private readonly nonces = Buffer.alloc(noncesAtOnce * nonceBytes);
+  private nonceAt = this.nonces.length;
 
   constructor(keys: readonly [MasterKey, ...MasterKey[]]) {
     this.keys = keys;
@@ -104,11 +108,14 @@ class MasterKeyring implements Keyring {
     return this.first.id;
   }
 
-  seal(plain: string, place: string): string {
-    const nonce = randomBytes(nonceBytes);
+  seal(plain: string | Uint8Array, place: string): string {
+    const nonce = this.nonce();
     const sealing = createCipheriv(cipher, this.keysFor(sealPurpose(present, place)).get(this.first.id)!, nonce);
     sealing.setAAD(boundTo(present, this.first.id, place));
-    const body = Buffer.concat([nonce, sealing.update(plain, 'utf8'), sealing.final(), sealing.getAuthTag()]);
+    const text = typeof plain === 'string' ? sealing.update(plain, 'utf8') : sealing.update(plain);
+    // A stream cipher leaves nothing for the end.
+    sealing.final();
+    const body = Buffer.concat([nonce, text, sealing.getAuthTag()]);
     return `${present}.${this.first.id}.${body.toString('base64url')}`;
   }
 
@@ -131,6 +138,16 @@ class MasterKeyring implements Keyring {
 
   deriveAll(label: string): DerivedKey[] {
     return this.deriveEach(labelPurpose(label));
+  }
+
+  private nonce(): Buffer {
+    if (this.nonceAt === this.nonces.length) {
+      randomFillSync(this.nonces);
+      this.nonceAt = 0;
+    }
+    const from = this.nonceAt;
+    this.nonceAt += nonceBytes;
+    return this.nonces.subarray(from, this.nonceAt);
   }
 
   private keysFor(purpose: string): ReadonlyMap<string, KeyObject> {

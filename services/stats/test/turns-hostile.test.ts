@@ -66,6 +66,64 @@ const put = (id: string, over: Partial<TurnFacts> = {}, text = id) =>
   );
 const history = (turn: string, owner = 'ada') => read({ kind: 'history', owner, turn, waitMs: 0, maxTurns: 1000, maxBytes: 1e8 });
 
+/** The same with the body's own bytes, as a writer sends them that says where its items end. */
+const putBytes = (id: string, body: string, inputBytes: number): Promise<TurnsWritten> =>
+  new Promise((resolve, reject) => {
+    const reader = { head: () => undefined, data: () => undefined, tail: () => undefined, whole: resolve, broken: reject };
+    bus.open('turns.write', { kind: 'put', turn: facts(id), authority: 2, inputBytes }, reader, { body: Buffer.from(body) });
+  });
+
+describe('a body whose writer says where its items end', () => {
+  const input = '[ {"type":"message","id":"in_1","content":"é 1e2"} ]';
+  const response = '{"id":"r", "status":"completed","output":[{"id":"out_1","n":1.0}]}';
+  const body = `{"input":${input},"response":${response}}`;
+  const inputBytes = Buffer.byteLength(input);
+
+  test('is stored as it was written, and its items are found', async () => {
+    expect(await putBytes('own', body, inputBytes)).toMatchObject({ stored: true });
+    expect((await read({ kind: 'turn', owner: 'ada', id: 'own' })).json).toEqual(JSON.parse(response));
+    expect((await read({ kind: 'input-items', owner: 'ada', id: 'own' })).json).toEqual(JSON.parse(input));
+    expect((await read({ kind: 'items', owner: 'ada', ids: ['in_1', 'out_1'] })).json).toMatchObject({ in_1: { content: 'é 1e2' }, out_1: { n: 1 } });
+    expect((await storage.turns.find('ada', 'own'))?.bytes).toBe(inputBytes + Buffer.byteLength(response));
+  });
+
+  test.each([0, 1, inputBytes - 1, inputBytes + 1, body.length, 1e15])('%p is no such place: the body is read as any other', async (wrong) => {
+    expect(await putBytes(`wrong_${wrong}`, body, wrong)).toMatchObject({ stored: true });
+    expect((await read({ kind: 'input-items', owner: 'ada', id: `wrong_${wrong}` })).json).toEqual(JSON.parse(input));
+  });
+
+  test('parts that are no JSON, or of another shape, are refused', async () => {
+    const bodies: [string, string][] = [
+      ['[{]', response],
+      [input, '{"output":'],
+      ['{}', response],
+      [input, '[]'],
+    ];
+    for (const [items, reply] of bodies)
+      await expect(putBytes('bad', `{"input":${items},"response":${reply}}`, Buffer.byteLength(items))).rejects.toMatchObject({ code: 'invalid_request' });
+    expect((await read({ kind: 'turn', owner: 'ada', id: 'bad' })).found.found).toBe(false);
+  });
+});
+
+describe('a turn whose end is on its way', () => {
+  const end = { id: 't', status: 'completed', output: [] };
+  test.each([
+    ['of a caller that waits for it: is waited for', {}, 'completed'],
+    ['of a run without a caller: is answered as it stands', { background: true }, 'in_progress'],
+  ] as const)('%s', async (_name, over, status) => {
+    await write({ kind: 'begin', turn: facts('t', { status: 'in_progress', ...over }) }, { input: [], response: { ...end, status: 'in_progress' } });
+    const asked = read({ kind: 'turn', owner: 'ada', id: 't', waitMs: 5_000 });
+    await read({ kind: 'turn', owner: 'ada', id: 't' });
+    await write({ kind: 'finish', owner: 'ada', id: 't', status: 'completed', authority: 2, conversation: null }, end);
+    expect((await asked).json).toMatchObject({ status });
+  });
+
+  test('no longer than the reader says', async () => {
+    await write({ kind: 'begin', turn: facts('t', { status: 'in_progress' }) }, { input: [], response: { ...end, status: 'in_progress' } });
+    expect((await read({ kind: 'turn', owner: 'ada', id: 't', waitMs: 60 })).json).toMatchObject({ status: 'in_progress' });
+  });
+});
+
 describe('the store of turns under load and malice', () => {
   test('strange ids are not there, for every question', async () => {
     for (const id of ['\0', 'a\0b', "' or 1=1 --", '%', 'x'.repeat(100_000), '', '__proto__', '\ud800'])

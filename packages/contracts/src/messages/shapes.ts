@@ -111,6 +111,7 @@ const turnsWrite = z.looseObject({
   item: part.text.optional(),
   status: part.text.optional(),
   turn: turnFacts.optional(),
+  inputBytes: part.whole.optional(),
 });
 
 const turnsRead = z.looseObject({

@@ -45,20 +45,25 @@ export interface TurnFacts {
   at?: TurnAtUpstream;
 }
 
+/** `inputBytes`: how long the list of items in the body is, so that the store seals the body's own bytes instead of printing them anew. */
+interface PrintedInput {
+  inputBytes?: number;
+}
+
 /** Bodies are JSON in UTF-8, sealed by the store before they rest. */
 export type TurnsWrite =
   /**
    * Before the first event of a stream, or before a background run is answered. The body is `{"input":[…],"response":{…}}`: the turn's own input items, each
    * with an id, and the response object as it begins; said again as `in_progress`, it moves a queued turn on; both are absent for a turn that the upstream keeps.
    */
-  | { kind: 'begin'; turn: TurnFacts }
+  | ({ kind: 'begin'; turn: TurnFacts } & PrintedInput)
   /**
    * The body is the response object as its caller saw it last. `authority`: of two endings the higher stands (translator 2, edge 1, the store itself 0).
    * `conversation`: the turn's, null for none; who does not know leaves it out.
    */
   | { kind: 'finish'; owner: string; id: string; status: TurnStatus; authority: 0 | 1 | 2; conversation?: string | null }
   /** `begin` and `finish` at once, for replies that are not streamed: the body is `{"input":[…],"response":{…}}`. Replaces nothing that is final. */
-  | { kind: 'put'; turn: TurnFacts; authority: 1 | 2 }
+  | ({ kind: 'put'; turn: TurnFacts; authority: 1 | 2 } & PrintedInput)
   /** Leaves a tombstone with the parent link. */
   | { kind: 'delete'; owner: string; id: string }
   /** Background turns alone; what is final stays as it is. The reply's `status` tells. */
@@ -89,8 +94,11 @@ export interface TurnsWritten {
 
 /** Questions to the store; the answers' bodies are JSON in UTF-8. */
 export type TurnsRead =
-  /** A turn's facts; the body is its response object, empty before it has one. */
-  | { kind: 'turn'; owner: string; id: string }
+  /**
+   * A turn's facts; the body is its response object, empty before it has one. A turn that is in progress and whose caller waits for its reply is waited for up
+   * to `waitMs`: a caller who has seen the end may ask before a busy store has it.
+   */
+  | { kind: 'turn'; owner: string; id: string; waitMs?: number }
   /** The body is the list of the turn's own input items, in order. */
   | { kind: 'input-items'; owner: string; id: string }
   /**

@@ -24,14 +24,50 @@ export function parseContent(bytes: Uint8Array): unknown {
 
 export const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** `{"input":[…],"response":{…}}`; absent parts are empty. Throws `invalid_request`. */
-export function parseTurn(bytes: Uint8Array): { input: unknown[]; response: Record<string, unknown> | null } {
-  if (bytes.length === 0) return { input: [], response: null };
+/** A part of a message: what it says, and its JSON text. */
+export interface Printed<T> {
+  value: T;
+  text: string | Uint8Array;
+}
+
+export interface TurnContent {
+  input: Printed<unknown[]>;
+  response: Printed<Record<string, unknown>> | null;
+}
+
+const print = <T>(value: T): Printed<T> => ({ value, text: JSON.stringify(value) });
+
+const [beforeInput, beforeResponse] = ['{"input":', ',"response":'].map((text) => Buffer.from(text, 'utf8')) as [Buffer, Buffer];
+
+/** `{"input":[…],"response":{…}}`; absent parts are empty. `inputBytes`: as its message says. Throws `invalid_request`. */
+export function parseTurn(bytes: Uint8Array, inputBytes?: number): TurnContent {
+  if (bytes.length === 0) return { input: print([]), response: null };
+  const { input, response } = splitTurn(bytes, inputBytes) ?? printTurn(bytes);
+  if (!Array.isArray(input.value) || (response.value !== null && !isObject(response.value))) throw malformed('has another shape');
+  return { input: input as Printed<unknown[]>, response: response.value === null ? null : (response as Printed<Record<string, unknown>>) };
+}
+
+interface Parts {
+  input: Printed<unknown>;
+  response: Printed<unknown>;
+}
+
+function printTurn(bytes: Uint8Array): Parts {
   const value = parseContent(bytes);
   if (!isObject(value)) throw malformed('is no object');
   const { input = [], response = null } = value;
-  if (!Array.isArray(input) || (response !== null && !isObject(response))) throw malformed('has another shape');
-  return { input, response };
+  return { input: print(input), response: print(response) };
+}
+
+/** The bytes of both parts as they came; undefined where they do not lie as a writer that names `inputBytes` lays them. */
+function splitTurn(bytes: Uint8Array, inputBytes: number | undefined): Parts | undefined {
+  if (inputBytes === undefined) return undefined;
+  const inputEnd = beforeInput.length + inputBytes;
+  const responseFrom = inputEnd + beforeResponse.length;
+  if (responseFrom >= bytes.length || beforeInput.compare(bytes, 0, beforeInput.length) !== 0) return undefined;
+  if (beforeResponse.compare(bytes, inputEnd, responseFrom) !== 0) return undefined;
+  const [input, response] = [bytes.subarray(beforeInput.length, inputEnd), bytes.subarray(responseFrom, -1)];
+  return { input: { value: parseContent(input), text: input }, response: { value: parseContent(response), text: response } };
 }
 
 const idOf = (item: unknown): string | undefined => (isObject(item) && typeof item['id'] === 'string' && item['id'] !== '' ? item['id'] : undefined);
@@ -39,19 +75,22 @@ const idOf = (item: unknown): string | undefined => (isObject(item) && typeof it
 /** The items that a response object added to the conversation. */
 export const outputOf = (response: unknown): unknown[] => (isObject(response) && Array.isArray(response['output']) ? (response['output'] as unknown[]) : []);
 
-export function sealInput(input: readonly unknown[], keyring: Keyring, { owner, id }: Place): Content {
-  const text = JSON.stringify(input);
-  return { sealed: keyring.seal(text, sealedAs.turn(owner, id)), bytes: Buffer.byteLength(text), items: input.flatMap((item) => idOf(item) ?? []) };
-}
+export const sealInput = ({ value, text }: TurnContent['input'], keyring: Keyring, place: Place): Content => ({
+  ...sealPrinted(text, keyring, place),
+  items: value.flatMap((item) => idOf(item) ?? []),
+});
 
-export function sealResponse(response: unknown, keyring: Keyring, { owner, id }: Place): Content {
-  const text = JSON.stringify(response);
-  return {
-    sealed: keyring.seal(text, sealedAs.turn(owner, id)),
-    bytes: Buffer.byteLength(text),
-    items: outputOf(response).flatMap((item) => idOf(item) ?? []),
-  };
-}
+export const sealResponse = (response: unknown, keyring: Keyring, place: Place): Content => sealPrintedResponse(print(response), keyring, place);
+
+export const sealPrintedResponse = ({ value, text }: Printed<unknown>, keyring: Keyring, place: Place): Content => ({
+  ...sealPrinted(text, keyring, place),
+  items: outputOf(value).flatMap((item) => idOf(item) ?? []),
+});
+
+const sealPrinted = (text: string | Uint8Array, keyring: Keyring, { owner, id }: Place): { sealed: string; bytes: number } => ({
+  sealed: keyring.seal(text, sealedAs.turn(owner, id)),
+  bytes: typeof text === 'string' ? Buffer.byteLength(text) : text.length,
+});
 
 /** Items of a conversation, each sealed for itself; those without an id are kept under one that nobody knows. */
 export function sealItems(items: readonly unknown[], keyring: Keyring, { owner, id }: Place): StoredItem[] {

@@ -60,8 +60,13 @@ const factsOf = ({ id, owner, parent, conversation, model, status, createdAt, ba
   ...(at && { at }),
 });
 
-async function readTurn({ owner, id }: Read<'turn'>, { turns, keyring }: ReadStore): Promise<Found> {
-  const turn = await turns.find(owner, id);
+async function readTurn({ owner, id, waitMs = 0 }: Read<'turn'>, { turns, keyring }: ReadStore): Promise<Found> {
+  const until = performance.now() + waitMs;
+  let turn = await turns.find(owner, id);
+  while (turn && turn.status === 'in_progress' && !turn.background && !turn.at && performance.now() < until) {
+    await new Promise((resolve) => setTimeout(resolve, pollMs));
+    turn = await turns.find(owner, id);
+  }
   if (!turn) return nothing;
   return { found: { found: true, turn: factsOf(turn) }, text: turn.response === null ? '' : openText(turn.response, keyring, { owner, id }) };
 }

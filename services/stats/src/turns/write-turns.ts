@@ -2,7 +2,7 @@
 import type { TurnFinished, TurnsWrite, TurnsWritten } from '@model-gateway/contracts';
 import type { Keyring } from '@model-gateway/secrets';
 import type { TurnsRepository } from '@model-gateway/storage';
-import { isObject, openJson, outputOf, parseContent, parseTurn, sealInput, sealItems, sealResponse, sealText } from './content.ts';
+import { isObject, openJson, outputOf, parseContent, parseTurn, sealInput, sealItems, sealPrintedResponse, sealResponse, sealText } from './content.ts';
 import type { WriteQueue } from './write-queue.ts';
 
 /** What the store of turns is made of. */
@@ -45,26 +45,26 @@ export async function writeTurns(request: TurnsWrite, body: Uint8Array, store: T
 
 const expiry = ({ now, limits }: TurnStore): number => now() + limits.retentionMs;
 
-function begin({ turn }: Write<'begin'>, body: Uint8Array, store: TurnStore): Promise<TurnsWritten> {
-  const { input, response } = parseTurn(body);
+function begin({ turn, inputBytes }: Write<'begin'>, body: Uint8Array, store: TurnStore): Promise<TurnsWritten> {
+  const { input, response } = parseTurn(body, inputBytes);
   return store.queue.write({
     kind: 'begin',
     turn,
     input: sealInput(input, store.keyring, turn),
-    response: response && sealResponse(response, store.keyring, turn),
+    response: response && sealPrintedResponse(response, store.keyring, turn),
     expiresAt: expiry(store),
     maxBytes: store.limits.maxBytesPerKey,
   });
 }
 
-function put({ turn, authority }: Write<'put'>, body: Uint8Array, store: TurnStore): Promise<TurnsWritten> {
-  const { input, response } = parseTurn(body);
+function put({ turn, authority, inputBytes }: Write<'put'>, body: Uint8Array, store: TurnStore): Promise<TurnsWritten> {
+  const { input, response } = parseTurn(body, inputBytes);
   const { keyring, limits, queue } = store;
   return queue.write({
     ...{ kind: 'put', turn, authority },
     input: sealInput(input, keyring, turn),
-    response: sealResponse(response, keyring, turn),
-    append: turn.conversation === null ? [] : sealItems([...input, ...outputOf(response)], keyring, { owner: turn.owner, id: turn.conversation }),
+    response: response ? sealPrintedResponse(response, keyring, turn) : sealResponse(null, keyring, turn),
+    append: turn.conversation === null ? [] : sealItems([...input.value, ...outputOf(response?.value)], keyring, { owner: turn.owner, id: turn.conversation }),
     expiresAt: expiry(store),
     maxBytes: limits.maxBytesPerKey,
   });

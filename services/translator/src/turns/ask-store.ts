@@ -46,9 +46,21 @@ function collect<S extends StoreSubject>(opens: (handlers: StreamHandlers<S>) =>
 }
 
 /** Resolves when the change is committed, or refused. Rejects with `storage_unavailable` where the store is away. `content` is printed as JSON. */
-export async function writeTurn(bus: Bus, request: TurnsWrite, content?: unknown): Promise<TurnsWritten> {
-  const body = content === undefined ? undefined : Buffer.from(JSON.stringify(content), 'utf8');
-  const options = { ...(body && { body }), deadlineMs: writeMs };
+export const writeTurn = (bus: Bus, request: TurnsWrite, content?: unknown): Promise<TurnsWritten> =>
+  write(bus, request, content === undefined ? undefined : JSON.stringify(content));
+
+/** The same for a turn with its items, printed so that the store can seal them as they are. */
+export function writeTurnContent(
+  bus: Bus,
+  request: Extract<TurnsWrite, { kind: 'begin' | 'put' }>,
+  { input, response }: { input: unknown[]; response: unknown },
+): Promise<TurnsWritten> {
+  const items = JSON.stringify(input);
+  return write(bus, { ...request, inputBytes: Buffer.byteLength(items) }, `{"input":${items},"response":${JSON.stringify(response)}}`);
+}
+
+async function write(bus: Bus, request: TurnsWrite, text: string | undefined): Promise<TurnsWritten> {
+  const options = { ...(text !== undefined && { body: Buffer.from(text, 'utf8') }), deadlineMs: writeMs };
   return (await collect<'turns.write'>((handlers) => bus.open('turns.write', request, handlers, options))).head;
 }
 

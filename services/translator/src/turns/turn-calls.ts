@@ -18,18 +18,21 @@ interface FoundTurn {
 const noTurn = ({ call }: CallContext): GatewayError =>
   new GatewayError('not_found', { message: `Response with id '${(call.target ?? '').slice(0, maxNamed)}' not found.` });
 
-async function find(context: CallContext): Promise<FoundTurn> {
+/** How long the end of a turn, which its caller may have seen already, is waited for on its way to a busy store. */
+const endOnItsWayMs = 2_000;
+
+async function find(context: CallContext, waitMs = 0): Promise<FoundTurn> {
   const { idPrefix } = context.turns;
   const ids = storedIds(context.call.target ?? '', idPrefix);
   const [first] = ids;
-  const found = first === undefined ? undefined : await lookAgain(ageOf(first, idPrefix), () => findOne(ids, context));
+  const found = first === undefined ? undefined : await lookAgain(ageOf(first, idPrefix), () => findOne(ids, waitMs, context));
   if (!found) throw noTurn(context);
   return found;
 }
 
-async function findOne(ids: readonly string[], { call, deps }: CallContext): Promise<FoundTurn | undefined> {
+async function findOne(ids: readonly string[], waitMs: number, { call, deps }: CallContext): Promise<FoundTurn | undefined> {
   for (const id of ids) {
-    const { found, content } = await readTurns(deps.bus, { kind: 'turn', owner: call.owner, id });
+    const { found, content } = await readTurns(deps.bus, { kind: 'turn', owner: call.owner, id, waitMs });
     if (found.found && found.turn) return { turn: found.turn, response: content };
   }
   return undefined;
@@ -38,7 +41,7 @@ async function findOne(ids: readonly string[], { call, deps }: CallContext): Pro
 const get: AnswerCall = async (context) => {
   const { call, turns } = context;
   const { stream, after } = turns.calls.readResume(call.query);
-  const { turn, response } = await find(context);
+  const { turn, response } = await find(context, stream ? 0 : endOnItsWayMs);
   if (isKept(turn)) return getKept(turn, stream, context);
   if (stream) {
     if (turn.stream === undefined) throw new GatewayError('stream_expired');

@@ -1,6 +1,6 @@
 /** Writes one turn to the store: its beginning while the reply flows, its end before the reply's last event leaves. */
 import { sealedAs, type TurnFacts, type TurnStatus, type TurnsWritten } from '@model-gateway/contracts';
-import { storeAway, writeTurn } from './ask-store.ts';
+import { storeAway, writeTurn, writeTurnContent } from './ask-store.ts';
 import type { TurnDeps } from './deps.ts';
 
 /** How long the end of a reply waits for the store. */
@@ -45,7 +45,7 @@ export class TurnWriter {
 
   async #begin(response: unknown): Promise<TurnsWritten | null> {
     try {
-      const written = await writeTurn(this.#deps.bus, { kind: 'begin', turn: this.#facts }, { input: this.#ownInput(), response });
+      const written = await writeTurnContent(this.#deps.bus, { kind: 'begin', turn: this.#facts }, { input: this.#ownInput(), response });
       this.#begun = written.stored;
       return written;
     } catch (error) {
@@ -57,7 +57,7 @@ export class TurnWriter {
   /** A run that was queued begins. Its end, which comes later, says all that matters. */
   async moveOn(response: unknown): Promise<void> {
     try {
-      await writeTurn(this.#deps.bus, { kind: 'begin', turn: { ...this.#facts, status: 'in_progress' } }, { input: [], response });
+      await writeTurnContent(this.#deps.bus, { kind: 'begin', turn: { ...this.#facts, status: 'in_progress' } }, { input: [], response });
     } catch (error) {
       this.#deps.logger.info({ turn: this.#facts.id, error }, 'the beginning of a queued turn could not be stored');
     }
@@ -95,7 +95,7 @@ export class TurnWriter {
       if (begun && !begun.stored) return 'refused';
       const written = begun
         ? await writeTurn(bus, { kind: 'finish', owner, id, status, authority: 2, conversation }, response)
-        : await writeTurn(bus, { kind: 'put', turn: { ...this.#facts, status }, authority: 2 }, { input: this.#ownInput(), response });
+        : await writeTurnContent(bus, { kind: 'put', turn: { ...this.#facts, status }, authority: 2 }, { input: this.#ownInput(), response });
       // What has ended already is stored: its caller cancelled it.
       return written.stored || written.reason === 'ended' ? 'stored' : 'refused';
     } catch (error) {
