@@ -1,20 +1,5 @@
 /** MCP servers: how they are reached, whether they are well, and which tools they have. */
-import {
-  ActionIcon,
-  Badge,
-  Button,
-  Group,
-  JsonInput,
-  NumberInput,
-  Select,
-  SimpleGrid,
-  Switch,
-  TagsInput,
-  Text,
-  Textarea,
-  TextInput,
-  Tooltip,
-} from '@mantine/core';
+import { ActionIcon, Badge, Button, Group, JsonInput, NumberInput, Select, SimpleGrid, Switch, TagsInput, Text, Textarea, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { IconPlus, IconTool, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
@@ -31,6 +16,15 @@ import { connectionTypes, emptyServer, type McpServer, type McpServerForm, type 
 import { Tools } from './tools.tsx';
 
 const refreshMs = 5000;
+
+/** What a REST service's operations look like. */
+const operationsExample = `{
+  "title": "Shop",
+  "operations": [
+    { "operation_id": "get_order", "method": "GET", "path": "/orders/{id}" }
+  ]
+}`;
+
 const colors: Readonly<Record<McpState, string>> = { unknown: 'gray', healthy: 'green', unhealthy: 'red' };
 
 export function McpServersPage() {
@@ -49,16 +43,21 @@ export function McpServersPage() {
   return <ResourcePage resource="mcp-servers" icon={IconTool} t={t} columns={columns} drawer={(name, close) => <ServerDrawer name={name} onClose={close} />} />;
 }
 
-/** In words as well as in colour; why, when it is pointed at. */
+/** In words as well as in colour, with the reason below: who has no mouse sees it too. */
 function Health({ status }: { status: McpStatus | undefined }) {
   const { t } = useTranslation('mcp-servers');
   const state = status?.state ?? 'unknown';
   return (
-    <Tooltip label={status?.reason ?? ''} disabled={!status?.reason} multiline maw={340}>
+    <>
       <Badge color={colors[state]} variant="light" style={{ flexShrink: 0 }}>
         {t(`states.${state}`)}
       </Badge>
-    </Tooltip>
+      {status?.reason && (
+        <Text size="xs" c="dimmed" maw={340} lineClamp={2} className="anywhere">
+          {status.reason}
+        </Text>
+      )}
+    </>
   );
 }
 
@@ -78,29 +77,7 @@ function ServerDrawer({ name, onClose }: { name: string | null; onClose: () => v
       {(form, stored) => (
         <>
           {stored && <Tools name={stored.name} />}
-          <Editable>
-            <TextInput label={t('name')} description={t('nameHint')} required disabled={name !== null} {...form.getInputProps('name')} />
-            <TextInput label={t('endpoint')} required placeholder="https://mcp.example.com/mcp" {...form.getInputProps('endpoint')} />
-            <SimpleGrid cols={{ base: 1, xs: 2 }}>
-              <Select
-                label={t('connection')}
-                allowDeselect={false}
-                data={connectionTypes.map((value) => ({ value, label: t(`connections.${value}`) }))}
-                {...form.getInputProps('connection_type')}
-              />
-              <Select
-                label={t('transport')}
-                allowDeselect={false}
-                data={transports.map((value) => ({ value, label: t(`transports.${value}`) }))}
-                {...form.getInputProps('transport')}
-              />
-            </SimpleGrid>
-            <TextInput label={t('auth')} description={t('authHint')} autoComplete="off" placeholder="Bearer …" {...form.getInputProps('auth_header')} />
-            <TagsInput label={t('tags')} description={t('tagsHint')} {...form.getInputProps('tags')} />
-            <Textarea label={t('description')} autosize minRows={1} {...form.getInputProps('description')} />
-            <Switch label={t('hold')} description={t('holdHint')} {...form.getInputProps('hold_changed_tools', { type: 'checkbox' })} />
-            <Switch label={t('enabled')} {...form.getInputProps('enabled', { type: 'checkbox' })} />
-          </Editable>
+          <MainFields form={form} isNew={name === null} />
           <FormSections
             errors={form.errors}
             sections={[
@@ -108,29 +85,31 @@ function ServerDrawer({ name, onClose }: { name: string | null; onClose: () => v
               {
                 id: 'more',
                 title: t('more'),
-                fields: ['priority', 'idle_timeout_secs', 'defer_loading', 'extra_config'],
+                fields: ['priority', 'idle_timeout_secs', 'defer_loading'],
                 content: (
                   <>
-                    <SimpleGrid cols={{ base: 1, xs: 2 }}>
+                    <SimpleGrid cols={{ base: 1, xs: 2 }} style={{ alignItems: 'end' }}>
                       <NumberInput
                         label={t('priority')}
-                        description={t('priorityHint')}
+                        description={t('fields:mcp_server.priority')}
                         min={0}
                         max={999}
                         allowDecimal={false}
                         {...form.getInputProps('priority')}
                       />
-                      <NumberInput label={t('idle')} min={1} max={86_400} allowDecimal={false} {...form.getInputProps('idle_timeout_secs')} />
+                      <NumberInput
+                        label={t('idle')}
+                        description={t('fields:mcp_server.idle_timeout_secs')}
+                        min={1}
+                        max={86_400}
+                        allowDecimal={false}
+                        {...form.getInputProps('idle_timeout_secs')}
+                      />
                     </SimpleGrid>
-                    <Switch label={t('defer')} description={t('deferHint')} {...form.getInputProps('defer_loading', { type: 'checkbox' })} />
-                    <JsonInput
-                      label={t('operations')}
-                      description={t('operationsHint')}
-                      autosize
-                      minRows={3}
-                      maxRows={20}
-                      classNames={{ input: 'mono' }}
-                      {...form.getInputProps('extra_config')}
+                    <Switch
+                      label={t('defer')}
+                      description={t('fields:mcp_server.defer_loading')}
+                      {...form.getInputProps('defer_loading', { type: 'checkbox' })}
                     />
                   </>
                 ),
@@ -144,12 +123,68 @@ function ServerDrawer({ name, onClose }: { name: string | null; onClose: () => v
   );
 }
 
+function MainFields({ form, isNew }: { form: UseFormReturnType<McpServerForm>; isNew: boolean }) {
+  const { t } = useTranslation('mcp-servers');
+  return (
+    <Editable>
+      <TextInput label={t('name')} description={t('fields:mcp_server.name')} required disabled={!isNew} {...form.getInputProps('name')} />
+      <TextInput
+        label={t('endpoint')}
+        description={t('fields:mcp_server.endpoint')}
+        required
+        placeholder="https://mcp.example.com/mcp"
+        {...form.getInputProps('endpoint')}
+      />
+      <Select
+        label={t('connection')}
+        description={t('fields:mcp_server.connection_type')}
+        allowDeselect={false}
+        data={connectionTypes.map((value) => ({ value, label: t(`connections.${value}`) }))}
+        {...form.getInputProps('connection_type')}
+      />
+      {form.values.connection_type !== 'rest_bridge' && (
+        <Select
+          label={t('transport')}
+          description={t('fields:mcp_server.transport')}
+          allowDeselect={false}
+          data={transports.map((value) => ({ value, label: t(`transports.${value}`) }))}
+          {...form.getInputProps('transport')}
+        />
+      )}
+      {(form.values.connection_type === 'rest_bridge' || form.values.extra_config !== '') && (
+        <JsonInput
+          label={t('operations')}
+          description={t('operationsHint')}
+          required={form.values.connection_type === 'rest_bridge'}
+          placeholder={operationsExample}
+          autosize
+          minRows={6}
+          maxRows={20}
+          classNames={{ input: 'mono' }}
+          {...form.getInputProps('extra_config')}
+        />
+      )}
+      <TextInput
+        label={t('auth')}
+        description={t('fields:mcp_server.auth_header')}
+        autoComplete="off"
+        placeholder="Bearer …"
+        {...form.getInputProps('auth_header')}
+      />
+      <TagsInput label={t('tags')} description={t('fields:mcp_server.tags')} {...form.getInputProps('tags')} />
+      <Textarea label={t('description')} description={t('fields:mcp_server.description')} autosize minRows={1} {...form.getInputProps('description')} />
+      <Switch label={t('hold')} description={t('fields:mcp_server.hold_changed_tools')} {...form.getInputProps('hold_changed_tools', { type: 'checkbox' })} />
+      <Switch label={t('enabled')} description={t('fields:mcp_server.enabled')} {...form.getInputProps('enabled', { type: 'checkbox' })} />
+    </Editable>
+  );
+}
+
 function Headers({ form }: { form: UseFormReturnType<McpServerForm> }) {
   const { t } = useTranslation('mcp-servers');
   return (
     <>
       <Text size="sm" c="dimmed">
-        {t('headersHint')}
+        {t('fields:mcp_server.extra_headers')}
       </Text>
       {form.values.extra_headers.map((_header, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the order is the headers' only identity

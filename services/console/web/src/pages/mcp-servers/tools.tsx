@@ -10,18 +10,25 @@ import { useIsAdmin } from '../../session/use-me.ts';
 import type { McpTool, McpTools } from './mcp-server.ts';
 
 const refreshMs = 5000;
+/** After something was asked of the server: what comes of it is seen at once, for so long. */
+const quickMs = 500;
+const quickForMs = 10_000;
 const maxShown = 20_000;
 
 export function Tools({ name }: { name: string }) {
   const { t } = useTranslation('mcp-servers');
   const isAdmin = useIsAdmin();
   const client = useQueryClient();
+  const [quickUntil, setQuickUntil] = useState(0);
   const found = useQuery({
     queryKey: ['mcp-servers', 'tools', name],
     queryFn: ({ signal }) => call<McpTools>(path('mcp-servers', name, 'tools'), { signal }),
-    refetchInterval: refreshMs,
+    refetchInterval: () => (Date.now() < quickUntil ? quickMs : refreshMs),
   });
-  const again = () => client.invalidateQueries({ queryKey: ['mcp-servers', 'tools', name] });
+  const again = () => {
+    setQuickUntil(Date.now() + quickForMs);
+    return client.invalidateQueries({ queryKey: ['mcp-servers', 'tools', name] });
+  };
   const refresh = useMutation({ mutationFn: () => call(path('mcp-servers', name, 'refresh'), { method: 'POST' }), onSuccess: again });
   const approve = useMutation({ mutationFn: () => call(path('mcp-servers', name, 'approve-tools'), { method: 'POST', body: {} }), onSuccess: again });
   const { data } = found;
@@ -136,9 +143,10 @@ function Trial({ server, tools }: { server: string; tools: readonly McpTool[] })
   return (
     <Fieldset legend={t('trial')}>
       <Stack gap="xs">
-        <Select label={t('tool')} searchable data={tools.map(({ name }) => name)} value={tool} onChange={setTool} />
+        <Select label={t('tool')} description={t('trialHint')} searchable data={tools.map(({ name }) => name)} value={tool} onChange={setTool} />
         <JsonInput
           label={t('arguments')}
+          description={t('argumentsHint')}
           autosize
           minRows={2}
           maxRows={10}
@@ -156,7 +164,7 @@ function Trial({ server, tools }: { server: string; tools: readonly McpTool[] })
         {run.data && (
           <div role="status">
             <Text size="sm">{t(run.data.ok ? 'answered' : 'failed', { ms: Math.round(run.data.duration_ms) })}</Text>
-            <Code block mah={260} style={{ overflow: 'auto' }}>
+            <Code block mah={260} style={{ overflow: 'auto' }} tabIndex={0} role="region" aria-label={t('answer')}>
               {JSON.stringify(run.data.answer, null, 2).slice(0, maxShown)}
             </Code>
           </div>
