@@ -104,11 +104,12 @@ describe('custody', () => {
     expect((await call('DELETE', 'sso-credentials/login')).body.error).toMatchObject({ code: 'in_use', details: [{ field: 'upstreams', message: 'ide' }] });
     expect((await call('DELETE', 'upstreams/ide')).status).toBe(204);
     expect((await call('DELETE', 'sso-credentials/login')).status).toBe(204);
-    expect((await audited()).map(({ action, actor }) => [action, actor])).toEqual([
-      ['delete', 'secret_key'],
-      ['rotate', 'secret_key'],
-      ['update', 'secret_key'],
-      ['import', 'secret_key'],
+    const mask = '********';
+    expect((await audited()).map(({ action, actor, diff }) => [action, actor, (diff as { tokens?: string }).tokens])).toEqual([
+      ['delete', 'secret_key', mask],
+      ['rotate', 'secret_key', mask],
+      ['update', 'secret_key', undefined],
+      ['import', 'secret_key', mask],
     ]);
   });
 
@@ -209,6 +210,34 @@ test('a file names credentials, never their tokens, and can be taken in again', 
   });
   expect(wrong.status).toBe(422);
   expect((await call('GET', 'sso-credentials/half')).status).toBe(404);
+});
+
+describe('a file', () => {
+  const file = (over: object = {}) => ({ sso_credentials: [{ name: 'filed', profile: 'cloudhost_ide', settings: settings(), ...over }] });
+
+  test('that is only tried, or refused, has used no token, and leaves what is there as it was', async () => {
+    const tried = await call('POST', 'import?dry_run=true', file({ tokens: vendor.refreshToken }));
+    expect([tried.status, tried.body.created.sso_credentials, tried.body.revision]).toEqual([200, ['filed'], null]);
+    const refused = await call('POST', 'import', { ...file({ tokens: vendor.refreshToken }), models: [{ name: 'm', upstream: 'nobody' }] });
+    expect(refused.status).toBe(422);
+    await login();
+    const broken = { sso_credentials: [{ name: 'login', profile: 'cloudhost_ide', description: 'of a file', settings: settings() }], models: [{ name: 'm' }] };
+    expect((await call('POST', 'import', broken)).status).toBe(422);
+    expect((await call('GET', 'sso-credentials/login')).body.description).toBe('');
+    expect((await call('GET', 'sso-credentials/filed')).status).toBe(404);
+    expect(vendor.calls).toEqual(['/refreshToken']);
+  });
+
+  test('of credentials alone is kept, and audited once', async () => {
+    const made = await call('POST', 'import', file({ tokens: vendor.refreshToken }));
+    expect([made.status, made.body.created.sso_credentials, typeof made.body.revision]).toEqual([200, ['filed'], 'number']);
+    expect((await call('POST', 'import', file({ description: 'changed' }))).body.updated.sso_credentials).toEqual(['filed']);
+    expect((await call('POST', 'import', file({ description: 'changed' }))).body).toMatchObject({ unchanged: { sso_credentials: ['filed'] }, revision: null });
+    expect((await audited()).filter(({ actor }) => actor !== 'gateway').map(({ action, diff }) => [action, diff])).toEqual([
+      ['update', { flow: 'file' }],
+      ['import', { profile: 'cloudhost_ide', account: null, flow: 'file', tokens: '********' }],
+    ]);
+  });
 });
 
 test('no token stands in an answer, a log line or a row', async () => {

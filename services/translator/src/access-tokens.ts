@@ -1,6 +1,6 @@
 /**
  * Access tokens of credentials that came by login. The console renews them; here they are kept for a moment, so that a request costs no question, and so
- * that a credential that an admin takes away is not used for long.
+ * that a credential that an admin takes away is not used for long. While the console is away, a token is used until its end.
  */
 import type { Bus } from '@model-gateway/bus';
 import { type SsoAccess, type SsoRefusal, sealedAs } from '@model-gateway/contracts';
@@ -12,10 +12,13 @@ import { LRUCache } from 'lru-cache';
 /** Why a credential gives no token; the caller learns no more than that the gateway was refused. */
 export class NoAccessError extends GatewayError {
   readonly refusal: SsoRefusal;
+  /** The console said nothing: it is away, or its answer does not open. */
+  readonly away: boolean;
 
   constructor(refusal: SsoRefusal, cause?: unknown) {
     super('upstream_credential', { cause: cause ?? new Error(`the credential gives no token: ${refusal}`) });
     this.refusal = refusal;
+    this.away = cause !== undefined;
   }
 }
 
@@ -32,6 +35,10 @@ const keptMs = 20_000;
 const endMs = 5_000;
 /** A refresh at a slow vendor fits in. */
 const askMs = 28_000;
+/** Whoever has a token that is still good waits no longer than this for a console that does not answer. */
+const patienceMs = 1_000;
+/** The console is away: the token at hand is used so long before it is asked for again. */
+const awayMs = 5_000;
 /** A refusal is remembered so long: requests that come in between do not each ask. */
 const refusedMs = 2_000;
 const maxCredentials = 10_000;
@@ -41,28 +48,44 @@ interface Kept {
   until: number;
 }
 
-export function createAccessTokens({ bus, keyring, redactor }: { bus: Pick<Bus, 'ask'>; keyring: Keyring; redactor: Redactor }): AccessTokens {
+export interface AccessTokensDeps {
+  bus: Pick<Bus, 'ask'>;
+  keyring: Keyring;
+  redactor: Redactor;
+  /** A clock that only goes forward, in milliseconds. */
+  steady?: () => number;
+}
+
+export function createAccessTokens({ bus, keyring, redactor, steady = () => performance.now() }: AccessTokensDeps): AccessTokens {
   const kept = new LRUCache<string, Kept>({ max: maxCredentials });
   const refused = new LRUCache<string, { refusal: SsoRefusal; until: number }>({ max: maxCredentials });
   const asking = new Map<string, Promise<SsoAccess>>();
 
   const known = (credential: string): SsoAccess | undefined => {
     const found = kept.get(credential);
-    if (!found) return undefined;
-    const { access, until } = found;
-    const over = performance.now() > until || (access.expires_at !== null && Date.now() > access.expires_at - endMs);
-    return over ? undefined : access;
+    return found && steady() <= found.until ? alive(found) : undefined;
+  };
+  /** The token at hand, where the console does not say anything of it. What an admin takes away leaves routing by the configuration, too. */
+  const whileAway = (credential: string): SsoAccess | undefined => {
+    const found = kept.get(credential);
+    const access = found && alive(found);
+    if (access) kept.set(credential, { access, until: steady() + awayMs });
+    return access;
   };
   const ask = async (credential: string, rejected: string | undefined): Promise<SsoAccess> => {
     const access = await askConsole({ bus, keyring }, credential, rejected).catch((error: unknown) => {
+      const isAway = error instanceof NoAccessError && error.away;
+      const stays = isAway && rejected === undefined ? whileAway(credential) : undefined;
+      if (stays) return stays;
       kept.delete(credential);
-      if (error instanceof NoAccessError) refused.set(credential, { refusal: error.refusal, until: performance.now() + refusedMs });
+      if (error instanceof NoAccessError) refused.set(credential, { refusal: error.refusal, until: steady() + refusedMs });
       throw error;
     });
-    const before = kept.peek(credential)?.access.token;
-    if (before !== access.token) for (const part of new Set([access.token, ...access.token.split(':')])) redactor.add(part);
+    const before = kept.peek(credential)?.access;
+    if (before === access) return access;
+    if (before?.token !== access.token) for (const part of new Set([access.token, ...access.token.split(':')])) redactor.add(part);
     refused.delete(credential);
-    kept.set(credential, { access, until: performance.now() + keptMs });
+    kept.set(credential, { access, until: steady() + keptMs });
     return access;
   };
   return {
@@ -71,15 +94,31 @@ export function createAccessTokens({ bus, keyring, redactor }: { bus: Pick<Bus, 
       const usable = rejected === undefined ? known(credential) : undefined;
       if (usable) return usable;
       const recent = refused.get(credential);
-      if (recent && performance.now() < recent.until) throw new NoAccessError(recent.refusal);
+      if (recent && steady() < recent.until) throw new NoAccessError(recent.refusal);
       const id = `${credential}\u0000${rejected ?? ''}`;
-      const running = asking.get(id);
-      if (running) return running;
-      const asked = ask(credential, rejected).finally(() => asking.delete(id));
+      const asked = asking.get(id) ?? ask(credential, rejected).finally(() => asking.delete(id));
       asking.set(id, asked);
-      return asked;
+      return rejected === undefined && kept.has(credential) ? patiently(asked, () => whileAway(credential)) : asked;
     },
   };
+}
+
+const alive = ({ access }: Kept): SsoAccess | undefined =>
+  access.expires_at === null || Date.now() <= access.expires_at - endMs ? access : undefined;
+
+/** What `asked` gives, or, where that takes long, what there is instead; nothing instead: `asked` after all. */
+async function patiently(asked: Promise<SsoAccess>, instead: () => SsoAccess | undefined): Promise<SsoAccess> {
+  let late: NodeJS.Timeout | undefined;
+  const over = new Promise<undefined>((resolve) => {
+    late = setTimeout(() => resolve(undefined), patienceMs);
+  });
+  // Its error belongs to whoever waits for it.
+  asked.catch(() => undefined);
+  try {
+    return (await Promise.race([asked, over])) ?? instead() ?? (await asked);
+  } finally {
+    clearTimeout(late);
+  }
 }
 
 async function askConsole({ bus, keyring }: { bus: Pick<Bus, 'ask'>; keyring: Keyring }, credential: string, rejected: string | undefined): Promise<SsoAccess> {

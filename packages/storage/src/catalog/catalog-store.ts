@@ -5,7 +5,7 @@ import { insertRecords } from '../audit/audit-logs.ts';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import { type CommitAuthor, changesBetween, writeCommit } from '../history/history.ts';
 import type { Database } from '../schema.ts';
-import { findSsoCredential, type SsoCredential } from '../sso/sso-credentials.ts';
+import { createSsoCredentials, type SsoCredentialRepository } from '../sso/sso-credentials.ts';
 import { type BalancerLinks, type BalancerLinkWriter, createBalancerLinks } from './balancer-links.ts';
 import { type BudgetHolder, readBudgetHolders } from './budget-owners.ts';
 import { balancerRow, groupRow, keyRow, mcpServerRow, modelRow, pricingRow, searchConfigRow, searchProviderRow, upstreamRow } from './catalog-rows.ts';
@@ -59,8 +59,6 @@ export interface CatalogReader extends CatalogLinks {
   mcpServers: ResourceRepository<McpServerDocument>;
   keyGroups: ResourceRepository<KeyGroupDocument>;
   accessKeys: ResourceRepository<AccessKeyDocument>;
-  /** A credential that came by login: no part of the configuration, but what upstreams refer to. */
-  findSsoCredential(name: string): Promise<SsoCredential | undefined>;
 }
 
 /** One transaction that changes the configuration. */
@@ -100,7 +98,8 @@ export interface CatalogWriter extends CatalogTransaction, CatalogLinkWriters {
   mcpServers: ResourceWriter<McpServerDocument>;
   keyGroups: ResourceWriter<KeyGroupDocument>;
   accessKeys: ResourceWriter<AccessKeyDocument>;
-  findSsoCredential: CatalogReader['findSsoCredential'];
+  /** What upstreams refer to: written in the same transaction, and not in the history of the configuration. */
+  ssoCredentials: Pick<SsoCredentialRepository, 'find' | 'insert' | 'update'>;
 }
 
 /** A commit of this process: the new revision, the one before it, and the changed rows. */
@@ -232,7 +231,6 @@ function createReader(db: Kysely<Database>, dialect: StorageDialect): CatalogRea
     keyGroups: createRepository(db, dialect, keyGroupDefinition),
     accessKeys: createRepository(db, dialect, accessKeyDefinition),
     modelNames: createModelNames(db, dialect),
-    findSsoCredential: (name) => findSsoCredential(db, dialect, name),
   };
 }
 
@@ -273,7 +271,7 @@ function createCatalogWriter(db: Kysely<Database>, dialect: StorageDialect, cont
       drop: ({ document }) => balancerLinks.removePins({ accessKey: document.name }),
     }),
     modelNames,
-    findSsoCredential: (name) => findSsoCredential(db, dialect, name),
+    ssoCredentials: createSsoCredentials(db, dialect, () => context.now),
     balancerLinks,
     switchLinks,
     changes: () => context.recorder.changes(),
@@ -381,7 +379,6 @@ function translateReader(reader: CatalogReader, translate: <T>(work: () => Promi
       findTaken: (names, except) => translate(() => reader.modelNames.findTaken(names, except)),
       search: (text, limit) => translate(() => reader.modelNames.search(text, limit)),
     },
-    findSsoCredential: (name) => reader.findSsoCredential(name),
   };
 }
 

@@ -121,7 +121,11 @@ export function createSsoCredentials(db: Kysely<Database>, dialect: StorageDiale
   const select = () => db.selectFrom('sso_credentials').selectAll();
   return {
     all: () => translate(async () => (await select().orderBy('name').execute()).map(fromRow)),
-    find: (name) => findSsoCredential(db, dialect, name),
+    find: (name) =>
+      translate(async () => {
+        const row = await select().where('name', '=', name).executeTakeFirst();
+        return row && fromRow(row);
+      }),
     insert: ({ id, name, ...fields }) =>
       translate(async () => {
         const at = now();
@@ -188,14 +192,4 @@ function loginStore(db: Kysely<Database>, translate: <T>(work: () => Promise<T>)
         await db.deleteFrom('sso_logins').where('expires_at', '<=', now()).execute();
       }),
   };
-}
-
-/** Also from inside a transaction of the configuration. */
-export async function findSsoCredential(db: Kysely<Database>, dialect: StorageDialect, name: string): Promise<SsoCredential | undefined> {
-  try {
-    const row = await db.selectFrom('sso_credentials').selectAll().where('name', '=', name).executeTakeFirst();
-    return row && fromRow(row);
-  } catch (error) {
-    throw dialect.translateError(error);
-  }
 }

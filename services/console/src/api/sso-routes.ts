@@ -9,6 +9,7 @@ import type { ConsoleContext } from '../context.ts';
 import { Problem } from '../problem.ts';
 import { etagMatches, formatEtag } from '../resources/etag.ts';
 import type { ResourceOperations } from '../resources/operations.ts';
+import { upstreamKeyMask } from '../resources/upstream-keys.ts';
 import { createUpstream, newUpstream } from '../sso/create-upstream.ts';
 import { findCredential, importPasted, readSettings, showCredential, usersOf } from '../sso/credentials.ts';
 import { TokenFault } from '../sso/token-http.ts';
@@ -194,7 +195,7 @@ const deleteRoute = (context: ConsoleContext): Route => ({
       action: 'delete',
       entity_type: 'sso_credential',
       entity_id: row.name,
-      diff: { profile: row.profile, account: row.account },
+      diff: { profile: row.profile, account: row.account, tokens: row.tokens === null ? null : upstreamKeyMask },
     });
     response.status(204).end();
   },
@@ -207,7 +208,7 @@ export const auditOfImport = (request: Request, response: Response, row: SsoCred
     action: replaced ? 'rotate' : 'import',
     entity_type: 'sso_credential',
     entity_id: row.name,
-    diff: { profile: row.profile, account: row.account, flow, tokens: '********' },
+    diff: { profile: row.profile, account: row.account, flow, tokens: upstreamKeyMask },
   }) as const;
 
 const importRoute = (upstreams: ResourceOperations, context: ConsoleContext): Route => ({
@@ -260,7 +261,7 @@ const refreshRoute = (context: ConsoleContext): Route => ({
       action: 'rotate',
       entity_type: 'sso_credential',
       entity_id: name,
-      diff: { profile: row.profile, account: row.account, tokens: '********' },
+      diff: { profile: row.profile, account: row.account, tokens: upstreamKeyMask },
     });
     await answer(response, row, context);
   },

@@ -1,15 +1,15 @@
 /** The whole configuration out, and in again: one file, one transaction. */
 import type { RowChange } from '@model-gateway/storage';
-import type { Request, Response } from 'express';
+import type { Response } from 'express';
 import { stringify as printYaml } from 'yaml';
 import { z } from 'zod';
-import { actorNameOf, auditOf } from '../audit/audit-of.ts';
 import type { ConsoleContext } from '../context.ts';
 import { commit } from '../history/commit.ts';
 import { describeChanges, summarize } from '../history/describe-change.ts';
 import { invalidField } from '../problem.ts';
 import type { ResourceOperations } from '../resources/operations.ts';
-import { applyCredentials } from '../sso/transfer.ts';
+import { upstreamKeyMask } from '../resources/upstream-keys.ts';
+import type { TakenCredential } from '../sso/transfer.ts';
 import { exportConfiguration } from '../transfer/export.ts';
 import { convertForeign, foreignSources, UnreadableSource } from '../transfer/foreign/index.ts';
 import { type ImportWork, importSchema, prepareImport } from '../transfer/import.ts';
@@ -65,18 +65,12 @@ export const transferRoutes = (resources: readonly ResourceOperations[], context
         entity_type: 'config',
         entity_id: 'configuration',
         dryRun,
+        keeps: () => changedCredentials(work).length > 0,
+        parts: () => changedCredentials(work).map(recordOf),
         diff: ({ changes }: { changes: readonly RowChange[] }) => summarize(changes),
       } as const;
-      const undo = await applyCredentials(dryRun ? work.credentials.filter(({ create }) => create) : work.credentials, context);
-      try {
-        const { value, revision, changed, changes } = await commit(context, { request, response }, purpose, work);
-        if (dryRun) await undo();
-        else await auditCredentials(request, response, work, context);
-        response.json({ dry_run: dryRun, revision: changed ? revision : null, ...value, ...describeChanges(changes) });
-      } catch (error) {
-        await undo();
-        throw error;
-      }
+      const { value, revision, changed, changes } = await commit(context, { request, response }, purpose, work);
+      response.json({ dry_run: dryRun, revision: changed ? revision : null, ...value, ...describeChanges(changes) });
     },
   },
   convertRoute,
@@ -105,21 +99,16 @@ const convertRoute: Route = {
   },
 };
 
-async function auditCredentials(request: Request, response: Response, { credentials }: ImportWork, { audit }: ConsoleContext): Promise<void> {
-  const changed = credentials.filter(({ outcome }) => outcome !== 'unchanged');
-  const who = auditOf(request, actorNameOf(response));
-  const records = changed.map(
-    ({ name, outcome, create }) =>
-      ({
-        ...who,
-        action: outcome === 'created' ? 'import' : 'update',
-        entity_type: 'sso_credential',
-        entity_id: name,
-        diff: create ? { profile: create.profile, account: create.account, flow: 'file', tokens: create.tokens === null ? null : '********' } : {},
-      }) as const,
-  );
-  if (records.length > 0) await audit(...records);
-}
+const changedCredentials = ({ credentials }: ImportWork): TakenCredential[] => credentials.filter(({ outcome }) => outcome !== 'unchanged');
+
+/** Its tokens are a mask. */
+const recordOf = ({ name, created }: TakenCredential) =>
+  ({
+    action: created ? 'import' : 'update',
+    entity_type: 'sso_credential',
+    entity_id: name,
+    diff: created ? { profile: created.profile, account: created.account, flow: 'file', tokens: created.tokens === null ? null : upstreamKeyMask } : { flow: 'file' },
+  }) as const;
 
 function sendYaml(response: Response, value: unknown): void {
   response.type('application/yaml').send(printYaml(value, { lineWidth: 0 }));

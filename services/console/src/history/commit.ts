@@ -15,6 +15,8 @@ export interface Purpose<T> {
   entity_id: string | ((value: T) => string);
   /** Nothing is stored or published. */
   dryRun?: boolean;
+  /** Whether it is kept where no row of the configuration changed, since something else did. */
+  keeps?: (value: T) => boolean;
   /** More records than the one of the purpose itself, before it. */
   parts?: (made: MadeChange<T>) => Pick<AuditRecord, 'action' | 'entity_type' | 'entity_id' | 'diff'>[];
   /** What the record of the purpose says. Default: the fields that an update changed. */
@@ -40,7 +42,7 @@ export async function commit<T>(
   const actionOf = (value: T) => (typeof purpose.action === 'string' ? purpose.action : purpose.action(value));
   let rows: readonly AuditRow[] = [];
   const result = await context.storage.catalog.change(work, {
-    keep: (_value, changes) => !dryRun && changes.length > 0,
+    keep: (value, changes) => !dryRun && (changes.length > 0 || purpose.keeps?.(value) === true),
     author: (value) => ({ actor, action: actionOf(value), entity_type, entity_id: idOf(value), ip_address, request_id: request_id ?? null }),
     records(made) {
       const who = { actor, ip_address, request_id };

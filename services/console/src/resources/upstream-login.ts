@@ -24,7 +24,7 @@ export async function buildLogin(
   if (!name) return null;
   const field = joinPath(prefix, 'sso_credential');
   const same = existing?.sso_credential === name;
-  const row = await writer.findSsoCredential(name);
+  const row = await writer.ssoCredentials.find(name);
   if (!row && !same) throw invalidField(field, 'names no credential: log in first');
   if (row && !same) context.sso.gates.require(row.profile, field);
   const { protocols } = row ? loginProfiles[row.profile] : { protocols: [protocol] };

@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { resourceName } from '@model-gateway/contracts';
-import type { NewSsoCredential, SsoCredential } from '@model-gateway/storage';
+import type { CatalogWriter, NewSsoCredential, SsoCredential } from '@model-gateway/storage';
 import { z } from 'zod';
 import type { ConsoleContext } from '../context.ts';
-import { invalidField } from '../problem.ts';
+import { invalidField, Problem } from '../problem.ts';
 import { isMachine, readSettings } from './credentials.ts';
 import { readPastedTokens } from './pasted-tokens.ts';
 import { noTokens, sealTokens } from './tokens.ts';
@@ -31,30 +31,47 @@ export const exportCredential = ({ name, profile, description, settings, account
   tokens: `\${SSO_CREDENTIAL_${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}}`,
 });
 
-/** What a file says of one credential. */
-export interface PlannedCredential {
+/** What a file did to one credential. */
+export interface TakenCredential {
   name: string;
   outcome: 'created' | 'updated' | 'unchanged';
-  create?: NewSsoCredential;
-  update?: { row: SsoCredential; description: string; settings: Record<string, string> };
+  /** The new one. */
+  created?: NewSsoCredential;
 }
 
-/** Throws 422, also where a login is not enabled here. */
-export function planCredentials(list: readonly Entry[], stored: readonly SsoCredential[], context: ConsoleContext): PlannedCredential[] {
-  const known = new Map(stored.map((row) => [row.name, row]));
-  const seen = new Set<string>();
-  return list.map((entry, index): PlannedCredential => {
-    const field = (name: string) => `sso_credentials.${index}.${name}`;
-    const profile = context.sso.gates.require(entry.profile, field('profile'));
-    if (seen.has(entry.name)) throw invalidField(field('name'), 'appears twice in the file');
-    seen.add(entry.name);
-    const row = known.get(entry.name);
-    if (!row) return { name: entry.name, outcome: 'created', create: planNew(entry, context, field('tokens')) };
-    if (row.profile !== profile.id) throw invalidField(field('profile'), `is ${row.profile} in the credential of this name`);
+/** Somebody changes a credential just now (a refresh does): looked at anew so many times. */
+const tries = 10;
+
+/**
+ * Creates and changes what a file names, in the transaction of the configuration that refers to it. Throws 422, also where a login is not enabled here, and
+ * 409 where others change the same credential all the time.
+ */
+export async function takeCredentials(list: readonly Entry[], writer: CatalogWriter, context: ConsoleContext): Promise<TakenCredential[]> {
+  const taken = new Map<string, TakenCredential>();
+  for (const [index, entry] of list.entries()) {
+    const at = `sso_credentials.${index}`;
+    if (taken.has(entry.name)) throw invalidField(`${at}.name`, 'appears twice in the file');
+    taken.set(entry.name, await takeOne(entry, at, writer.ssoCredentials, context));
+  }
+  return [...taken.values()];
+}
+
+async function takeOne(entry: Entry, at: string, stored: CatalogWriter['ssoCredentials'], context: ConsoleContext): Promise<TakenCredential> {
+  const { name, description } = entry;
+  const profile = context.sso.gates.require(entry.profile, `${at}.profile`);
+  for (let tried = 0; tried < tries; tried++) {
+    const row = await stored.find(name);
+    if (!row) {
+      const created = planNew(entry, context, `${at}.tokens`);
+      if (await stored.insert(created)) return { name, outcome: 'created', created };
+      continue;
+    }
+    if (row.profile !== profile.id) throw invalidField(`${at}.profile`, `is ${row.profile} in the credential of this name`);
     const { settings } = readSettings(profile, entry.settings, row.settings);
-    const same = entry.description === row.description && isDeepStrictEqual(settings, row.settings);
-    return { name: entry.name, outcome: same ? 'unchanged' : 'updated', ...(!same && { update: { row, description: entry.description, settings } }) };
-  });
+    if (description === row.description && isDeepStrictEqual(settings, row.settings)) return { name, outcome: 'unchanged' };
+    if ((await stored.update(row.id, row.version, { description, settings })) !== null) return { name, outcome: 'updated' };
+  }
+  throw new Problem('conflict', `The credential ${name} is being changed by others: try again.`);
 }
 
 /** Its first token is asked for by the next round of refreshes. */
@@ -90,17 +107,5 @@ function planNew(
     lastError: null,
     expiresAt: 0,
     refreshAt: gives ? now : null,
-  };
-}
-
-/** Before the configuration that names them. Resolves with what takes it back. */
-export async function applyCredentials(planned: readonly PlannedCredential[], { storage }: Pick<ConsoleContext, 'storage'>): Promise<() => Promise<void>> {
-  const made: string[] = [];
-  for (const { create, update } of planned) {
-    if (create && (await storage.ssoCredentials.insert(create))) made.push(create.id);
-    if (update) await storage.ssoCredentials.update(update.row.id, update.row.version, { description: update.description, settings: update.settings });
-  }
-  return async () => {
-    for (const id of made) await storage.ssoCredentials.remove(id);
   };
 }

@@ -7,7 +7,7 @@ import { type Detail, invalid, invalidField } from '../problem.ts';
 import { isSealedForExport, openExported } from '../resources/export-seal.ts';
 import type { ResourceOperations } from '../resources/operations.ts';
 import { type Outcome, putPin } from '../resources/pins.ts';
-import { credentialEntry, type PlannedCredential, planCredentials } from '../sso/transfer.ts';
+import { credentialEntry, type TakenCredential, takeCredentials } from '../sso/transfer.ts';
 import { faultsOf, maxFaults, readInput } from '../validation/read-input.ts';
 import { storedName } from '../validation/stored-name.ts';
 import { fromMicroUnits } from './micro-units.ts';
@@ -52,15 +52,15 @@ export interface ImportOptions {
 
 type Entry = Record<string, unknown> & { name: string };
 
-/** What an import does in its transaction, and the credentials that have to be there before it. */
-export type ImportWork = ((writer: CatalogWriter) => Promise<ImportDiff>) & { credentials: readonly PlannedCredential[] };
+/** What an import does in its transaction. `credentials`: what became of those of the file, once it ran. */
+export type ImportWork = ((writer: CatalogWriter) => Promise<ImportDiff>) & { credentials: readonly TakenCredential[] };
 
 /** What is to be done in one transaction. It throws 422 or 409 naming the entry and field. A file may be long: in between, others have their turn. */
 export async function prepareImport(body: unknown, { resources, context }: ImportOptions): Promise<ImportWork> {
   const pace = createPace();
   const file = await readFile(body, pace);
   const named = file.sso_credentials ?? [];
-  const credentials = named.length === 0 ? [] : planCredentials(named, await context.storage.ssoCredentials.all(), context);
+  const credentials: TakenCredential[] = [];
   const parts: { section: Section; list: Entry[] }[] = [];
   for (const section of sectionNames) {
     const list = await openSecrets(section, (file[section] ?? []) as Entry[], context, pace);
@@ -69,6 +69,8 @@ export async function prepareImport(body: unknown, { resources, context }: Impor
   refuseRepeated(parts);
   const work = async (writer: CatalogWriter): Promise<ImportDiff> => {
     const diff = emptyDiff();
+    // Before the upstreams that refer to them.
+    credentials.splice(0, Number.POSITIVE_INFINITY, ...(await takeCredentials(named, writer, context)));
     for (const { outcome, name } of credentials) diff[outcome][credentialSection].push(name);
     await releaseNames(parts, writer, pace);
     for (const { section, list } of parts) {
