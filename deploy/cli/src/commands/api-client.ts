@@ -7,6 +7,9 @@ export interface ApiClient {
   call(method: string, path: string, body?: string, contentType?: string): Promise<Reply>;
 }
 
+/** Nothing answers at the address. */
+export class NoAnswerError extends ConfigError {}
+
 type Reply = { status: number; text: string };
 
 /** `--url` (default: this machine's gateway), and CONSOLE_SECRET_KEY, or a sign-in as `admin` with CONSOLE_PASSWORD. */
@@ -28,7 +31,7 @@ export function createApiClient(url: string | undefined, env: NodeJS.ProcessEnv)
         ...(body !== undefined && { body }),
       });
     } catch (cause) {
-      throw new ConfigError(`--url: nothing answers at ${base}; accepted: the address of a running gateway`, { cause });
+      throw new NoAnswerError(`--url: nothing answers at ${base}; accepted: the address of a running gateway`, { cause });
     }
     return { status: response.status, text: await response.text() };
   };

@@ -2,11 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { ConfigError } from '@model-gateway/config';
 import { renderUnicodeCompact } from 'uqr';
-import { type ApiClient, createApiClient } from './api-client.ts';
+import { type ApiClient, createApiClient, NoAnswerError } from './api-client.ts';
 
 interface Profile {
   id: string;
@@ -26,6 +27,7 @@ interface Login {
   verification_uri_complete: string | null;
   interval_ms: number | null;
   authorize_url: string | null;
+  expires_at: string;
   credential: string | null;
   upstream: string | null;
   upstream_error: string | null;
@@ -88,7 +90,33 @@ async function ask<T>(client: ApiClient, method: string, path: string, body?: ob
   const sent = body === undefined ? [] : ([JSON.stringify(body), 'application/json'] as const);
   const { status, text } = await client.call(method, path, ...sent);
   if (status < 300) return JSON.parse(text) as T;
-  throw new ConfigError(`the login was refused (${status}): ${messageOf(text)}`);
+  throw new RefusedError(status, messageOf(text));
+}
+
+/** The console answered, and did not do it. */
+class RefusedError extends ConfigError {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(`the login was refused (${status}): ${message}`);
+    this.status = status;
+  }
+}
+
+const awayMs = 1_000;
+
+/** A login under way is kept in the database: a gateway that is away for a while, or whose console is, costs nothing but time, until the login's own end. */
+async function persistently<T>({ expires_at: end }: Login, work: () => Promise<T>): Promise<T> {
+  for (let told = false; ; told = true) {
+    try {
+      return await work();
+    } catch (error) {
+      const isAway = error instanceof NoAnswerError || (error instanceof RefusedError && error.status === 503);
+      if (!isAway || Date.now() > Date.parse(end)) throw error;
+      if (!told) process.stdout.write('The gateway does not answer; the login goes on when it does.\n');
+      await sleep(awayMs);
+    }
+  }
 }
 
 function messageOf(text: string): string {
@@ -124,36 +152,64 @@ async function byDevice(client: ApiClient, given: object, withCode: boolean): Pr
   process.stdout.write(`Open ${page}\nand check that it shows the code ${state.user_code}\n`);
   while (state.status === 'pending') {
     await sleep(state.interval_ms ?? 5_000);
-    state = await ask<Login>(client, 'GET', `/sso-credentials/login/${state.id}`);
+    state = await persistently(state, () => ask<Login>(client, 'GET', `/sso-credentials/login/${state.id}`));
   }
   return state;
 }
 
-/** Listens on this machine alone, on a port of the moment, for the one visit of the browser. */
+/**
+ * Listens on this machine alone, on a port of the moment, for the visit of the browser. Where the browser runs elsewhere, the address that it was sent to is
+ * pasted instead.
+ */
 async function byBrowser(client: ApiClient, given: object): Promise<Login> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   try {
     const redirect = `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`;
     const begun = await ask<Login>(client, 'POST', '/sso-credentials/login', { ...given, flow: 'code', redirect_url: redirect });
-    process.stdout.write(`Open ${begun.authorize_url}\n`);
-    const visited = await visitOf(server, redirect);
-    return await ask<Login>(client, 'POST', `/sso-credentials/login/${begun.id}/complete`, { redirect_url: visited });
+    process.stdout.write(`Open ${begun.authorize_url}\nIf the browser then shows a page that cannot be reached, paste the whole address of that page here.\n`);
+    const complete = (visited: string) => ask<Login>(client, 'POST', `/sso-credentials/login/${begun.id}/complete`, { redirect_url: visited });
+    for await (const visited of visitsOf(server, redirect)) {
+      try {
+        return await persistently(begun, () => complete(visited));
+      } catch (error) {
+        // The address was not the one; the login is still there.
+        if (!(error instanceof RefusedError) || error.status !== 422) throw error;
+        process.stdout.write(`${error.message}\n`);
+      }
+    }
+    throw new ConfigError('the login was not completed');
   } finally {
     server.closeAllConnections();
     server.close();
+    process.stdin.destroy();
   }
 }
 
-const visitOf = (server: Server, redirect: string): Promise<string> =>
-  new Promise((resolve) => {
-    server.on('request', (request, response) => {
-      const visited = new URL(request.url ?? '/', redirect);
-      if (visited.pathname !== '/callback') return void response.writeHead(404).end();
-      response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8' }).end('You may close this page and go back to the command line.\n');
-      resolve(visited.href);
-    });
+/** Addresses that the browser came to, or that were pasted. Never ends by itself: the browser may come when nobody can paste any more. */
+async function* visitsOf(server: Server, redirect: string): AsyncGenerator<string> {
+  const visits: string[] = [];
+  let wake = (): void => undefined;
+  const add = (visited: string): void => {
+    visits.push(visited);
+    wake();
+  };
+  server.on('request', (request, response) => {
+    const visited = new URL(request.url ?? '/', redirect);
+    if (visited.pathname !== '/callback') return void response.writeHead(404).end();
+    response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8' }).end('You may close this page and go back to the command line.\n');
+    add(visited.href);
   });
+  createInterface({ input: process.stdin }).on('line', (line) => line.trim() !== '' && add(line.trim()));
+  for (;;) {
+    const visited = visits.shift();
+    if (visited !== undefined) yield visited;
+    else
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+  }
+}
 
 function report({ status, error, credential, upstream, upstream_error: fault }: Partial<Login>): void {
   if (status !== 'done') throw new ConfigError(`the login failed: ${error ?? 'the vendor gave no reason'}`);
