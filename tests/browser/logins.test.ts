@@ -129,6 +129,30 @@ suite('logins', () => {
     expect(await page.content()).not.toContain('CANARY');
   });
 
+  test('what is said of a login, and its settings, are changed: a renewal meanwhile is no conflict, another’s change is', async () => {
+    await admin.open('/credentials?edit=pasted');
+    await press('Edit');
+    await field('Description').fill('of the team');
+    await field('Region').fill('eu-west-1');
+    await gateway.console('POST', '/sso-credentials/pasted/refresh');
+    expect(await seriousFaults(page)).toEqual([]);
+    await picture('edit');
+    await press('Save');
+    await page.getByRole('cell', { name: 'of the team', exact: true }).waitFor();
+    expect(await credential('pasted')).toMatchObject({ state: 'ok', description: 'of the team', settings: { region: 'eu-west-1' } });
+    await press('Edit');
+    await field('Region').fill('');
+    await gateway.console('PATCH', '/sso-credentials/pasted', { description: 'of others' });
+    await press('Save');
+    await page.getByRole('alert').filter({ hasText: 'in the meantime' }).waitFor();
+    await press('Cancel');
+    await page.getByRole('button', { name: 'Leave', exact: true }).click();
+    await page.getByRole('cell', { name: 'of others', exact: true }).waitFor();
+    expect((await credential('pasted')).settings).toMatchObject({ region: 'eu-west-1' });
+    await page.keyboard.press('Escape');
+    await dialogsGone(page);
+  });
+
   test('the vendor’s page sends the browser back here; or its address is pasted', async () => {
     const back = `${gateway.url}/console/credentials`;
     for (const [name, redirect] of [

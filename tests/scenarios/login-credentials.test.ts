@@ -79,7 +79,10 @@ describe.each(arrangements('credentials by login'))('%s', (arrangement) => {
       upstream: { name: 'editor', base_url: vendor.url },
     });
     expect([made.status, made.body.upstream, made.body.upstream_error]).toEqual([201, 'editor', null]);
-    await gateway.configure({ models: [{ name: 'by-login', upstream: 'editor', upstream_model_id: 'm' }] });
+    await gateway.configure({
+      models: [{ name: 'by-login', upstream: 'editor', upstream_model_id: 'm' }],
+      load_balancers: [{ name: 'balanced', entries: [{ model: 'by-login', weight: 1 }] }],
+    });
   });
   afterAll(async () => {
     await tap?.connection.close();
@@ -130,8 +133,13 @@ describe.each(arrangements('credentials by login'))('%s', (arrangement) => {
     expect([vendor.exchanges, vendor.calls.length]).toEqual([exchanges, calls]);
     const { items } = (await gateway.console('GET', '/sso-credentials')).body;
     expect(items).toMatchObject([{ name: 'editor', state: 'needs_login', upstreams: ['editor'] }]);
+    const nodes = await gateway.console('GET', '/load-balancers/balanced/nodes');
+    expect(JSON.stringify(nodes.body)).toContain('"sso_needs_login"');
+    const { items: records } = (await gateway.console('GET', '/audit-logs?entity_type=sso_credential')).body;
+    expect(records[0]).toMatchObject({ actor: 'gateway', action: 'rotate', entity_id: 'editor', diff: { result: 'rejected' } });
     const explained = await gateway.console('POST', '/route/explain', { model: 'by-login', access_key: 'everyone' });
-    seen.push(JSON.stringify(explained.body));
+    expect(JSON.stringify(explained.body)).toContain('sso_needs_login');
+    seen.push(JSON.stringify(nodes.body), JSON.stringify(explained.body));
   });
 
   test('a new login brings it back', async () => {

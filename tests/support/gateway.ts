@@ -83,6 +83,10 @@ export interface TestGateway {
   readonly busUrl?: string;
   /** The console's and the statistics' database server of the split arrangement. */
   readonly postgres?: TestPostgres;
+  /** Address of its database in there. */
+  readonly databaseUrl?: string;
+  /** Folder of its files: `gateway.toml`, and what each process keeps, by its name. */
+  readonly home: string;
   /** Creates or replaces what is named, and waits until requests see it. */
   configure(configuration: Configuration): Promise<void>;
   /** One call of the console API; `path` follows `/console/api`. */
@@ -145,8 +149,9 @@ class Gateway implements TestGateway {
   nats?: NatsServer;
   busUrl?: string;
   postgres?: TestPostgres;
+  databaseUrl?: string;
+  readonly home = mkdtempSync(join(tmpdir(), 'gateway-test-'));
   readonly #options: GatewayOptions;
-  readonly #home = mkdtempSync(join(tmpdir(), 'gateway-test-'));
   #marks = 0;
 
   constructor(options: GatewayOptions) {
@@ -168,7 +173,7 @@ class Gateway implements TestGateway {
   }
 
   async start(): Promise<void> {
-    const toml = join(this.#home, 'gateway.toml');
+    const toml = join(this.home, 'gateway.toml');
     const { server = {}, ...sections } = this.#options.toml ?? {};
     writeFileSync(toml, printToml({ server: { lame_duck_seconds: 0, drain_seconds: 2, ...server }, ...sections }));
     const shared = {
@@ -188,12 +193,13 @@ class Gateway implements TestGateway {
   }
 
   async #planSplit(services: readonly SplitService[], shared: Record<string, string>, secret: Record<string, string>): Promise<void> {
-    const users = writeNatsUsers(this.#home);
+    const users = writeNatsUsers(this.home);
     const [nats, postgres] = await Promise.allSettled([startNatsServer(users.server), openTestPostgres()]);
     if (nats.status === 'fulfilled') this.nats = nats.value;
     if (postgres.status === 'fulfilled') this.postgres = postgres.value;
     for (const one of [nats, postgres]) if (one.status === 'rejected') throw one.reason;
-    const database = { STORAGE_MODE: 'postgresql', DATABASE_URL: await this.postgres!.createDatabase() };
+    this.databaseUrl = await this.postgres!.createDatabase();
+    const database = { STORAGE_MODE: 'postgresql', DATABASE_URL: this.databaseUrl };
     const url = this.nats!.url;
     this.busUrl = this.nats!.managed ? users.urlFor(url, tester) : url;
     // As it is deployed: whatever a service does on the bus beyond its subjects fails here.
@@ -211,7 +217,7 @@ class Gateway implements TestGateway {
   }
 
   #plan(name: string, args: string[], env: Record<string, string>): void {
-    const folder = join(this.#home, name);
+    const folder = join(this.home, name);
     mkdirSync(folder);
     this.processes[name] = new GatewayProcess({
       name,
@@ -290,7 +296,7 @@ class Gateway implements TestGateway {
     await Promise.all(Object.values(others).map((one) => one.kill('SIGTERM')));
     await this.nats?.dispose();
     await this.postgres?.stop();
-    rmSync(this.#home, { recursive: true, force: true, maxRetries: 10 });
+    rmSync(this.home, { recursive: true, force: true, maxRetries: 10 });
   }
 }
 

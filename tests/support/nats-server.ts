@@ -13,6 +13,8 @@ export interface NatsServer {
   readonly monitorUrl: string | null;
   /** false: `NATS_URL` named it, so it cannot be stopped, killed or restarted from here. */
   readonly managed: boolean;
+  /** Where it keeps durable messages; null: it is not ours, or in a container. */
+  readonly store: string | null;
   /** null: it runs in a container, or is not ours. */
   readonly pid: number | null;
   /** SIGSTOP and the like. */
@@ -76,7 +78,7 @@ class LocalServer implements NatsServer {
   readonly monitorUrl: string;
   private readonly binary: string;
   private readonly port: number;
-  private readonly store: string;
+  readonly store: string;
   private readonly ownStore: boolean;
   private readonly args: string[];
   private readonly env: Record<string, string>;
@@ -174,6 +176,7 @@ async function containedServer({ extraArguments = [], env = {} }: ServerOptions)
   return {
     url: `nats://${host}:${ports[0]}`,
     monitorUrl: `http://${host}:${ports[1]}`,
+    store: null,
     managed: true,
     pid: null,
     signal: (name) => container.signal(name),
@@ -196,7 +199,7 @@ async function containedServer({ extraArguments = [], env = {} }: ServerOptions)
 function externalServer(url: string): NatsServer {
   const refuse = () => Promise.reject(new Error('the server of NATS_URL is not ours to stop; unset NATS_URL for this suite'));
   const nothing = () => Promise.resolve();
-  return { url, monitorUrl: null, managed: false, pid: null, signal: refuse, start: nothing, stop: refuse, kill: refuse, restart: refuse, dispose: nothing };
+  return { url, monitorUrl: null, store: null, managed: false, pid: null, signal: refuse, start: nothing, stop: refuse, kill: refuse, restart: refuse, dispose: nothing };
 }
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

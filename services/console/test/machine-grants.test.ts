@@ -1,13 +1,17 @@
 /** Machine identities against strict counterparts of the five vendors' token endpoints, with the libraries that real gateways use. */
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { SsoProfileId } from '@model-gateway/contracts';
 import { completeSettings, loginProfiles } from '@model-gateway/protocols/login';
 import { createOutbound, type Outbound } from '@model-gateway/upstream-client';
 import { silent } from '../../../packages/storage/test/engines.ts';
+import { type Certificate, makeCertificate } from '../../../packages/upstream-client/test/certificates.ts';
 import { createMachineGrants } from '../src/sso/grants/machine/index.ts';
 import { createSendToken, createTokenHttp, type SendToken, TokenFault } from '../src/sso/token-http.ts';
 import { type IssuedTokens, noTokens } from '../src/sso/tokens.ts';
@@ -247,6 +251,66 @@ test('Google: the key of a service account, and the default credentials of the p
       terminal: true,
       message: expect.not.stringContaining('CANARY'),
     });
+});
+
+describe('OpenAI federation by a certificate', () => {
+  let server: Certificate;
+  let client: Certificate;
+  let endpoint: Server;
+  const asked: { subject: string | undefined; body: unknown }[] = [];
+  beforeAll(async () => {
+    [server, client] = await Promise.all([makeCertificate('mtls.test'), makeCertificate('workload.test')]);
+    // As strict as the vendor: nobody without a certificate that it trusts, no field more or less.
+    endpoint = createServer({ ...server, requestCert: true, rejectUnauthorized: true, ca: client.cert }, async (request, response) => {
+      let text = '';
+      for await (const chunk of request) text += String(chunk);
+      asked.push({ subject: (request.socket as TLSSocket).getPeerCertificate().subject.CN?.toString(), body: JSON.parse(text) });
+      const body = { access_token: 'CANARY-of-a-certificate', token_type: 'Bearer', issued_token_type: 'urn:ietf:params:oauth:token-type:access_token', expires_in: 900 };
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    });
+    await new Promise<void>((resolve) => endpoint.listen(0, '127.0.0.1', resolve));
+  });
+  afterAll(() => {
+    endpoint.closeAllConnections();
+    endpoint.close();
+  });
+  const given = () => ({
+    source: 'client_certificate',
+    identity_provider_id: 'idp_1',
+    service_account_id: 'sa_1',
+    client_cert: client.cert,
+    client_key: client.key,
+    ca: server.cert,
+    mtls_token_url: `https://127.0.0.1:${(endpoint.address() as AddressInfo).port}/oauth/token`,
+  });
+
+  test('the connection says who asks, and no identity token is sent', async () => {
+    const issued = await renew('alpha_workload', given());
+    expect(issued).toMatchObject({ access_token: 'CANARY-of-a-certificate', account: 'sa_1' });
+    expect(issued.expires_at).toBeGreaterThan(Date.now() + 800_000);
+    const body = {
+      grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+      subject_token_type: 'urn:openai:params:oauth:token-type:x509',
+      identity_provider_id: 'idp_1',
+      service_account_id: 'sa_1',
+    };
+    expect(asked).toEqual([{ subject: 'workload.test', body }]);
+  });
+
+  test('a certificate that is not trusted, or no pair with its key, gives nothing, and no key is repeated', async () => {
+    const other = await makeCertificate('other.test');
+    await expect(renew('alpha_workload', { ...given(), client_cert: other.cert, client_key: other.key })).rejects.toMatchObject({ code: 'unreachable' });
+    for (const wrong of [{ client_key: other.key }, { client_cert: 'no PEM' }, { ca: 'no PEM' }])
+      await expect(renew('alpha_workload', { ...given(), ...wrong })).rejects.toMatchObject({
+        code: 'client_certificate',
+        terminal: true,
+        message: expect.not.stringContaining('BEGIN'),
+      });
+    const { client_cert: _cert, client_key: _key, ...without } = given();
+    await expect(renew('alpha_workload', without)).rejects.toMatchObject({ code: 'client_certificate', terminal: true });
+    await expect(renew('alpha_workload', { ...given(), source: 'nonsense' })).rejects.toMatchObject({ code: 'source', terminal: true });
+    expect(asked).toHaveLength(1);
+  });
 });
 
 test('Entra: the secret of an application, and a managed identity', async () => {

@@ -1,13 +1,11 @@
 /** Logins by a code for a device, in RFC 8628's own field names at a real OAuth server, and by the real clock at a vendor who counts the seconds. */
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { loadConfig } from '@model-gateway/config';
 import { openStorage, type Storage } from '@model-gateway/storage';
-import { Provider } from 'oidc-provider';
 import { silent } from '../../../packages/storage/test/engines.ts';
 import { until } from '../../../tests/support/gateway.ts';
 import { api, type Harness, startConsole } from './harness.ts';
+import { type OAuthServer, oauthSettings, startOAuthServer, visitPages } from './oauth-server.ts';
 import { type SsoVendor, startSsoVendor } from './sso-vendor.ts';
 
 let storage: Storage;
@@ -29,84 +27,17 @@ const call = (method: string, path: string, body?: unknown) => harness.call(meth
 const look = async (id: string) => (await call('GET', `sso-credentials/login/${id}`)).body;
 
 describe('at a real OAuth server', () => {
-  let server: Server;
-  let issuer: string;
-  /** Fields of each question to the token endpoint. */
-  const asked: string[][] = [];
+  let oauth: OAuthServer;
   beforeAll(async () => {
-    // It warns of its development settings, which is what it is used for here.
-    for (const word of ['warn', 'info'] as const) jest.spyOn(console, word).mockImplementation(() => undefined);
-    server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const client = (id: string) => ({
-      client_id: id,
-      application_type: 'native' as const,
-      token_endpoint_auth_method: 'none' as const,
-      grant_types: ['urn:ietf:params:oauth:grant-type:device_code', 'refresh_token'],
-      response_types: [],
-      redirect_uris: [],
-    });
-    const provider = new Provider(issuer, {
-      clients: [client('agent'), client('hasty')],
-      findAccount: (_context, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
-      issueRefreshToken: async () => true,
-      rotateRefreshToken: true,
-      cookies: { keys: ['test'] },
-      ttl: { DeviceCode: (_context, _code, { clientId }) => (clientId === 'hasty' ? 1 : 600) },
-      features: { devInteractions: { enabled: true }, deviceFlow: { enabled: true } },
-    });
-    provider.use(async (context, next) => {
-      await next();
-      if (context.path === '/token') asked.push(Object.keys((context as unknown as { oidc?: { body?: object } }).oidc?.body ?? {}).sort());
-    });
-    server.on('request', provider.callback());
+    oauth = await startOAuthServer();
   });
-  afterAll(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
+  afterAll(() => oauth.close());
 
   const begin = async (name: string, clientId = 'agent') => {
-    const settings = { client_id: clientId, issuer, device_url: `${issuer}/device/auth`, token_url: `${issuer}/token`, scopes: 'openid offline_access' };
+    const settings = oauthSettings(oauth, clientId);
     const { status, body } = await call('POST', 'sso-credentials/login', { name, profile: 'alpha_user', flow: 'device', settings, upstream: { name } });
     expect([status, body.status]).toEqual([201, 'pending']);
     return body as { id: string; user_code: string; verification_uri_complete: string; interval_ms: number };
-  };
-  /** Answers every form of the vendor's pages as a person would: confirms, logs in, consents; or says no at the first. */
-  const visit = async (address: string, answer: 'confirm' | 'abort'): Promise<string> => {
-    const cookies = new Map<string, string>();
-    let next: { url: string; form?: URLSearchParams } = { url: address };
-    for (let step = 0; step < 20; step++) {
-      const reply: Response = await fetch(next.url, {
-        method: next.form ? 'POST' : 'GET',
-        redirect: 'manual',
-        headers: { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
-        ...(next.form && { body: next.form }),
-      });
-      for (const line of reply.headers.getSetCookie()) {
-        const [name = '', value = ''] = line.split(';')[0]!.split(/=(.*)/s);
-        cookies.set(name, value);
-      }
-      const page = await reply.text();
-      const location = reply.headers.get('location');
-      if (location !== null) {
-        next = { url: new URL(location, next.url).href };
-        continue;
-      }
-      const action = /<form[^>]* action="([^"]*)"/.exec(page)?.[1];
-      if (action === undefined || next.form?.has('abort')) return page;
-      const inputs = [...page.matchAll(/<input[^>]*type="hidden"[^>]*name="([^"]*)"[^>]*value="([^"]*)"/g)].map(
-        ([, name = '', value = '']): [string, string] => [name, value],
-      );
-      const form = new URLSearchParams(inputs);
-      form.delete('confirm');
-      if (page.includes('name="abort"')) form.set(answer, 'yes');
-      form.set('login', 'ada');
-      form.set('password', 'x');
-      next = { url: new URL(action.replaceAll('&amp;', '&'), next.url).href, form };
-    }
-    throw new Error('too many pages');
   };
 
   test('pending three times, then done; the login is renewed, in the names of the RFC throughout', async () => {
@@ -118,18 +49,18 @@ describe('at a real OAuth server', () => {
       ahead += 5_000;
       expect((await look(login.id)).status).toBe('pending');
     }
-    await visit(login.verification_uri_complete, 'confirm');
+    await visitPages(login.verification_uri_complete, 'confirm');
     ahead += 5_000;
     expect(await look(login.id)).toMatchObject({ status: 'done', credential: 'device', upstream: 'device' });
     expect((await call('GET', 'sso-credentials/device')).body).toMatchObject({ state: 'ok', account: 'ada' });
     expect((await call('POST', 'sso-credentials/device/refresh')).body).toMatchObject({ state: 'ok', account: 'ada' });
     const device = ['client_id', 'device_code', 'grant_type'];
-    expect(asked).toEqual([device, device, device, device, ['client_id', 'grant_type', 'refresh_token']]);
+    expect(oauth.asked).toEqual([device, device, device, device, ['client_id', 'grant_type', 'refresh_token']]);
   });
 
   test('denied by the person, and too late: each is said, and nothing is kept', async () => {
     const denied = await begin('denied');
-    await visit(denied.verification_uri_complete, 'abort');
+    await visitPages(denied.verification_uri_complete, 'abort');
     ahead += 5_000;
     expect(await look(denied.id)).toMatchObject({ status: 'failed', error: 'The vendor refused (access_denied).' });
     const late = await begin('late', 'hasty');

@@ -1,12 +1,10 @@
 /** Logins that begin here: a device's code in the SSO-OIDC shape, and a browser's way at a real OAuth server. */
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { loadConfig } from '@model-gateway/config';
 import { openStorage, type Storage } from '@model-gateway/storage';
-import { Provider } from 'oidc-provider';
 import { silent } from '../../../packages/storage/test/engines.ts';
 import { api, type Harness, startConsole } from './harness.ts';
+import { type OAuthServer, oauthSettings, startOAuthServer, visitPages } from './oauth-server.ts';
 import { type SsoVendor, startSsoVendor } from './sso-vendor.ts';
 
 let storage: Storage;
@@ -93,82 +91,28 @@ describe('by a code for a device', () => {
 });
 
 describe('in a browser, at a real OAuth server', () => {
-  let server: Server;
-  let issuer: string;
+  let oauth: OAuthServer;
   beforeAll(async () => {
-    // It warns of its development settings, which is what it is used for here.
-    for (const word of ['warn', 'info'] as const) jest.spyOn(console, word).mockImplementation(() => undefined);
-    server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const provider = new Provider(issuer, {
-      clients: [
-        {
-          client_id: 'agent',
-          application_type: 'native',
-          token_endpoint_auth_method: 'none',
-          grant_types: ['authorization_code', 'refresh_token'],
-          redirect_uris: ['http://127.0.0.1/callback'],
-        },
-      ],
-      findAccount: (_context, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
-      pkce: { required: () => true },
-      issueRefreshToken: async () => true,
-      rotateRefreshToken: true,
-      cookies: { keys: ['test'] },
-      features: { devInteractions: { enabled: true } },
-    });
-    server.on('request', provider.callback());
+    oauth = await startOAuthServer();
   });
-  afterAll(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
+  afterAll(() => oauth.close());
 
   const begin = async (over: object = {}) => {
-    const settings = { client_id: 'agent', issuer, authorize_url: `${issuer}/auth`, token_url: `${issuer}/token`, scopes: 'openid offline_access' };
     return call('POST', 'sso-credentials/login', {
       name: 'user',
       profile: 'alpha_user',
       flow: 'code',
-      settings,
+      settings: oauthSettings(oauth),
       redirect_url: 'http://127.0.0.1:4455/callback',
       ...over,
     });
-  };
-  /** Follows the vendor's pages as a browser would; gives the address that it is sent back to. */
-  const visit = async (authorizeUrl: string): Promise<string> => {
-    const cookies = new Map<string, string>();
-    let url = authorizeUrl;
-    for (let step = 0; step < 20; step++) {
-      const send = async (method: string, body?: string): Promise<Response> => {
-        const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-        const type = body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' };
-        const reply = await fetch(url, { method, redirect: 'manual', headers: { cookie, ...type }, ...(body !== undefined && { body }) });
-        for (const line of reply.headers.getSetCookie()) {
-          const [name = '', value = ''] = line.split(';')[0]!.split(/=(.*)/s);
-          cookies.set(name, value);
-        }
-        return reply;
-      };
-      let reply = await send('GET');
-      if (url.includes('/interaction/') && reply.status === 200) {
-        const prompt = /name="prompt" value="(\w+)"/.exec(await reply.text())?.[1] ?? 'login';
-        reply = await send('POST', new URLSearchParams({ prompt, login: 'ada', password: 'x' }).toString());
-      }
-      const location = reply.headers.get('location');
-      if (location === null) throw new Error(`${url}: ${reply.status} ${(await reply.text()).slice(0, 300)}`);
-      url = new URL(location, url).href;
-      if (url.startsWith('http://127.0.0.1:4455/callback')) return url;
-    }
-    throw new Error('too many redirects');
   };
   const complete = (id: string, url: string) => call('POST', `sso-credentials/login/${id}/complete`, { redirect_url: url });
 
   test('a code with PKCE gives a login that is renewed, and is of one use', async () => {
     const { status, body } = await begin();
     expect([status, body.status]).toEqual([201, 'pending']);
-    const url = await visit(body.authorize_url);
+    const url = await visitPages(body.authorize_url);
     expect(await complete(body.id, url)).toMatchObject({ status: 200, body: { status: 'done', credential: 'user' } });
     const shown = (await call('GET', 'sso-credentials/user')).body;
     expect(shown).toMatchObject({ state: 'ok', account: 'ada', tokens: '********' });
@@ -181,7 +125,7 @@ describe('in a browser, at a real OAuth server', () => {
 
   test('another state, another issuer, another place, no code: refused, and the login is still there', async () => {
     const { body } = await begin({ name: 'other' });
-    const url = new URL(await visit(body.authorize_url));
+    const url = new URL(await visitPages(body.authorize_url));
     const changed = (change: (copy: URL) => void): string => {
       const copy = new URL(url);
       change(copy);
@@ -205,8 +149,8 @@ describe('in a browser, at a real OAuth server', () => {
 
   test('the code of another login is worth nothing: the server holds it to the verifier that it was asked with', async () => {
     const [one, other] = [await begin({ name: 'one' }), await begin({ name: 'two' })];
-    const stolen = new URL(await visit(one.body.authorize_url)).searchParams.get('code')!;
-    const own = new URL(await visit(other.body.authorize_url));
+    const stolen = new URL(await visitPages(one.body.authorize_url)).searchParams.get('code')!;
+    const own = new URL(await visitPages(other.body.authorize_url));
     own.searchParams.set('code', stolen);
     const refused = await complete(other.body.id, own.href);
     expect([refused.status, refused.body.error.message]).toEqual([502, 'The vendor refused (invalid_grant).']);
@@ -223,7 +167,7 @@ describe('in a browser, at a real OAuth server', () => {
 
   test('a callback that comes twice at once is completed once', async () => {
     const { body } = await begin({ name: 'twice' });
-    const url = await visit(body.authorize_url);
+    const url = await visitPages(body.authorize_url);
     const answers = await Promise.all([complete(body.id, url), complete(body.id, url), complete(body.id, url)]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 404, 404]);
   });
@@ -241,7 +185,7 @@ describe('in a browser, at a real OAuth server', () => {
       expect([elsewhere, refused.status, refused.body.error.details[0].field]).toEqual([elsewhere, 422, 'redirect_url']);
     }
     const { body } = await begin({ name: 'third' });
-    await complete(body.id, await visit(body.authorize_url));
+    await complete(body.id, await visitPages(body.authorize_url));
     expect((await begin({ name: 'third' })).status).toBe(409);
     expect((await begin({ name: 'third', replace: true })).status).toBe(201);
   });

@@ -121,6 +121,21 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     expect(vendor.calls).toHaveLength(1);
   });
 
+  test('what is said of a credential may change during a refresh: its new tokens are kept; those of one that was ended meanwhile are not', async () => {
+    await add(now - 1000);
+    const change = (patch: object) => async (call: Parameters<TokenHttp>[0]) => {
+      const answer = await createTokenHttp(outbound)(call);
+      const row = await stored();
+      await storage.ssoCredentials.update('c1', row.version, patch);
+      return answer;
+    };
+    expect(await process(change({ description: 'changed' })).access('login')).toHaveProperty('token');
+    expect([(await stored()).description, (await pair()).refresh_token]).toEqual(['changed', vendor.refreshToken]);
+    now += 3_600_000;
+    expect(await process(change({ state: 'revoked', tokens: null })).access('login')).toEqual({ refused: 'revoked' });
+    expect((await stored()).tokens).toBeNull();
+  });
+
   test('a process whose clock is a minute ahead takes no lock from one that is at work', async () => {
     await add(now - 1000);
     let goOn: () => void = () => undefined;

@@ -212,6 +212,22 @@ test('a file names credentials, never their tokens, and can be taken in again', 
   expect((await call('GET', 'sso-credentials/half')).status).toBe(404);
 });
 
+test('its description and settings are changed by themselves; a refresh in between is no conflict for whoever named no revision', async () => {
+  await login();
+  const before = (await call('GET', 'sso-credentials/login')).body;
+  const change = (body: object) => call('PATCH', 'sso-credentials/login', body);
+  expect((await change({ settings: { region: 'eu-west-1' } })).body.settings).toEqual({ ...settings(), region: 'eu-west-1' });
+  expect((await change({ settings: { region: null } })).body.settings).toEqual(settings());
+  expect((await change({ settings: { refresh_url: 'http://vendor.example/' } })).body.error.details[0].field).toBe('settings.refresh_url');
+  const stale = await harness.call('PATCH', `${api}/sso-credentials/login`, { description: 'x' }, { 'if-match': `"${before.etag}"` });
+  expect(stale.status).toBe(412);
+  // Refreshes and changes at the same time.
+  const all = await Promise.all([call('POST', 'sso-credentials/login/refresh'), change({ description: 'one' }), change({ settings: { region: 'eu-west-3' } })]);
+  expect(all.map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect((await call('GET', 'sso-credentials/login')).body).toMatchObject({ description: 'one', state: 'ok', settings: { region: 'eu-west-3' } });
+  expect([vendor.isDead(), (await call('POST', 'sso-credentials/login/refresh')).status]).toEqual([false, 200]);
+});
+
 describe('a file', () => {
   const file = (over: object = {}) => ({ sso_credentials: [{ name: 'filed', profile: 'cloudhost_ide', settings: settings(), ...over }] });
 

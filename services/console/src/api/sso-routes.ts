@@ -38,7 +38,13 @@ export const newCredential = z.strictObject({
 const importBody = newCredential.extend({
   tokens: z.string().min(1).max(262_144).optional().describe('The JSON that the vendor or its client wrote, or a refresh token; not for machine identities'),
 });
-const changeBody = z.strictObject({ description, settings, state: z.literal('revoked').describe('Forgets its tokens: only a new login helps') }).partial();
+const changeBody = z
+  .strictObject({
+    description,
+    settings: z.record(z.string().max(64), z.string().max(65_536).nullable()).describe('Those that are named; null: the usual value again'),
+    state: z.literal('revoked').describe('Forgets its tokens: only a new login helps'),
+  })
+  .partial();
 
 const showProfile = (profile: LoginProfile) => ({
   ...showFields(profile),
@@ -129,20 +135,38 @@ const readRoute = (context: ConsoleContext): Route => ({
   },
 });
 
-function changeRoutes(context: ConsoleContext): Route[] {
-  const handle = async (request: Request, response: Response): Promise<void> => {
-    const row = await findCredential(parameter(request, 'name'), context);
-    etagMatches(row.version, request.get('if-match'));
-    const change = readInput(changeBody, request.body);
-    const profile = context.sso.gates.require(row.profile);
-    const read = change.settings && readSettings(profile, change.settings, row.settings);
-    if (read && Object.keys(read.secrets).length > 0) throw new Problem('validation_failed', 'Secret settings are changed by importing the credential anew.');
+/** A refresh changes the row as well: whoever named no revision does not learn of it. */
+const changeTries = 10;
+
+async function changeCredential(request: Request, change: z.infer<typeof changeBody>, { storage, sso }: ConsoleContext): Promise<SsoCredential> {
+  const condition = request.get('if-match');
+  for (let tried = 0; tried < changeTries; tried++) {
+    const row = await findCredential(parameter(request, 'name'), { storage });
+    etagMatches(row.version, condition);
+    const profile = sso.gates.require(row.profile);
     const patch = {
       ...(change.description !== undefined && { description: change.description }),
-      ...(read && { settings: { ...row.settings, ...read.settings } }),
+      ...(change.settings && { settings: changedSettings(profile, row.settings, change.settings) }),
       ...(change.state && ({ state: 'revoked', tokens: null, refreshAt: null, refreshingUntil: null } as const)),
     };
-    if ((await context.storage.ssoCredentials.update(row.id, row.version, patch)) === null) throw new Problem('precondition_failed');
+    if ((await storage.ssoCredentials.update(row.id, row.version, patch)) !== null) return row;
+  }
+  throw new Problem('precondition_failed');
+}
+
+/** Throws 422. */
+function changedSettings(profile: LoginProfile, before: Readonly<Record<string, string>>, change: Readonly<Record<string, string | null>>) {
+  const kept = Object.fromEntries(Object.entries(before).filter(([name]) => change[name] !== null));
+  const given = Object.fromEntries(Object.entries(change).flatMap(([name, value]): [string, string][] => (value === null ? [] : [[name, value]])));
+  const read = readSettings(profile, given, kept);
+  if (Object.keys(read.secrets).length > 0) throw new Problem('validation_failed', 'Secret settings are changed by importing the credential anew.');
+  return { ...kept, ...read.settings };
+}
+
+function changeRoutes(context: ConsoleContext): Route[] {
+  const handle = async (request: Request, response: Response): Promise<void> => {
+    const change = readInput(changeBody, request.body);
+    const row = await changeCredential(request, change, context);
     await context.audit({
       ...auditOf(request, actorNameOf(response)),
       action: 'update',

@@ -6,6 +6,8 @@ import type { ConsoleContext } from '../context.ts';
 import { type Call, commit } from '../history/commit.ts';
 import { Problem } from '../problem.ts';
 import type { ResourceOperations } from '../resources/operations.ts';
+import { certificateOf, certificateSource } from './grants/machine/index.ts';
+import { openTokens } from './tokens.ts';
 
 /** What may be said of the upstream; all the rest is as usual. */
 export const newUpstream = z.strictObject({
@@ -29,13 +31,16 @@ export async function createUpstream(
   if (!wanted) return { upstream: null, upstream_error: null };
   const profile = loginProfiles[row.profile];
   const settings = completeSettings(profile, row.settings);
+  const isCertified = Object.hasOwn(profile.settings, 'client_cert') && settings['source'] === certificateSource;
   const profileArn = row.account?.startsWith('arn:') ? { profile_arn: row.account } : null;
   const body = {
     name: wanted.name,
     protocol: wanted.protocol ?? profile.protocols[0],
-    base_url: (wanted.base_url ?? settings['base_url'] ?? '').replace(/\/+$/, ''),
+    base_url: (wanted.base_url ?? settings[isCertified ? 'mtls_base_url' : 'base_url'] ?? '').replace(/\/+$/, ''),
     api_keys: [],
     sso_credential: row.name,
+    // Its tokens are taken on connections of the same certificate alone.
+    ...(isCertified && row.tokens !== null && { tls: certificateOf({ ...settings, ...openTokens(context.keyring, row.id, row.tokens).secrets }) }),
     ...(settings['region'] !== undefined && { extra_config: { region: settings['region'], ...profileArn } }),
   };
   try {

@@ -206,16 +206,27 @@ class RefreshWork {
     };
   }
 
-  /** The pair before it is worth nothing any more: a database that is away for a moment must not cost the login. */
+  /**
+   * The pair before it is worth nothing any more: neither a database that is away for a moment, nor an admin who changes what is said of the credential
+   * meanwhile, must cost the login.
+   */
   async #save(row: SsoCredential, patch: SsoCredentialPatch): Promise<boolean> {
+    const { repository, logger } = this.#deps;
+    let { version } = row;
     for (let tries = 1; ; tries++) {
       try {
-        if ((await this.#deps.repository.update(row.id, row.version, patch)) !== null) return true;
-        this.#deps.logger.warn({ credential: row.name }, 'a credential was changed while it was being refreshed: its new tokens are not kept');
-        return false;
+        if ((await repository.update(row.id, version, patch)) !== null) return true;
+        const stored = await repository.find(row.name);
+        const isSame = stored?.id === row.id && stored.tokens === row.tokens && stored.state === row.state;
+        if (!isSame || tries >= savingTries) {
+          logger.warn({ credential: row.name }, 'a credential was changed while it was being refreshed: its new tokens are not kept');
+          return false;
+        }
+        version = stored.version;
+        if (patch.settings) patch.settings = { ...stored.settings, ...patch.settings };
       } catch (error) {
-        if (tries === savingTries) throw error;
-        this.#deps.logger.error({ error, credential: row.name, tries }, 'the new tokens of a credential cannot be stored: trying again');
+        if (tries >= savingTries) throw error;
+        logger.error({ error, credential: row.name, tries }, 'the new tokens of a credential cannot be stored: trying again');
         await new Promise((resolve) => setTimeout(resolve, 250 * 2 ** tries));
       }
     }

@@ -1,7 +1,7 @@
 /** Calls to vendors' token endpoints: by the guarded dialer, small, never redirected. What they answer is judged here, and none of it is quoted. */
 import { isTokenAddress } from '@model-gateway/protocols/login';
 import { Pieces } from '@model-gateway/stream-framing';
-import type { Outbound } from '@model-gateway/upstream-client';
+import type { Egress, Outbound } from '@model-gateway/upstream-client';
 
 /** A call that gave no token. The message is for admins, and holds nothing that the vendor wrote but its error's code. */
 export class TokenFault extends Error {
@@ -26,6 +26,8 @@ export interface TokenCall {
   json?: Readonly<Record<string, unknown>>;
   /** Sent form-encoded. Undefined fields are left out. */
   form?: Readonly<Record<string, string | undefined>>;
+  /** A client certificate, where that is what proves who asks. */
+  egress?: Egress | undefined;
 }
 
 export interface TokenAnswer {
@@ -49,14 +51,14 @@ export interface RawAnswer {
 }
 
 /** One call of a token endpoint. Throws TokenFault where the address is none for tokens, or nobody answers. */
-export type SendToken = (call: Pick<TokenCall, 'method' | 'url' | 'headers'> & { body?: Buffer | undefined }) => Promise<RawAnswer>;
+export type SendToken = (call: Pick<TokenCall, 'method' | 'url' | 'headers' | 'egress'> & { body?: Buffer | undefined }) => Promise<RawAnswer>;
 
 /** By the guarded dialer, and never redirected. */
 export function createSendToken(outbound: Outbound): SendToken {
-  return ({ method, url, headers = {}, body }) => {
+  return ({ method, url, headers = {}, body, egress }) => {
     if (!isTokenAddress(url)) return Promise.reject(new TokenFault('insecure_address', 'Tokens are asked for over https, or on this machine.', true));
     const timeouts = { connect_ms: 5_000, first_byte_ms: tokenCallMs, idle_ms: tokenCallMs, total_ms: tokenCallMs };
-    return send(outbound, { method, url, headers: { accept: 'application/json', ...headers }, body, timeouts });
+    return send(outbound, { method, url, headers: { accept: 'application/json', ...headers }, body, timeouts, egress });
   };
 }
 
@@ -64,13 +66,14 @@ export const createTokenHttp = (outbound: Outbound): TokenHttp => overSend(creat
 
 const overSend =
   (sendToken: SendToken): TokenHttp =>
-  async ({ method, url, headers = {}, json, form }) => {
+  async ({ method, url, headers = {}, json, form, egress }) => {
     const [type, body] = json ? ['application/json', JSON.stringify(json)] : form ? ['application/x-www-form-urlencoded', encodeForm(form)] : [];
     const answer = await sendToken({
       method,
       url,
       headers: { ...(type !== undefined && { 'content-type': type }), ...headers },
       body: body === undefined ? undefined : Buffer.from(body, 'utf8'),
+      egress,
     });
     return { status: answer.status, body: readObject(answer.bytes.toString('utf8')) };
   };

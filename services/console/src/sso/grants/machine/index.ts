@@ -11,3 +11,5 @@ export function createMachineGrants(send: SendToken): Grants {
   const fetch = createTokenFetch(send);
   return { 'aws-role': awsRole(send), 'jwt-bearer-json': jwtBearer, 'token-exchange': tokenExchange, google: googleCloud(fetch), entra: entra(fetch) };
 }
+
+export { certificateOf, certificateSource } from './client-certificate.ts';

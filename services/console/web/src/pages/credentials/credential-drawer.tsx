@@ -16,6 +16,7 @@ import { formatTime } from '../../components/format.ts';
 import { useReturnFocus } from '../../components/use-return-focus.ts';
 import { useIsAdmin } from '../../session/use-me.ts';
 import { CredentialState } from './credential-state.tsx';
+import { EditCredential } from './edit-credential.tsx';
 import { LoginDrawer } from './login-drawer.tsx';
 import { Upstreams } from './upstream-links.tsx';
 import { useProfileNames, useProfiles } from './use-profiles.ts';
@@ -26,6 +27,8 @@ export function CredentialDrawer({ name, onClose }: { name: string; onClose: () 
   const { t: common } = useTranslation();
   const isCovered = useOverlayOpen();
   const [again, setAgain] = useState(false);
+  const [editing, setEditing] = useState(false);
+  const profiles = useProfiles();
   useReturnFocus();
   const one = useQuery({
     queryKey: ['sso-credentials', 'one', name],
@@ -33,6 +36,8 @@ export function CredentialDrawer({ name, onClose }: { name: string; onClose: () 
     refetchInterval: refreshMs,
   });
   if (again && one.data) return <LoginDrawer again={one.data} onClose={() => setAgain(false)} />;
+  const profile = profiles.data?.items.find(({ id }) => id === one.data?.profile);
+  if (editing && one.data && profile) return <EditCredential credential={one.data} profile={profile} onClose={() => setEditing(false)} />;
   return (
     <Drawer
       opened
@@ -48,7 +53,7 @@ export function CredentialDrawer({ name, onClose }: { name: string; onClose: () 
         <Stack>
           <WayOut credential={one.data} />
           <Facts credential={one.data} />
-          <Actions credential={one.data} onAgain={() => setAgain(true)} onClose={onClose} />
+          <Actions credential={one.data} onAgain={() => setAgain(true)} onEdit={() => setEditing(true)} onClose={onClose} />
         </Stack>
       )}
     </Drawer>
@@ -91,6 +96,7 @@ function Facts({ credential }: { credential: SsoCredential }) {
       </span>,
     ],
     [t('account'), credential.account ?? '–'],
+    ...(credential.description === '' ? [] : ([[t('description'), credential.description]] satisfies [string, ReactNode][])),
     [t('expires'), time(credential.expires_at)],
     [t('refreshed'), time(credential.refreshed_at)],
     [t('due'), time(credential.refresh_due_at)],
@@ -118,7 +124,14 @@ function Facts({ credential }: { credential: SsoCredential }) {
   );
 }
 
-function Actions({ credential, onAgain, onClose }: { credential: SsoCredential; onAgain: () => void; onClose: () => void }) {
+interface ActionsProps {
+  credential: SsoCredential;
+  onAgain: () => void;
+  onEdit: () => void;
+  onClose: () => void;
+}
+
+function Actions({ credential, onAgain, onEdit, onClose }: ActionsProps) {
   const { t } = useTranslation('credentials');
   const { t: common } = useTranslation();
   const isAdmin = useIsAdmin();
@@ -163,6 +176,9 @@ function Actions({ credential, onAgain, onClose }: { credential: SsoCredential; 
       </Group>
       {enabled && (
         <Group gap="xs">
+          <Button variant="default" onClick={onEdit}>
+            {common('actions.edit')}
+          </Button>
           <Button variant="default" loading={act.isPending} onClick={() => act.mutate('refresh')}>
             {t('refresh')}
           </Button>

@@ -2,6 +2,7 @@
 import type { SsoCredential, SsoProfile } from '@model-gateway/console/answers';
 
 export type Flow = SsoProfile['flows'][number];
+export type Setting = SsoProfile['settings'][number];
 
 /** What a login begins with. Empty texts are left out. */
 export interface LoginForm extends Record<string, unknown> {

@@ -1,10 +1,11 @@
 /** What a login begins with: its kind, its name, the vendor's settings, and what was pasted. */
-import { Alert, PasswordInput, Select, Stack, Textarea, TextInput } from '@mantine/core';
+import { Alert, Select, Stack, Textarea, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import type { SsoProfile } from '@model-gateway/console/answers';
 import { useTranslation } from 'react-i18next';
 import { FormSections } from '../../components/form-sections.tsx';
-import type { Flow, LoginForm } from './credential.ts';
+import type { Flow, LoginForm, Setting } from './credential.ts';
+import { SettingField } from './setting-field.tsx';
 
 interface Props {
   form: UseFormReturnType<LoginForm>;
@@ -12,8 +13,6 @@ interface Props {
   profile: SsoProfile;
   isAgain: boolean;
 }
-
-type Setting = SsoProfile['settings'][number];
 
 export function LoginFields({ form, profiles, profile, isAgain }: Props) {
   const { t } = useTranslation('credentials');
@@ -54,7 +53,7 @@ export function LoginFields({ form, profiles, profile, isAgain }: Props) {
         />
       )}
       {first.map((setting) => (
-        <SettingField key={setting.name} form={form} setting={setting} />
+        <FormSetting key={setting.name} form={form} setting={setting} />
       ))}
       {flow === 'paste' && (
         <Textarea
@@ -81,7 +80,7 @@ export function LoginFields({ form, profiles, profile, isAgain }: Props) {
             content: (
               <Stack gap="sm">
                 {more.map((setting) => (
-                  <SettingField key={setting.name} form={form} setting={setting} />
+                  <FormSetting key={setting.name} form={form} setting={setting} />
                 ))}
                 <TextInput label={t('account')} description={t('accountHint')} autoComplete="off" {...form.getInputProps('account')} />
               </Stack>
@@ -96,23 +95,17 @@ export function LoginFields({ form, profiles, profile, isAgain }: Props) {
 /** Not required by themselves, and yet what decides how a machine gets in. */
 const firstSettings: ReadonlySet<string> = new Set(['source', 'region', 'role_arn', 'key_json', 'tenant_id', 'client_id', 'client_secret', 'token_file']);
 
-function SettingField({ form, setting: { name, description, default: usual, required, secret } }: { form: Props['form']; setting: Setting }) {
-  const { t, i18n } = useTranslation('credentials');
-  const field = `settings.${name}`;
-  const props = {
-    label: i18n.exists(`credentials:settings.${name}`) ? t(field) : name,
-    description: <span lang="en">{description}</span>,
-    required,
-    placeholder: usual ?? '',
-    autoComplete: 'off',
-    value: form.values.settings[name] ?? '',
-    error: form.errors[field],
-    onChange: (event: React.ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) => {
-      form.setFieldValue('settings', { ...form.values.settings, [name]: event.currentTarget.value });
-      form.clearFieldError(field);
-    },
-  };
-  // JSON has lines, which a field of one line would take away.
-  if (name.endsWith('_json')) return <Textarea {...props} autosize minRows={3} maxRows={12} spellCheck={false} classNames={{ input: 'mono' }} />;
-  return secret ? <PasswordInput {...props} /> : <TextInput {...props} />;
+function FormSetting({ form, setting }: { form: Props['form']; setting: Setting }) {
+  const field = `settings.${setting.name}`;
+  return (
+    <SettingField
+      setting={setting}
+      value={form.values.settings[setting.name] ?? ''}
+      error={form.errors[field]}
+      onChange={(value) => {
+        form.setFieldValue('settings', { ...form.values.settings, [setting.name]: value });
+        form.clearFieldError(field);
+      }}
+    />
+  );
 }
