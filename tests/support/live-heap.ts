@@ -1,4 +1,4 @@
-/** What a process of the gateway really holds in memory: what is left after a full garbage collection, asked through the runtime's inspector. */
+/** How much memory a process of the gateway really holds: what is left after a full garbage collection, asked through the runtime's inspector. */
 import type { ManagedProcess } from './managed-process.ts';
 
 /** For `startGateway({ env })`: every process opens an inspector on a loopback port of the system's choice and names it in its log. */
@@ -10,27 +10,7 @@ const answerMs = 60_000;
 const inspectors = new WeakMap<ManagedProcess, string>();
 
 /** Used JavaScript heap and the memory of its buffers after a collection, in MiB. */
-export const liveHeapMib = (one: ManagedProcess): Promise<number> =>
-  inspect(one, async (socket) => {
-    await collect(socket);
-    const { usedSize, backingStorageSize } = await ask(socket, 3, 'Runtime.getHeapUsage');
-    return (Number(usedSize) + Number(backingStorageSize ?? 0)) / 2 ** 20;
-  });
-
-/** Everything that its heap holds after a collection: a snapshot as text, in which each string stands as it is. */
-export const heapSnapshot = (one: ManagedProcess): Promise<string> =>
-  inspect(one, async (socket) => {
-    await collect(socket);
-    const chunks: string[] = [];
-    socket.addEventListener('message', ({ data }: MessageEvent) => {
-      const { method, params } = JSON.parse(String(data)) as { method?: string; params?: { chunk?: string } };
-      if (method === 'HeapProfiler.addHeapSnapshotChunk') chunks.push(params?.chunk ?? '');
-    });
-    await ask(socket, 3, 'HeapProfiler.takeHeapSnapshot');
-    return chunks.join('');
-  });
-
-async function inspect<T>(one: ManagedProcess, work: (socket: WebSocket) => Promise<T>): Promise<T> {
+export async function liveHeapMib(one: ManagedProcess): Promise<number> {
   const url =
     one
       .logs()
@@ -41,16 +21,14 @@ async function inspect<T>(one: ManagedProcess, work: (socket: WebSocket) => Prom
   const socket = new WebSocket(url);
   try {
     await received(socket, 'open');
-    return await work(socket);
+    // Twice: what a finalizer lets go of in the first is only collected in the second.
+    await ask(socket, 1, 'HeapProfiler.collectGarbage');
+    await ask(socket, 2, 'HeapProfiler.collectGarbage');
+    const { usedSize, backingStorageSize } = await ask(socket, 3, 'Runtime.getHeapUsage');
+    return (Number(usedSize) + Number(backingStorageSize ?? 0)) / 2 ** 20;
   } finally {
     socket.close();
   }
-}
-
-/** Twice: what a finalizer lets go of in the first is only collected in the second. */
-async function collect(socket: WebSocket): Promise<void> {
-  await ask(socket, 1, 'HeapProfiler.collectGarbage');
-  await ask(socket, 2, 'HeapProfiler.collectGarbage');
 }
 
 function received(socket: WebSocket, event: 'open'): Promise<void> {

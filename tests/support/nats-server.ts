@@ -199,7 +199,19 @@ async function containedServer({ extraArguments = [], env = {} }: ServerOptions)
 function externalServer(url: string): NatsServer {
   const refuse = () => Promise.reject(new Error('the server of NATS_URL is not ours to stop; unset NATS_URL for this suite'));
   const nothing = () => Promise.resolve();
-  return { url, monitorUrl: null, store: null, managed: false, pid: null, signal: refuse, start: nothing, stop: refuse, kill: refuse, restart: refuse, dispose: nothing };
+  return {
+    url,
+    monitorUrl: null,
+    store: null,
+    managed: false,
+    pid: null,
+    signal: refuse,
+    start: nothing,
+    stop: refuse,
+    kill: refuse,
+    restart: refuse,
+    dispose: nothing,
+  };
 }
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

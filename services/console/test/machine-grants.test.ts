@@ -265,7 +265,12 @@ describe('OpenAI federation by a certificate', () => {
       let text = '';
       for await (const chunk of request) text += String(chunk);
       asked.push({ subject: (request.socket as TLSSocket).getPeerCertificate().subject.CN?.toString(), body: JSON.parse(text) });
-      const body = { access_token: 'CANARY-of-a-certificate', token_type: 'Bearer', issued_token_type: 'urn:ietf:params:oauth:token-type:access_token', expires_in: 900 };
+      const body = {
+        access_token: 'CANARY-of-a-certificate',
+        token_type: 'Bearer',
+        issued_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+        expires_in: 900,
+      };
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     });
     await new Promise<void>((resolve) => endpoint.listen(0, '127.0.0.1', resolve));

@@ -108,9 +108,10 @@ export async function visitPages(address: string, answer: 'confirm' | 'abort' = 
     }
     const action = /<form[^>]* action="([^"]*)"/.exec(page)?.[1];
     if (action === undefined || next.form?.has('abort')) return page;
-    const inputs = [...page.matchAll(/<input[^>]*type="hidden"[^>]*name="([^"]*)"[^>]*value="([^"]*)"/g)].map(
-      ([, name = '', value = '']): [string, string] => [name, value],
-    );
+    const inputs = [...page.matchAll(/<input[^>]*type="hidden"[^>]*name="([^"]*)"[^>]*value="([^"]*)"/g)].map(([, name = '', value = '']): [string, string] => [
+      name,
+      value,
+    ]);
     const form = new URLSearchParams(inputs);
     form.delete('confirm');
     if (page.includes('name="abort"')) form.set(answer, 'yes');

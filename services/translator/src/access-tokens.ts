@@ -103,8 +103,7 @@ export function createAccessTokens({ bus, keyring, redactor, steady = () => perf
   };
 }
 
-const alive = ({ access }: Kept): SsoAccess | undefined =>
-  access.expires_at === null || Date.now() <= access.expires_at - endMs ? access : undefined;
+const alive = ({ access }: Kept): SsoAccess | undefined => (access.expires_at === null || Date.now() <= access.expires_at - endMs ? access : undefined);
 
 /** What `asked` gives, or, where that takes long, what there is instead; nothing instead: `asked` after all. */
 async function patiently(asked: Promise<SsoAccess>, instead: () => SsoAccess | undefined): Promise<SsoAccess> {

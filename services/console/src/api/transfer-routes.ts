@@ -107,7 +107,9 @@ const recordOf = ({ name, created }: TakenCredential) =>
     action: created ? 'import' : 'update',
     entity_type: 'sso_credential',
     entity_id: name,
-    diff: created ? { profile: created.profile, account: created.account, flow: 'file', tokens: created.tokens === null ? null : upstreamKeyMask } : { flow: 'file' },
+    diff: created
+      ? { profile: created.profile, account: created.account, flow: 'file', tokens: created.tokens === null ? null : upstreamKeyMask }
+      : { flow: 'file' },
   }) as const;
 
 function sendYaml(response: Response, value: unknown): void {

@@ -26,6 +26,7 @@ export function SettingField({ setting: { name, description, default: usual, req
     onChange: (event: React.ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) => onChange(event.currentTarget.value),
   };
   // JSON and PEM have lines, which a field of one line would take away.
-  if (name.endsWith('_json') || multiline.has(name)) return <Textarea {...props} autosize minRows={3} maxRows={12} spellCheck={false} classNames={{ input: 'mono' }} />;
+  if (name.endsWith('_json') || multiline.has(name))
+    return <Textarea {...props} autosize minRows={3} maxRows={12} spellCheck={false} classNames={{ input: 'mono' }} />;
   return secret ? <PasswordInput {...props} /> : <TextInput {...props} />;
 }
