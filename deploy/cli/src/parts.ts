@@ -119,6 +119,7 @@ export async function createParts(config: Config, name: string, options: PartsOp
       allowPrivate,
       timeouts: config.translator.timeouts,
       userAgent: config.translator.userAgent,
+      http2: config.translator.http2,
       maxConnections: config.translator.maxConnectionsPerOrigin ?? limitForShare(config.edge.maxGlobalConcurrency),
       logger,
     });

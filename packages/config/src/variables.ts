@@ -253,6 +253,11 @@ export const variables = {
       description:
         'Connections to one upstream origin at once, by process; one access key may hold 80 %. More are 503 `upstream_connections`. Not set: 1.25 × `server.max_global_concurrency`.',
     }),
+    http2: variable(flag, {
+      toml: 'upstream.http2',
+      fallback: true,
+      description: 'Whether HTTP/2 is spoken with upstreams that offer it over TLS. `extra_config.http2` of an upstream (`on`, `off`) wins.',
+    }),
     timeouts: {
       connect_ms: variable(wholeNumber(1, 600_000), {
         toml: 'upstream.timeouts.connect_ms',

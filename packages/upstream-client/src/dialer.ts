@@ -21,6 +21,8 @@ export interface DialerOptions {
   /** Trust anchors (PEM) instead of the system's, for tests. */
   ca?: string | undefined;
   egress?: Egress | undefined;
+  /** Whether HTTP/2 is offered to origins over TLS. */
+  http2?: boolean | undefined;
   /** The call on whose behalf undici dials, if any. */
   current(): Dialing | undefined;
 }
@@ -43,9 +45,9 @@ export function wayTls(egress: Egress | undefined, ca: string | undefined): Conn
 }
 
 /** A connector for undici's Pool. TLS is verified against the host name of the URL (or `tls.server_name`), whatever the address. */
-export function createDialer({ policy, resolve, ca, egress, current }: DialerOptions): buildConnector.connector {
+export function createDialer({ policy, resolve, ca, egress, http2 = false, current }: DialerOptions): buildConnector.connector {
   const lookup = guardedLookup(policy, resolve);
-  const tls = createTargetTls(egress?.tls ?? noTls, ca);
+  const tls = createTargetTls(egress?.tls ?? noTls, ca, http2 ? ['h2', 'http/1.1'] : ['http/1.1']);
   const proxy = egress?.proxy ?? null;
   const proxyTls = proxy?.scheme === 'https' ? { ...wayTls(egress, ca), ALPNProtocols: ['http/1.1'] } : undefined;
 
@@ -112,7 +114,7 @@ interface TargetTls {
   forget(): void;
 }
 
-function createTargetTls(settings: TlsSettings, ca: string | undefined): TargetTls {
+function createTargetTls(settings: TlsSettings, ca: string | undefined, ALPNProtocols: string[]): TargetTls {
   let context: SecureContext | undefined;
   let session: Buffer | undefined;
   const { clientCert, clientKey, minVersion, serverName } = settings;
@@ -121,7 +123,7 @@ function createTargetTls(settings: TlsSettings, ca: string | undefined): TargetT
   return {
     options() {
       context ??= plain ? undefined : createSecureContext(contextOptions(settings, trusted));
-      return { ALPNProtocols: ['http/1.1'], session, ...(context && { secureContext: context }), ...(serverName !== null && { servername: serverName }) };
+      return { ALPNProtocols, session, ...(context && { secureContext: context }), ...(serverName !== null && { servername: serverName }) };
     },
     remember(socket) {
       socket.on('session', (next: Buffer) => {

@@ -12,6 +12,8 @@ export interface OutboundFault {
   message: string;
   /** The original, for logs only: it may name addresses. */
   cause: unknown;
+  /** One HTTP/2 connection ended with several calls on it, and another of them reports it: it counts against the upstream once. */
+  shared?: boolean;
 }
 
 const messages: Record<FaultClass, string> = {
@@ -52,7 +54,7 @@ export class DialError extends Error {
 /** Errors of undici that mean "the bytes are wrong", not "the bytes stopped". Parser errors mostly carry no code, only their name. */
 function isMalformed(error: { name?: unknown; code?: unknown } | null): boolean {
   if (error?.name === 'HTTPParserError') return error.code !== 'HPE_INVALID_EOF_STATE';
-  return error?.code === 'UND_ERR_HEADERS_OVERFLOW' || error?.code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE';
+  return error?.code === 'UND_ERR_HEADERS_OVERFLOW' || error?.code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE' || error?.code === 'ERR_HTTP2_ERROR';
 }
 
 /** What an error of undici, the sockets or the dialer means. */

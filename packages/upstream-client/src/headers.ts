@@ -7,6 +7,7 @@ const connectionNames = new Set([
   'content-length',
   'expect',
   'host',
+  'http2-settings',
   'keep-alive',
   'proxy-connection',
   'te',

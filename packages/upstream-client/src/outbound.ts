@@ -7,8 +7,9 @@ import { createAddressReader } from './addresses.ts';
 import { createFault, DialError } from './fault.ts';
 import { outgoingHeaders } from './headers.ts';
 import { guardedLookup, type Resolve } from './lookup.ts';
+import { maxHeaderBytes } from './origin-transport.ts';
 import type { OutboundCall, OutboundHandlers, OutboundRequest } from './outbound-call.ts';
-import { createPools, maxHeaderBytes } from './pools.ts';
+import { createPools } from './pools.ts';
 import { type Opened, openSocket } from './socket.ts';
 import { createSweeper } from './sweeper.ts';
 import { UpstreamCall } from './upstream-call.ts';
@@ -24,6 +25,8 @@ export interface OutboundOptions {
   resolve?: Resolve;
   /** Connections to one origin at once (and way out); further calls wait inside their connect time, then fail as `busy`. Default 1250. */
   maxConnections?: number;
+  /** Whether HTTP/2 is spoken with upstreams that offer it over TLS, where an upstream does not say it itself (`egress`). Default false. */
+  http2?: boolean;
   /** PEM certificates trusted instead of the system's. */
   ca?: string;
 }
@@ -57,9 +60,18 @@ function fill(defaults: Required<Timeouts>, own: Timeouts | undefined): Required
 const saturatedLogMs = 10_000;
 
 /** Creates the process's client; it holds the connections of all upstreams. */
-export function createOutbound({ allowPrivate, timeouts: defaults, userAgent, logger, resolve, maxConnections = 1250, ca }: OutboundOptions): Outbound {
+export function createOutbound({
+  allowPrivate,
+  timeouts: defaults,
+  userAgent,
+  logger,
+  resolve,
+  maxConnections = 1250,
+  http2 = false,
+  ca,
+}: OutboundOptions): Outbound {
   const policy: AddressPolicy = Object.freeze({ allowPrivate });
-  const pools = createPools({ policy, resolve, ca, maxConnections });
+  const pools = createPools({ policy, resolve, ca, maxConnections, http2 });
   const sweeper = createSweeper<UpstreamCall>();
   const readAddress = createAddressReader();
   const now = (): number => performance.now();
@@ -130,15 +142,12 @@ export function createOutbound({ allowPrivate, timeouts: defaults, userAgent, lo
         },
         isSaturated,
       );
-      origin.current = call;
-      try {
-        origin.pool.dispatch({ path: request.path ?? url.path, method: request.method as 'POST', headers, body: bodyOf(request.body, headers) }, call);
-      } catch (error) {
-        call.refuse(createFault('protocol', 'connect', error, 'The request could not be sent.'));
-      } finally {
-        origin.current = undefined;
-        call.dispatched();
-      }
+      origin.transport.dispatch(
+        { path: request.path ?? url.path, method: request.method, headers, body: bodyOf(request.body, headers) },
+        call,
+        request.timeouts?.connect_ms ?? defaults.connect_ms,
+      );
+      call.dispatched();
       return call;
     },
     openWebSocket: (request, handlers) => webSockets.open(request, handlers),
@@ -157,9 +166,8 @@ export function createOutbound({ allowPrivate, timeouts: defaults, userAgent, lo
 }
 
 /** Pieces are sent one after the other under the length of all. */
-function bodyOf(body: OutboundRequest['body'], headers: string[]): Uint8Array | null {
+function bodyOf(body: OutboundRequest['body'], headers: string[]): Uint8Array | readonly Uint8Array[] | null {
   if (body === undefined || body instanceof Uint8Array) return body ?? null;
   headers.push('content-length', String(body.reduce((sum, piece) => sum + piece.length, 0)));
-  // undici takes every iterable of bytes, which its types do not say.
-  return body as unknown as Uint8Array;
+  return body;
 }

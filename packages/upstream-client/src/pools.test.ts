@@ -4,7 +4,7 @@ import { createSweeper } from './sweeper.ts';
 
 describe('pools', () => {
   test('stay bounded: the longest unused idle one leaves, busy ones stay', async () => {
-    const pools = createPools({ policy: { allowPrivate: true }, maxConnections: 10 });
+    const pools = createPools({ policy: { allowPrivate: true }, maxConnections: 10, http2: false });
     const busy = pools.get('http://busy.test', undefined);
     busy.active = 1;
     const idle = pools.get('http://idle.test', undefined);
@@ -12,7 +12,7 @@ describe('pools', () => {
     expect(pools.size).toBe(256);
     expect(pools.get('http://busy.test', undefined)).toBe(busy);
     expect(pools.get('http://idle.test', undefined)).not.toBe(idle);
-    expect(idle.pool.closed).toBe(true);
+    expect(idle.transport.closed).toBe(true);
     await pools.close();
     expect(pools.size).toBe(0);
   });

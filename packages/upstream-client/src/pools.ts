@@ -1,20 +1,14 @@
-/** One undici Pool per origin and way out, kept bounded: those that nobody uses any more are closed, the longest unused first when there are too many. */
-import { Pool } from 'undici';
+/** One transport per origin and way out, kept bounded: those that nobody uses any more are closed, the longest unused first when there are too many. */
 import { ConnectionShares } from './connection-shares.ts';
-import { createDialer, type DialerOptions, type Dialing } from './dialer.ts';
 import type { Egress } from './egress/egress.ts';
 import { createResolvers } from './egress/resolvers.ts';
+import { OriginTransport, type TransportOptions } from './origin-transport.ts';
 
 const maxPools = 256;
 /** A pool that nobody used for one to two of these is closed: its upstream was changed or given up. */
 const unusedMs = 60_000;
-/** Idle sockets are closed before common servers do it (a shorter `Keep-Alive` hint of the server wins). */
-const keepAliveMs = 30_000;
-/** Above every sensible reply head; calls may ask for less. */
-export const maxHeaderBytes = 64 * 1024;
-
 export interface OriginPool {
-  pool: Pool;
+  transport: OriginTransport;
   /** Calls under way. */
   active: number;
   /** Which access key holds how many of its connections. */
@@ -23,8 +17,6 @@ export interface OriginPool {
   /** `lastUsed` when the last sweep came by. */
   swept: number;
   egress: Egress | undefined;
-  /** The call that undici dials for right now; set only while `dispatch` runs. */
-  current: Dialing | undefined;
 }
 
 export interface Pools {
@@ -38,7 +30,7 @@ export interface Pools {
 }
 
 /** `maxConnections`: to one origin; further calls wait inside their connect time. */
-export function createPools({ maxConnections, ...options }: Omit<DialerOptions, 'current' | 'egress'> & { maxConnections: number }): Pools {
+export function createPools({ maxConnections, ...options }: Omit<TransportOptions, 'egress'>): Pools {
   const pools = new Map<string, OriginPool>();
   const closing = new Set<Promise<void>>();
   const resolvers = createResolvers(options);
@@ -47,7 +39,7 @@ export function createPools({ maxConnections, ...options }: Omit<DialerOptions, 
 
   function close(key: string, one: OriginPool): void {
     pools.delete(key);
-    const closed = one.pool
+    const closed = one.transport
       .close()
       .then(() => resolvers.release(one.egress))
       .finally(() => closing.delete(closed));
@@ -72,19 +64,14 @@ export function createPools({ maxConnections, ...options }: Omit<DialerOptions, 
   function create(key: string, origin: string, egress: Egress | undefined): OriginPool {
     if (pools.size >= maxPools) evictIdle();
     const shares = new ConnectionShares(maxConnections);
-    const made: OriginPool = { pool: undefined as unknown as Pool, active: 0, shares, lastUsed: 0, swept: -1, egress, current: undefined };
-    made.pool = new Pool(origin, {
-      connections: maxConnections,
-      pipelining: 1,
-      keepAliveTimeout: keepAliveMs,
-      keepAliveMaxTimeout: 10 * keepAliveMs,
-      // Every time-out is the sweeper's: undici's would fire while we hold the call back.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      maxHeaderSize: maxHeaderBytes,
-      allowH2: false,
-      connect: createDialer({ ...options, resolve: resolvers.acquire(egress), egress, current: () => made.current }),
+    const transport = new OriginTransport(origin, {
+      ...options,
+      maxConnections,
+      http2: egress?.http2 ?? options.http2,
+      resolve: resolvers.acquire(egress),
+      egress,
     });
+    const made: OriginPool = { transport, active: 0, shares, lastUsed: 0, swept: -1, egress };
     pools.set(key, made);
     timer ??= setInterval(sweep, unusedMs).unref();
     return made;

@@ -12,8 +12,8 @@ export interface SocketReceiver {
 
 let expecting: SocketReceiver | undefined;
 
-/** Names the receiver whose request undici writes next, in this very turn of the event loop. */
-export function expectSocket(receiver: SocketReceiver): void {
+/** Names the receiver whose request undici writes next, in this very turn of the event loop; undefined: none. */
+export function expectSocket(receiver: SocketReceiver | undefined): void {
   expecting = receiver;
 }
 

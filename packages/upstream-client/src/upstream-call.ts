@@ -131,6 +131,7 @@ export class UpstreamCall implements OutboundCall, Dispatcher.DispatchHandler, S
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
+    // Called anew for a request that an HTTP/2 server gave back unread.
     this.#socket = undefined;
     this.#controller = controller;
     if (this.#ended) {
@@ -179,9 +180,11 @@ export class UpstreamCall implements OutboundCall, Dispatcher.DispatchHandler, S
     else this.#inflater.end();
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+  /** `shared`: another call on the same connection has reported its end. */
+  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error, shared = false): void {
     if (this.#ended) return;
     const fault = faultOf(error, this.#faultPhase());
+    if (shared) fault.shared = true;
     if (this.#dispatching) this.refuse(fault);
     else this.#fail(fault);
   }

@@ -122,13 +122,19 @@ describe('a connection is not used again', () => {
 test('pools that nobody uses are closed by the sweep, busy ones stay', async () => {
   const { createPools } = await import('../src/pools.ts');
   const pools = createPools({ policy: { allowPrivate: true }, maxConnections: 10 });
-  const way = { id: 'way', proxy: null, dns: { servers: [{ scheme: 'plain' as const, host: '127.0.0.1', port: 1, path: '' }], ttlSecs: 1 }, tls: null };
+  const way = {
+    id: 'way',
+    proxy: null,
+    dns: { servers: [{ scheme: 'plain' as const, host: '127.0.0.1', port: 1, path: '' }], ttlSecs: 1 },
+    tls: null,
+    http2: null,
+  };
   const [busy, idle, other] = [pools.get('http://a.test', undefined), pools.get('http://a.test', way), pools.get('http://b.test', way)];
   busy.active = 1;
   pools.sweep();
   expect(pools.size).toBe(3);
   pools.get('http://b.test', way);
   pools.sweep();
-  expect([pools.size, busy.pool.closed, idle.pool.closed, other.pool.closed]).toEqual([2, false, true, false]);
+  expect([pools.size, busy.transport.closed, idle.transport.closed, other.transport.closed]).toEqual([2, false, true, false]);
   await pools.close();
 });

@@ -12,6 +12,7 @@ export interface Settings {
   proxy?: string;
   dns?: NonNullable<Upstream['dns']>;
   tls?: Partial<Omit<StoredTls, 'sealed_key'>> & { client_key?: string };
+  http2?: 'on' | 'off';
 }
 
 const storedProxy = (text: string): StoredProxy => {
@@ -19,12 +20,13 @@ const storedProxy = (text: string): StoredProxy => {
   return { url: scheme + rest, sealed: userInfo ?? null };
 };
 
-export function egress({ proxy, dns, tls }: Settings): Egress | undefined {
+export function egress({ proxy, dns, tls, http2 }: Settings): Egress | undefined {
   const { client_key = null, ...texts } = tls ?? {};
   return createEgressReader({ open: (sealed) => sealed })({
     id: 'u',
     ...(proxy !== undefined && { proxy: storedProxy(proxy) }),
     ...(dns && { dns }),
+    ...(http2 && { extra_config: { http2 } }),
     ...(tls && { tls: { ca: null, client_cert: null, min_version: null, server_name: null, ...texts, sealed_key: client_key } }),
   });
 }

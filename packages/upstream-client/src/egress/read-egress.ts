@@ -6,7 +6,7 @@ import { parseDnsServer } from '../dns/parse-server.ts';
 import type { DnsSettings, Egress, ProxySettings, TlsSettings } from './egress.ts';
 import { parseProxy } from './parse-proxy.ts';
 
-type Settings = Pick<UpstreamRecord, 'id' | 'proxy' | 'dns' | 'tls'>;
+type Settings = Pick<UpstreamRecord, 'id' | 'proxy' | 'dns' | 'tls'> & Partial<Pick<UpstreamRecord, 'extra_config'>>;
 
 export interface EgressReaderOptions {
   /** Opens a sealed value; throws when its master key is gone. */
@@ -43,16 +43,23 @@ export function createEgressReader({ open, secret }: EgressReaderOptions): (upst
   }
 
   return (upstream) => {
-    if (!upstream.proxy && !upstream.dns && !upstream.tls) return undefined;
+    const http2 = readHttp2(upstream);
+    if (!upstream.proxy && !upstream.dns && !upstream.tls && http2 === null) return undefined;
     let egress = known.get(upstream);
     if (!egress) {
-      const settings = { proxy: readProxy(upstream), dns: readDns(upstream), tls: readTls(upstream) };
+      const settings = { proxy: readProxy(upstream), dns: readDns(upstream), tls: readTls(upstream), http2 };
       egress = { id: createHash('sha256').update(JSON.stringify(settings)).digest('base64url'), ...settings };
       known.set(upstream, egress);
     }
     return egress;
   };
 }
+
+/** `extra_config.http2` of an upstream: `on` or `off`; null where it leaves that to the process. */
+const readHttp2 = ({ extra_config }: Settings): boolean | null => {
+  const said = extra_config?.['http2'];
+  return said === 'on' || said === 'off' ? said === 'on' : null;
+};
 
 function readDns({ dns }: Settings): DnsSettings | null {
   if (!dns) return null;

@@ -16,6 +16,9 @@ export function checkExtraConfig(config: Config | null, of: 'upstream' | 'model'
   return [
     ...misplaced.map((name) => ({ field: `extra_config.${name}`, message: 'is read of models alone: enter it there' })),
     ...wrong.map((name) => ({ field: `extra_config.${name}`, message: 'must be a whole number of tokens above 0' })),
+    ...(of === 'upstream' && !['on', 'off', null, undefined].includes(config['http2'] as string | null | undefined)
+      ? [{ field: 'extra_config.http2', message: 'must be on or off' }]
+      : []),
     ...(saysNoVersion(config) ? [{ field: 'extra_config.api_version', message: 'must be a version of the messages API, as 2023-06-01' }] : []),
   ];
 }

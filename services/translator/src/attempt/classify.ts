@@ -43,7 +43,12 @@ export const refusesKey = (fault: UpstreamFault): boolean => meanings[fault.clas
 
 /** Codes of transport faults whose connection was never made, a proxy on the way included. */
 const unreached = /_(?:dns|connect|proxy|tls)$/;
-export const healthSign = (fault: UpstreamFault): HealthSign => (fault.class === 'timeout' && wasUnreached(fault) ? 'line' : meanings[fault.class].sign);
+/** Codes of calls whose connection ended with others on it, of which one has counted already: they say nothing more. */
+const shared = /_shared$/;
+export function healthSign(fault: UpstreamFault): HealthSign {
+  if (shared.test(fault.code ?? '')) return 'none';
+  return fault.class === 'timeout' && wasUnreached(fault) ? 'line' : meanings[fault.class].sign;
+}
 
 /** Nothing reached the upstream: the next attempt is not a repetition. */
 export const wasUnreached = ({ class: kind, code = '' }: UpstreamFault): boolean =>
@@ -126,5 +131,9 @@ export const noAccess = ({ refusal }: NoAccessError): UpstreamFault => ({
 /** A transport failure in the protocol's terms. A reset before any reply is a failed connection, not a broken reply. */
 export function outboundFault(fault: OutboundFault, replied: boolean): UpstreamFault {
   const kind = outboundClasses[fault.class];
-  return { class: kind === 'broken' && !replied ? 'connect' : kind, code: `${fault.class}_${fault.phase}`, message: fault.message };
+  return {
+    class: kind === 'broken' && !replied ? 'connect' : kind,
+    code: `${fault.class}_${fault.phase}${fault.shared ? '_shared' : ''}`,
+    message: fault.message,
+  };
 }
