@@ -70,7 +70,7 @@ describe.each(arrangements('HTTP/2 upstreams'))('%s', (arrangement) => {
     expect(answer.text).toContain('_gateway_warning');
     expect(answer.text.trimEnd().endsWith('data: [DONE]')).toBe(true);
     const row = await gateway.row(String(answer.headers['x-request-id'] ?? answer.headers['z-request-id']));
-    expect(row).toMatchObject({ attempts: [{ outcome: 'broken' }] });
+    expect(row).toMatchObject({ attempts: [{ error_code: 'reset_body', status: 200 }] });
   });
 
   test('GOAWAY under streams: none of them breaks, the next call has a connection of its own', async () => {
