@@ -1,5 +1,6 @@
 /** An upstream behind TLS and HTTP/2, called through a whole gateway: what callers and rows see when streams and connections end. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { UpstreamInput } from '@model-gateway/contracts';
 import { nothingFor, until } from '../../packages/upstream-client/test/calls.ts';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
 import { arrangements, startGateway, type TestGateway } from '../support/gateway.ts';
@@ -19,8 +20,14 @@ describe.each(arrangements('HTTP/2 upstreams'))('%s', (arrangement) => {
     front = await startHttp2Front(upstream.url);
     other = await startHttp2Front(upstream.url, { allowHttp1: true });
     gateway = await startGateway({ arrangement });
-    const named = (name: string, { url, tls }: Http2Front, extra_config: { http2: string } | null) =>
-      ({ name, protocol: 'alpha', base_url: url, tls, extra_config, api_keys: [{ key: 'sk-fake' }] }) as const;
+    const named = (name: string, { url, tls }: Http2Front, extra_config: { http2: string } | null): UpstreamInput => ({
+      name,
+      protocol: 'alpha',
+      base_url: url,
+      tls,
+      extra_config,
+      api_keys: [{ key: 'sk-fake' }],
+    });
     const of = (upstreamName: string, prefix = '') =>
       Object.entries(models).map(([name, id]) => ({ name: prefix + name, upstream: upstreamName, upstream_model_id: id }));
     await gateway.configure({

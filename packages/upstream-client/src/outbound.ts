@@ -60,23 +60,15 @@ function fill(defaults: Required<Timeouts>, own: Timeouts | undefined): Required
 const saturatedLogMs = 10_000;
 
 /** Creates the process's client; it holds the connections of all upstreams. */
-export function createOutbound({
-  allowPrivate,
-  timeouts: defaults,
-  userAgent,
-  logger,
-  resolve,
-  maxConnections = 1250,
-  http2 = false,
-  ca,
-}: OutboundOptions): Outbound {
+export function createOutbound({ allowPrivate, timeouts: defaults, userAgent, logger, maxConnections = 1250, ...way }: OutboundOptions): Outbound {
   const policy: AddressPolicy = Object.freeze({ allowPrivate });
-  const pools = createPools({ policy, resolve, ca, maxConnections, http2 });
+  const pools = createPools({ policy, maxConnections, ...way });
   const sweeper = createSweeper<UpstreamCall>();
   const readAddress = createAddressReader();
   const now = (): number => performance.now();
   const saturatedAt = new LRUCache<string, number>({ max: 256 });
-  const webSockets = createWebSocketDialer({ policy, resolve, ca, userAgent, dropped: (header) => logger.warn({ header }, 'header cannot be sent') });
+  const dropped = (header: string): void => logger.warn({ header }, 'header cannot be sent');
+  const webSockets = createWebSocketDialer({ policy, resolve: way.resolve, ca: way.ca, userAgent, dropped });
   let closed = false;
 
   /** Its connections are all taken, or one access key holds its whole share of them. */
@@ -151,7 +143,7 @@ export function createOutbound({
       return call;
     },
     openWebSocket: (request, handlers) => webSockets.open(request, handlers),
-    openSocket: (target, opened) => void (closed ? opened(ended(), null) : openSocket(target, policy, guardedLookup(policy, resolve), opened)),
+    openSocket: (target, opened) => void (closed ? opened(ended(), null) : openSocket(target, policy, guardedLookup(policy, way.resolve), opened)),
     async close(graceMs = 5000) {
       closed = true;
       const late = setTimeout(() => {

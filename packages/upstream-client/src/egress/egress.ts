@@ -7,8 +7,8 @@ export interface Egress {
   readonly proxy: ProxySettings | null;
   readonly dns: DnsSettings | null;
   readonly tls: TlsSettings | null;
-  /** Whether HTTP/2 is offered; null: as the process does. */
-  readonly http2: boolean | null;
+  /** Whether HTTP/2 is offered; null or absent: as the process does. */
+  readonly http2?: boolean | null;
 }
 
 export type ProxyScheme = 'http' | 'https' | 'socks4' | 'socks4a' | 'socks5' | 'socks5h';
