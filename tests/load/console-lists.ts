@@ -83,39 +83,50 @@ const measures = `count(*), count(error_code), 0, 0, sum(input_tokens), sum(outp
 const measureNames = 'requests, errors, estimated, unpriced, input, output, cache_read, cache_write, reasoning, cost_micros, duration_ms';
 const expression = (name: string): string => (name === 'error' ? "coalesce(error_code, '')" : `coalesce(${name}, '')`);
 
-/** The sums that the stats service would have kept of these rows: by day, and by hour of the last four days, as long as lists ask for hours. */
+/**
+ * The sums that the stats service would have kept of these rows: by day, and by hour of the last four days, as long as lists ask for hours. The rows are
+ * read twice, into the finest sums; all others are made of those.
+ */
 async function fillSums(client: pg.Client, first: number): Promise<void> {
+  const columns = measureNames.split(', ');
+  for (const { table, ms, since } of [
+    { table: 'by_day', ms: dayMs, since: first },
+    { table: 'by_hour', ms: 3_600_000, since: first + (days - 4) * dayMs },
+  ])
+    await client.query(
+      `create temp table ${table} as select started_at / ${ms} * ${ms} as start, ${dimensions.map((name) => `${expression(name)} as ${name}`).join(', ')},
+        ${measures
+          .split(/, (?![^(]*\))/)
+          .map((one, at) => `${one} as ${columns[at]}`)
+          .join(', ')}
+       from request_stats where started_at >= ${since} group by ${Array.from({ length: dimensions.length + 1 }, (_, at) => at + 1).join(', ')}`,
+    );
   for (const scope of ['all', ...dimensions, 'full'] as const) {
     const own = (name: string): boolean => scope === 'full' || scope === name;
     const named = dimensions.filter(own);
-    const values = dimensions.map((name) => (own(name) ? expression(name) : "''"));
-    const key = `'${scope}' || chr(1) || 'USD' || chr(1) || ${named.length > 0 ? named.map(expression).join(' || chr(1) || ') : "''"}`;
+    const key = `'${scope}' || chr(1) || 'USD' || chr(1) || ${named.length > 0 ? named.join(' || chr(1) || ') : "''"}`;
     await client.query(
       `insert into stat_series (key, scope, ${dimensions.join(', ')}, currency)
-       select distinct ${key}, '${scope}', ${values.join(', ')}, 'USD' from request_stats on conflict (key) do nothing`,
+       select distinct ${key}, '${scope}', ${dimensions.map((name) => (own(name) ? name : "''")).join(', ')}, 'USD' from by_day on conflict (key) do nothing`,
     );
-    for (const [grain, ms, since] of [
-      [2, dayMs, first],
-      [1, 3_600_000, first + (days - 4) * dayMs],
+    for (const [grain, table] of [
+      [2, 'by_day'],
+      [1, 'by_hour'],
     ] as const)
       await client.query(
         `insert into stat_sums (series, grain, start, ${measureNames}, duration_counts, content_counts)
-         select d.id, ${grain}, g.start, ${measureNames
-           .split(', ')
-           .map((_, at) => `g.m${at}`)
-           .join(', ')}, '34:' || g.m0, ''
-         from (select ${key} as key, started_at / ${ms} * ${ms} as start, ${measures
-           .split(/, (?![^(]*\))/)
-           .map((one, at) => `${one} as m${at}`)
-           .join(', ')}
-               from request_stats where started_at >= ${since} group by 1, 2) g join stat_series d on d.key = g.key on conflict do nothing`,
+         select d.id, ${grain}, g.start, ${columns.map((name) => `g.${name}`).join(', ')}, '34:' || g.requests, ''
+         from (select ${key} as key, start, ${columns.map((name) => `sum(${name}) as ${name}`).join(', ')} from ${table} group by 1, 2) g
+         join stat_series d on d.key = g.key on conflict do nothing`,
       );
   }
-  await client.query(
-    `insert into spend_days (owner_kind, owner, currency, day, micros)
-     select 'key', access_key, 'USD', started_at / ${dayMs} * ${dayMs}, sum(cost_micros) from request_stats group by 2, 4
-     union all select 'group', key_group, 'USD', started_at / ${dayMs} * ${dayMs}, sum(cost_micros) from request_stats group by 2, 4`,
-  );
+  for (const [kind, owner] of [
+    ['key', 'access_key'],
+    ['group', 'key_group'],
+  ])
+    await client.query(
+      `insert into spend_days (owner_kind, owner, currency, day, micros) select '${kind}', ${owner}, 'USD', start, sum(cost_micros) from by_day group by 2, 4`,
+    );
   await client.query(
     `insert into stat_sessions (session_id, access_key, currency, first_at, last_at, ${measureNames})
      select session_id, access_key, 'USD', min(started_at), max(started_at), ${measures} from request_stats where session_id is not null group by 1, 2`,
@@ -138,10 +149,7 @@ async function fill(): Promise<void> {
         }),
       );
   });
-  const first = Math.floor(now / dayMs) * dayMs - (days - 1) * dayMs;
   await fillRows(client, first);
-  await fillSums(client, first);
-  await client.query('analyze');
 }
 
 async function ask({ call }: Harness, [method, path, body]: (typeof lists)[number]): Promise<number> {
@@ -156,6 +164,7 @@ async function ask({ call }: Harness, [method, path, body]: (typeof lists)[numbe
 }
 
 const now = Date.now();
+const first = Math.floor(now / dayMs) * dayMs - (days - 1) * dayMs;
 /** Free searches and recent sessions: within a week, however long the run takes. */
 const weekAgo = now - 6 * dayMs;
 const monthAgo = now - 29 * dayMs;
@@ -193,6 +202,8 @@ const lists: readonly (readonly [method: string, path: string, body?: unknown])[
   ['GET', `stats/series?from=${monthAgo}&by=key_group&order=cost`],
   ['GET', `stats/series?from=${monthAgo}&by=access_key&order=cost`],
   ['GET', 'stats/top?by=model'],
+  ['GET', `stats/series?from=${monthAgo}&by=tag&order=cost`],
+  ['GET', `stats/top?from=${monthAgo}&by=tag&order=cost&limit=100`],
   ['GET', `stats/top?from=${monthAgo}&by=access_key&order=cost&limit=100`],
   ['GET', `stats/top?from=${monthAgo}&by=model&access_key=key-777`],
   ['GET', `stats/top?from=${monthAgo}&by=access_key&key_group=group-3`],
@@ -212,6 +223,10 @@ const client = new pg.Client({ connectionString: url });
 await client.connect();
 const began = performance.now();
 if ((await client.query('select 1 from request_stats limit 1')).rowCount === 0) await fill();
+if ((await client.query('select 1 from stat_sessions limit 1')).rowCount === 0) {
+  await fillSums(client, first);
+  await client.query('analyze');
+}
 await client.end();
 say(
   `${keys} keys, ${rows} rows in ${days} days, filled in ${Math.round((performance.now() - began) / 1000)} s; medians of ${rounds}, ms\n\n| list | ms |\n|---|---|`,

@@ -46,7 +46,7 @@ describe.each(arrangements('alerts'))('alerts, %s', (arrangement) => {
     await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
     origin = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
     [mail, upstream] = await Promise.all([startSmtpServer(), startFakeUpstream()]);
-    gateway = await startGateway({ arrangement, ...(arrangement === 'split' && { twice: ['console'] as const }) });
+    gateway = await startGateway({ arrangement, env: { CONSOLE_MAX_FAILURES: '3' }, ...(arrangement === 'split' && { twice: ['console'] as const }) });
     await gateway.configure({
       upstreams: [
         { name: 'fake', protocol: 'alpha', base_url: upstream.url, api_keys: [{ key: 'sk-fake' }] },
@@ -55,6 +55,7 @@ describe.each(arrangements('alerts'))('alerts, %s', (arrangement) => {
       models: [
         { name: 'gpt-4o', upstream: 'fake', upstream_model_id: 'text:2000' },
         { name: 'sick', upstream: 'ill', upstream_model_id: 'status:500' },
+        { name: 'nameless', upstream: 'fake', upstream_model_id: 'ok' },
       ],
       access_keys: [{ name: 'spender', group: 'everyone', key: spender, owner: 'ada@example.com', budget: { limit: 0.02, period: 'total' } }],
     });
@@ -152,5 +153,23 @@ describe.each(arrangements('alerts'))('alerts, %s', (arrangement) => {
     const before = mail.mails.length;
     expect((await gateway.console('POST', '/access-keys/spender/tell-owner')).body).toEqual({ told: 'ada@example.com' });
     await until(async () => mail.mails.slice(before).some(({ to }) => to.join() === 'ada@example.com'), 'the owner to be told', patience);
+  });
+
+  test('an address that is banned, a model without a price, and a key near its expiry', async () => {
+    const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+    await gateway.console('PATCH', '/access-keys/spender', { expires_at: inDays(3) });
+    await gateway.console('POST', '/access-keys', { name: 'later', group: 'everyone', expires_at: inDays(30) });
+    expect((await ask('nameless')).status).toBe(200);
+    const guess = () => askFrom('127.0.0.8', `${gateway.consoleUrl}/login`, { key: 'nobody', body: { username: 'admin', password: 'guessed-wrong' } });
+    for (let count = 0; count < 3; count++) await guess();
+    expect((await guess()).status).toBe(429);
+    await until(async () => of('/hook/path-canary', 'ban').length > 0, 'the ban to be told', patience);
+    expect(of('/hook/path-canary', 'ban')[0]?.body).toMatchObject({ subject: '127.0.0.8', data: { address: '127.0.0.8' } });
+    await until(async () => received.some(({ path, text }) => path === '/services/slack' && text.includes('127.0.0.8')), 'Slack to be told too', patience);
+    await until(async () => of('/hook/path-canary', 'price_missing').some(({ body }) => body.subject === 'nameless'), 'the price to be missed', patience);
+    await until(async () => of('/hook/path-canary', 'key_expiring').length > 0, 'the expiry to be told', patience);
+    expect(of('/hook/path-canary', 'key_expiring').map(({ body }) => body.subject)).toEqual(['spender']);
+    // Each once, although every console looks.
+    for (const event of ['ban', 'price_missing', 'key_expiring']) expect([event, of('/hook/path-canary', event).length]).toEqual([event, 1]);
   });
 });

@@ -29,6 +29,7 @@ export { consoleRoles } from './console/console-user.ts';
 export type { ConsoleSession, NewConsoleSession, Sessions, SignInCode } from './console/sessions.ts';
 export type { ConsoleUserChange, NewConsoleUser, UserReader, UserWriter } from './console/users.ts';
 export type { DeadLetterQuery, DeadLetters } from './dead-letters/dead-letters.ts';
+export { readForeignTables, type WantedTables } from './foreign-tables.ts';
 export type { CatalogHistory, Commit, CommitAuthor, CommitPage } from './history/history.ts';
 export type { KeyAddress, KeyAddresses } from './key-use/key-addresses.ts';
 export type { KeyUse, KeyUsePart, KeyUseQuery } from './key-use/read-key-use.ts';
@@ -36,7 +37,7 @@ export { type OpenOptions, openStorage, type Storage, type StorageLogger, type S
 export { type RequestFilters, type RequestPage, type RequestQuery, searchedColumns } from './requests/list-rows.ts';
 export type { RequestStats } from './requests/request-stats.ts';
 export type { NewSsoCredential, SsoCredential, SsoCredentialPatch, SsoCredentialRepository, SsoLogin } from './sso/sso-credentials.ts';
-export { type AttemptDimension, attemptDimensions, type Dimension, dimensions } from './stats/dimension-names.ts';
+export { type AttemptDimension, attemptDimensions, type Dimension, dimensions, type Grouping, groupings } from './stats/dimension-names.ts';
 export { type Grain, grainMs, startOf } from './stats/dimensions.ts';
 export type { Keep } from './stats/prune.ts';
 export type { AttemptGroup, AttemptQuery } from './stats/read-attempts.ts';

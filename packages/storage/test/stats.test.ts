@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { StatsQuery, Storage } from '../src/index.ts';
 import { bucketOf, quantile } from '../src/stats/histogram.ts';
 import { engines } from './engines.ts';
-import { sampleRow } from './samples.ts';
+import { sampleGroup, sampleKey, sampleRow } from './samples.ts';
 
 const hour = 3_600_000;
 const begin = Date.UTC(2026, 2, 1, 10);
@@ -65,6 +65,43 @@ describe.each(engines())('statistics on $name', (engine) => {
   });
   const row = (id: string, over: Partial<RequestRow> = {}): RequestRow =>
     sampleRow({ id, started_at: begin, cost_micros: 100, currency: 'USD', authority: 2, ...over });
+
+  test('by the tags that keys have now: several count in each, none and keys that are gone together', async () => {
+    const { requests, catalog } = await opened();
+    await catalog.change(async (writer) => {
+      await writer.keyGroups.insert('g1', sampleGroup({ name: 'team' }));
+      for (const [at, [name, tags]] of (
+        [
+          ['ada', ['red', 'blue']],
+          ['bob', ['blue']],
+          ['carol', []],
+        ] as const
+      ).entries())
+        await writer.accessKeys.insert(name, sampleKey({ name, group: 'team', hash: String(at).padStart(64, '0'), tags: [...tags] }));
+    });
+    await requests.insertRows([
+      row('a', { access_key: 'ada', cost_micros: 1, model: 'one' }),
+      row('b', { access_key: 'bob', cost_micros: 10, started_at: begin + hour }),
+      row('c', { access_key: 'carol', cost_micros: 100 }),
+      row('d', { access_key: 'gone', cost_micros: 1_000 }),
+    ]);
+    const by = { dimension: 'tag' as const, order: 'cost_micros' as const, limit: 10 };
+    const costs = (groups: Awaited<ReturnType<typeof requests.readStats>>) => groups.map(({ start, value, cost }) => [start, value, cost[0]?.cost_micros]);
+    expect(costs(await requests.readStats(query({ by })))).toEqual([
+      [null, '', 1_100],
+      [null, 'blue', 11],
+      [null, 'red', 1],
+    ]);
+    expect(costs(await requests.readStats(query({ by: { ...by, limit: 2 }, overTime: true })))).toEqual([
+      [begin, '', 1_100],
+      [begin, 'blue', 1],
+      [begin + hour, 'blue', 10],
+    ]);
+    expect(costs(await requests.readStats(query({ by, filters: { model: 'one' } })))).toEqual([
+      [null, 'blue', 1],
+      [null, 'red', 1],
+    ]);
+  });
 
   test('sums of all, over time, by each dimension, within filters', async () => {
     const { requests } = await opened();

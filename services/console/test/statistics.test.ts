@@ -102,6 +102,11 @@ describe('statistics and logs', () => {
       ['upstream_failed', 1],
     ]);
     expect((await get('stats/top?by=key&model=fast&order=cost')).body.items[0]).toMatchObject({ value: 'ada', requests: 2 });
+    expect((await get('stats/top?by=tag')).body).toMatchObject({ by: 'tag', items: [{ value: null, requests: 3 }] });
+    expect((await get('stats/series?by=tag&order=cost')).body).toMatchObject({
+      by: 'tag',
+      items: expect.arrayContaining([expect.objectContaining({ value: null })]),
+    });
     expect((await get('stats/top?by=session')).body.items).toMatchObject([{ value: 'agent-1', requests: 2, cost: [{ cost_micros: 3_000_000 }] }]);
     expect((await get('stats/sessions')).body.items).toMatchObject([
       { session_id: 'agent-1', access_key: 'ada', first_at: now - 60_000, last_at: now - 50_000 },

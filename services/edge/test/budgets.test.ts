@@ -55,6 +55,24 @@ function open(spent: () => number | Promise<number>, elapsed = () => 0, rowsMs =
   return new BudgetLimiter({ state: new MemoryState(), bus, priceOf, logger, now, elapsed, rowsMs });
 }
 
+test('a refusal says when the budget begins anew, where it does', async () => {
+  const messageOf = async (period: 'day' | 'total') => {
+    const desk = open(
+      () => 2_000_000,
+      undefined,
+      0,
+      () => Date.UTC(2026, 1, 3, 12),
+    );
+    const poor = { key: { name: 'k', budget: { limit: 1, period, currency: 'USD' } }, group: { name: 'g' } } as unknown as Principal;
+    return desk.reserve(poor, asked('cheap'), stay).then(
+      () => 'let in',
+      ({ message }: Error) => message,
+    );
+  };
+  expect(await messageOf('day')).toBe('The budget of this access key is exhausted. It begins anew at 2026-02-04T00:00:00.000Z.');
+  expect(await messageOf('total')).toBe('The budget of this access key is exhausted.');
+});
+
 test('of a load balancer the dearest counts, in each currency for itself; what has no price costs nothing', async () => {
   const desk = open(() => 0);
   const reservation = await desk.reserve(caller(1), asked('mixed'), stay);

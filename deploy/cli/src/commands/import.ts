@@ -3,7 +3,17 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { parseArgs } from 'node:util';
 import { ConfigError } from '@model-gateway/config';
-import { type Converted, convertForeign, type Finding, type ForeignSource, foreignSources, UnreadableSource } from '@model-gateway/console/foreign';
+import {
+  type Converted,
+  convertForeign,
+  type Finding,
+  type ForeignSource,
+  foreignSources,
+  settingsTable,
+  tablesRead,
+  UnreadableSource,
+} from '@model-gateway/console/foreign';
+import { readForeignTables } from '@model-gateway/storage';
 import { stringify as printYaml } from 'yaml';
 import { createApiClient } from './api-client.ts';
 import { applyText } from './apply.ts';
@@ -25,22 +35,29 @@ export async function importForeign(args: readonly string[], env: NodeJS.Process
   const [source, file] = positionals;
   if (!isSource(source)) throw new ConfigError(`"${source ?? ''}" is no gateway that is known here; accepted: ${foreignSources.join(', ')}`);
   if (file === undefined) throw new ConfigError(`FILE is missing; accepted: ${accepted[source]}`);
-  const { file: converted, findings } = convert(source, file);
+  const { file: converted, findings } = await convert(source, file);
   if (values.findings !== undefined) write(values.findings, `${JSON.stringify(findings, null, 2)}\n`, '--findings');
   const yaml = printYaml(converted, { lineWidth: 0 });
   process.stderr.write(report(findings));
   if (values.output !== undefined) write(values.output, yaml, '-o');
-  if (values.apply || values['dry-run']) await applyText(createApiClient(values.url, env), yaml, { file, dryRun: values['dry-run'], json: false, env });
+  if (values.apply || values['dry-run'])
+    await applyText(createApiClient(values.url, env), yaml, { file: isAddress(file) ? source : file, dryRun: values['dry-run'], json: false, env });
   else if (values.output === undefined) process.stdout.write(yaml);
 }
 
+const tablesAccepted =
+  'the path of its SQLite database, of a dump by mysqldump, or of its tables as JSON ({"channels": […], "tokens": […]}); or the address of its PostgreSQL (postgresql://…)';
+
 const accepted: Readonly<Record<ForeignSource, string>> = {
   litellm: 'the path of its config.yaml',
-  'new-api': 'the path of its SQLite database, or of its tables as JSON ({"channels": […], "tokens": […]})',
-  'one-api': 'the path of its SQLite database, or of its tables as JSON ({"channels": […], "tokens": […]})',
+  'new-api': tablesAccepted,
+  'one-api': tablesAccepted,
 };
 
-function convert(source: ForeignSource, file: string): Converted {
+const isAddress = (file: string): boolean => /^postgres(?:ql)?:\/\//i.test(file);
+
+async function convert(source: ForeignSource, file: string): Promise<Converted> {
+  if (source !== 'litellm' && isAddress(file)) return convertForeign(source, JSON.stringify(await readPostgres(file)));
   let bytes: Buffer;
   try {
     bytes = readFileSync(file);
@@ -56,8 +73,15 @@ function convert(source: ForeignSource, file: string): Converted {
   }
 }
 
-/** Tables whose rows are read; of all others it is said how many rows they have. */
-const tablesRead = new Set(['channels', 'tokens']);
+/** An address holds a password: no message has it. */
+async function readPostgres(url: string): Promise<Record<string, unknown>> {
+  try {
+    return await readForeignTables(url, { rows: tablesRead, settings: settingsTable });
+  } catch (error) {
+    const { code } = error as { code?: string };
+    throw new ConfigError(`the PostgreSQL database cannot be read (${code ?? 'no answer'}); accepted: ${tablesAccepted}`);
+  }
+}
 
 function readDatabase(file: string): string {
   const database = new DatabaseSync(file, { readOnly: true });
@@ -66,9 +90,9 @@ function readDatabase(file: string): string {
     const tables = names.map(({ name }): [string, unknown] => {
       const table = `"${String(name).replaceAll('"', '""')}"`;
       if (tablesRead.has(String(name))) return [String(name), database.prepare(`select * from ${table}`).all()];
-      if (name === 'options')
+      if (name === settingsTable)
         return [
-          'options',
+          settingsTable,
           Object.fromEntries(
             database
               .prepare('select * from options')

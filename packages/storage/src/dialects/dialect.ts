@@ -1,5 +1,5 @@
 /** What the two database engines do differently, as one value per engine. */
-import type { Dialect, Expression, SqlBool } from 'kysely';
+import type { Dialect, Expression, RawBuilder, SqlBool } from 'kysely';
 
 /** How an engine connects, and how its statements and transactions are run. */
 export interface ConnectionDialect {
@@ -47,6 +47,8 @@ export interface ExpressionDialect {
   mentions(column: Expression<unknown>, text: string): Expression<SqlBool>;
   /** Whether the array of texts at this key of a JSON object contains this text. `key` is a constant of ours. */
   holds(column: Expression<unknown>, key: string, text: string): Expression<SqlBool>;
+  /** The array of texts at this key of a JSON object as rows `t.value`, to be joined. `key` is a constant of ours. */
+  elements(column: Expression<unknown>, key: string): RawBuilder<unknown>;
 }
 
 /** One database engine. */

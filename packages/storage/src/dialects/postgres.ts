@@ -58,6 +58,7 @@ export function createPostgresDialect(url: string, logger: PostgresLogger): Stor
     mentions: (column, text) => sql<boolean>`strpos(${column}::text, ${text}) > 0`,
     holds: (column, key, text) =>
       sql<boolean>`(strpos(${column}::text, ${JSON.stringify(text)}) > 0 and exists (select 1 from json_array_elements_text(${column} -> ${key}::text) as element where element = ${text}))`,
+    elements: (column, key) => sql`lateral json_array_elements_text(${column} -> ${key}::text) as t(value)`,
     snapshotIsolation: 'repeatable read',
     translateError: createErrorTranslator(
       [

@@ -53,6 +53,7 @@ export function createSqliteDialect(file: string): StorageDialect {
     // Most documents do not even have the word: they are not parsed for it.
     holds: (column, key, text) =>
       sql<boolean>`(instr(${column}, ${JSON.stringify(text)}) > 0 and exists (select 1 from json_each(${column}, ${`$.${key}`}) as element where element.value = ${text}))`,
+    elements: (column, key) => sql`json_each(${column}, ${`$.${key}`}) as t`,
     // Extended result codes of SQLite as node:sqlite gives them.
     translateError: createErrorTranslator(
       [

@@ -2,7 +2,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import { type Database, type Measures, measureNames } from '../schema.ts';
-import { type Dimension, dimensions } from './dimension-names.ts';
+import { type Dimension, dimensions, type Grouping } from './dimension-names.ts';
 import { type Grain, grains, noMeasures, type Scope } from './dimensions.ts';
 import { type Histogram, quantile, readCounts } from './histogram.ts';
 
@@ -17,12 +17,12 @@ export interface StatsRange {
 export type StatsFilters = Partial<Record<Dimension, string>>;
 export type StatsOrder = 'requests' | 'errors' | 'tokens' | 'cost_micros' | 'duration_ms';
 
-/** A query over the sums: range, filters and grouping. */
+/** A query over the sums: range, filters and grouping. By `tag`, what a key with several tags used is in each of them. */
 export interface StatsQuery extends StatsRange {
   /** '' stands for none. */
   filters: StatsFilters;
   /** Told apart by this; only the `limit` first of `order`, or these `values`, are given. Minutes know no dimension. */
-  by?: { dimension: Dimension; order: StatsOrder; limit: number; values?: readonly string[] };
+  by?: { dimension: Grouping; order: StatsOrder; limit: number; values?: readonly string[] };
   /** One group for each start that has any. */
   overTime: boolean;
   /** Starts are taken together to steps of so many ms, whole grains. */
@@ -60,7 +60,8 @@ const orders: Record<StatsOrder, RawBuilder<unknown>> = {
 
 /** Of one dimension alone there are sums of their own, far fewer than the combinations. */
 function scopeOf({ filters, by }: StatsQuery): Scope {
-  const used = new Set(dimensions.filter((name) => filters[name] !== undefined || by?.dimension === name));
+  const grouped = by?.dimension === 'tag' ? 'access_key' : by?.dimension;
+  const used = new Set(dimensions.filter((name) => filters[name] !== undefined || grouped === name));
   const [only] = used;
   return only === undefined ? 'all' : used.size === 1 ? only : 'full';
 }
@@ -68,37 +69,46 @@ function scopeOf({ filters, by }: StatsQuery): Scope {
 /** Oldest first, or by `order`. */
 export async function readStats(db: Kysely<Database>, dialect: StorageDialect, query: StatsQuery): Promise<StatsGroup[]> {
   try {
-    const values = query.by ? (query.by.values ?? (await firstValues(db, query, query.by))) : null;
+    const values = query.by ? (query.by.values ?? (await firstValues({ db, dialect, query }, query.by))) : null;
     if (values?.length === 0) return [];
-    return gather(query, values, await readSums({ db, query, values }));
+    return gather(query, values, await readSums({ db, dialect, query, values }));
   } catch (error) {
     throw dialect.translateError(error);
   }
 }
 
-interface Parts {
+interface Asked {
   db: Kysely<Database>;
+  dialect: StorageDialect;
   query: StatsQuery;
+}
+
+interface Parts extends Asked {
   values: readonly string[] | null;
 }
 
 /** The join order is forced: from the few series to their sums by key. */
-function source(query: StatsQuery, values: readonly string[] | null): RawBuilder<unknown> {
+function source(query: StatsQuery, values: readonly string[] | null, dialect: StorageDialect): RawBuilder<unknown> {
   const conditions = [sql`d.scope = ${scopeOf(query)}`];
   for (const name of dimensions) if (query.filters[name] !== undefined) conditions.push(sql`${sql.ref(`d.${name}`)} = ${query.filters[name]}`);
-  if (query.by && values) conditions.push(sql`${sql.ref(`d.${query.by.dimension}`)} in (${sql.join(values)})`);
-  return sql`from stat_series d cross join stat_sums s where ${sql.join(conditions, sql` and `)} and s.series = d.id
+  if (query.by && values) conditions.push(sql`${nameOf(query.by.dimension)} in (${sql.join(values)})`);
+  const tags =
+    query.by?.dimension === 'tag'
+      ? sql`left join (select k.name as name, t.value as tag from access_keys k cross join ${dialect.elements(sql.ref('k.document'), 'tags')}) g on g.name = d.access_key`
+      : sql``;
+  return sql`from stat_series d ${tags} cross join stat_sums s where ${sql.join(conditions, sql` and `)} and s.series = d.id
     and s.grain = ${grains[query.grain]} and s.start >= ${query.from} and s.start < ${query.to}`;
 }
 
 /** Sums that were taken back are zero. */
 const isThere = sql`(sum(s.requests) > 0 or sum(s.cost_micros) > 0 or sum(s.duration_ms) > 0)`;
 
-const columnOf = ({ by }: StatsQuery): RawBuilder<unknown> => (by ? sql.ref(`d.${by.dimension}`) : sql`''`);
+const nameOf = (dimension: Grouping): RawBuilder<unknown> => (dimension === 'tag' ? sql`coalesce(g.tag, '')` : sql.ref(`d.${dimension}`));
+const columnOf = ({ by }: StatsQuery): RawBuilder<unknown> => (by ? nameOf(by.dimension) : sql`''`);
 
-async function firstValues(db: Kysely<Database>, query: StatsQuery, { dimension, order, limit }: NonNullable<StatsQuery['by']>): Promise<string[]> {
-  const column = sql.ref(`d.${dimension}`);
-  const { rows } = await sql<{ value: string }>`select ${column} as value ${source(query, null)}
+async function firstValues({ db, dialect, query }: Asked, { dimension, order, limit }: NonNullable<StatsQuery['by']>): Promise<string[]> {
+  const column = nameOf(dimension);
+  const { rows } = await sql<{ value: string }>`select ${column} as value ${source(query, null, dialect)}
     group by ${column} having ${isThere} order by ${orders[order]} desc, ${column} limit ${limit}`.execute(db);
   return rows.map(({ value }) => value);
 }
@@ -116,14 +126,14 @@ const grouping = (query: StatsQuery, ...more: RawBuilder<unknown>[]): RawBuilder
   return sql`group by ${sql.join(columns)}`;
 };
 
-async function readSums({ db, query, values }: Parts): Promise<SumRow[]> {
+async function readSums({ db, dialect, query, values }: Parts): Promise<SumRow[]> {
   const sums = sql.join([
     ...measureNames.map((name) => sql`sum(${sql.ref(`s.${name}`)}) as ${sql.ref(name)}`),
     // Counts that follow one another say the same as their sum, which the engine cannot make: so all is read at once.
     ...(['duration_counts', 'content_counts'] as const).map((name) => sql`string_agg(${sql.ref(`s.${name}`)}, ' ') as ${sql.ref(name)}`),
   ]);
   const { rows } = await sql<SumRow>`select ${columnOf(query)} as value, ${startOf(query)} as start, d.currency as currency, ${sums}
-    ${source(query, values)} ${grouping(query, sql`d.currency`)}`.execute(db);
+    ${source(query, values, dialect)} ${grouping(query, sql`d.currency`)}`.execute(db);
   return rows;
 }
 

@@ -103,10 +103,11 @@ class Work {
       const known = await storage.alerts.states();
       const present = await look(this.#context);
       const channels = await this.#channels();
+      const lastOf = new Map(present.map((condition) => [condition.group, condition]));
       for (const condition of present) {
         if (known.has(condition.id)) continue;
         // Of several levels that are reached at once the highest is reported; the others are known from now on.
-        const isReported = condition.group === undefined || present.findLast(({ group }) => group === condition.group) === condition;
+        const isReported = condition.group === undefined || lastOf.get(condition.group) === condition;
         await storage.alerts.begin(condition.id, isReported ? await this.#messages(condition, channels) : []);
       }
       const ids = new Set(present.map(({ id }) => id));

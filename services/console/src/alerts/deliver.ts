@@ -91,6 +91,9 @@ async function sendMail(channel: Channel, message: Outgoing, deps: Deps): Promis
   if (smtp === null || from === null) return { error: 'the channel has no mail server', terminal: true };
   const { host, port, security, username } = smtp;
   const password = open(channel, 'password', channel.sealed_password, deps);
+  // Without its password a server might take the mail from anybody; that is not what was configured.
+  if (username !== null && password === null && channel.sealed_password !== null)
+    return { error: 'the password of the mail server cannot be opened', terminal: true };
   const recipients = [...new Set([...(message.content.only ? [] : to), ...(message.content.recipients ?? [])])];
   if (recipients.length === 0) return { error: 'nobody is to be told', terminal: true };
   const transport = createTransport({

@@ -18,8 +18,9 @@ const otherNames = ['key', 'group', 'protocol', 'error_code'] as const satisfies
 const dimensionNames = [...dimensions, ...otherNames] as const;
 const toDimension = (name: (typeof dimensionNames)[number]): Dimension => (name in aliases ? aliases[name as keyof typeof aliases] : (name as Dimension));
 const oneOf = <const T extends readonly string[]>(names: T) => z.enum(names, { error: `is not one of ${names.join(', ')}` });
-const dimension = oneOf(dimensionNames).transform(toDimension);
-const dimensionOrSession = oneOf([...dimensionNames, 'session']).transform((name) => (name === 'session' ? name : toDimension(name)));
+/** By `tag`: what a key with several tags used is in each of them. */
+const grouping = oneOf([...dimensionNames, 'tag']).transform((name) => (name === 'tag' ? name : toDimension(name)));
+const dimensionOrSession = oneOf([...dimensionNames, 'tag', 'session']).transform((name) => (name === 'session' || name === 'tag' ? name : toDimension(name)));
 /** '' asks for those that have none. */
 const value = z.string().max(200).optional();
 const grainNames = ['auto', 'minute', 'quarter', 'hour', 'day'] as const;
@@ -50,7 +51,7 @@ export const summaryQuery = rangeQuery.extend({
 const ordered = z.enum(['requests', 'errors', 'tokens', 'cost', 'duration']).default('requests');
 export const seriesQuery = rangeQuery.extend({
   granularity: z.enum(grainNames).default('auto'),
-  by: dimension.optional(),
+  by: grouping.optional(),
   /** Which values of `by` are the first. */
   order: ordered,
   /** How many values of `by`, the first by `order`. */

@@ -1,5 +1,5 @@
 /** Answers of statistics: figures over time and by what they are told apart by, budgets. */
-import { attemptDimensions, dimensions } from '@model-gateway/storage/dimensions';
+import { attemptDimensions, groupings } from '@model-gateway/storage/dimensions';
 import { z } from 'zod';
 import { count, epochMs, instant, maybeText, micros, money, text } from './common.ts';
 import { lastFailure } from './health.ts';
@@ -43,7 +43,7 @@ export type Figures = z.output<z.ZodObject<typeof figures>>;
 export type TimedFigures = z.output<z.ZodObject<typeof timedFigures>>;
 
 /** What tells the figures apart. */
-const by = z.enum(dimensions);
+const by = z.enum(groupings);
 const range = { from: epochMs, to: epochMs };
 const answeredRange = { ...range, granularity: z.enum(['minute', 'hour', 'day']) };
 const summaryOf = { ...answeredRange, ...timedFigures };

@@ -2,7 +2,8 @@
 import { parse as parseYaml } from 'yaml';
 import { type Converted, isNode } from './findings.ts';
 import { convertLitellm } from './litellm.ts';
-import { convertNewApi } from './new-api.ts';
+import { isMysqlDump, readMysqlDump } from './mysql-dump.ts';
+import { convertNewApi, type NewApiTables } from './new-api.ts';
 
 export type { Converted, Finding } from './findings.ts';
 
@@ -15,8 +16,14 @@ export class UnreadableSource extends Error {
   override readonly name = 'UnreadableSource';
 }
 
-/** `text`: YAML of LiteLLM, or the tables of new-api or one-api as JSON. Throws `UnreadableSource`, in words that quote nothing of it. */
+/** Tables whose rows are read; of all others it is said how many rows they have. */
+export const tablesRead: ReadonlySet<string> = new Set(['channels', 'tokens']);
+/** A table of keys and values. */
+export const settingsTable = 'options';
+
+/** `text`: YAML of LiteLLM, or the tables of new-api or one-api as JSON or as a dump of MySQL. Throws `UnreadableSource`, in words that quote nothing of it. */
 export function convertForeign(source: ForeignSource, text: string): Converted {
+  if (source !== 'litellm' && isMysqlDump(text)) return convertNewApi(tablesOfDump(text));
   let parsed: unknown;
   try {
     parsed = parseYaml(text, { maxAliasCount: 100, uniqueKeys: true, logLevel: 'error' });
@@ -26,4 +33,15 @@ export function convertForeign(source: ForeignSource, text: string): Converted {
   if (!isNode(parsed))
     throw new UnreadableSource(source === 'litellm' ? 'is no config.yaml: it holds no settings' : 'is no export: it must be {"channels": […], "tokens": […]}');
   return source === 'litellm' ? convertLitellm(parsed) : convertNewApi(parsed);
+}
+
+function tablesOfDump(text: string): NewApiTables {
+  try {
+    const { [settingsTable]: options, ...tables } = readMysqlDump(text, new Set([...tablesRead, settingsTable]));
+    if (!Array.isArray(tables['channels']) && !Array.isArray(tables['tokens'])) throw new SyntaxError('has neither channels nor tokens');
+    return { ...tables, ...(Array.isArray(options) && { options: Object.fromEntries(options.map(({ key, value }) => [String(key), value])) }) };
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new UnreadableSource(error.message);
+    throw error;
+  }
 }

@@ -26,7 +26,7 @@ export function ChartCard({ title, filters, ...chart }: Props) {
   const onZoom = ({ from, to }: Stretch) =>
     void navigate({ to: '/statistics', search: ((search: object) => ({ ...search, range: undefined, from, to })) as never });
   return (
-    <Card withBorder padding="sm">
+    <Card withBorder padding="sm" className="chart-card">
       <Group justify="space-between" gap="xs" align="flex-start" pb={4}>
         <Text fw={600} size="sm" className="nowrap">
           {title}

@@ -1,5 +1,6 @@
 /** A bar with its figures in words: how much of a limit is used. */
 import { Group, Progress, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
 import { formatNumber } from './format.ts';
 
 const color = (share: number): string => (share >= 1 ? 'red' : share >= 0.8 ? 'orange' : 'indigo');
@@ -13,15 +14,17 @@ interface Props {
   /** Instead of the plain numbers. */
   format?: (value: number) => string;
   hint?: string;
+  /** What is written instead of the label: a link, say. */
+  children?: ReactNode;
 }
 
-export function Meter({ label, name = label, used, limit, format = formatNumber, hint }: Props) {
+export function Meter({ label, name = label, used, limit, format = formatNumber, hint, children }: Props) {
   const share = limit > 0 ? used / limit : 1;
   return (
     <div>
       <Group justify="space-between" gap="xs" wrap="nowrap" align="flex-end">
         <Text size="sm" className="anywhere">
-          {label}
+          {children ?? label}
         </Text>
         <Text size="sm" c="dimmed" ta="right" style={{ fontVariantNumeric: 'tabular-nums', whiteSpace: 'nowrap' }}>
           {format(used)} / {format(limit)} {hint}

@@ -10,6 +10,7 @@ import { call } from '../../api/client.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { formatTime } from '../../components/format.ts';
+import { NameLink, NameOf } from '../../components/name-link.tsx';
 import { Page } from '../../components/page.tsx';
 import { SearchInput } from '../../components/search-input.tsx';
 import { useAddress, useFilter } from '../../components/use-address-state.ts';
@@ -142,7 +143,7 @@ function Records({ items }: { items: readonly AuditLine[] }) {
                     <Text span size="sm" c="dimmed">
                       {t(`history:entities.${entity_type}`, entity_type)}
                     </Text>{' '}
-                    {entity_type === 'access_key' && entity_id !== '' ? <KeyLink name={entity_id} /> : entity_id}
+                    {entity_type === 'access_key' && entity_id !== '' ? <KeyLink name={entity_id} /> : <NameOf word={entity_type} name={entity_id} />}
                   </Table.Td>
                   <Table.Td className="mono">{ip_address ?? '–'}</Table.Td>
                   <Table.Td>
@@ -158,7 +159,7 @@ function Records({ items }: { items: readonly AuditLine[] }) {
                     <Table.Td colSpan={6}>
                       {request_id && (
                         <Text size="sm">
-                          {t('requestId')} <Code>{request_id}</Code>
+                          {t('requestId')} <NameLink kind="request" name={request_id} className="mono" />
                         </Text>
                       )}
                       {diff && (

@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { formatMoney, formatNumber, formatTime } from '../../components/format.ts';
 import { Meter } from '../../components/meter.tsx';
+import { NameOf } from '../../components/name-link.tsx';
 import { BudgetButtons } from './budget-buttons.tsx';
 import { forecast, reachedAt } from './months.ts';
 import { useBudgets } from './use-costs.ts';
@@ -61,7 +62,9 @@ function OneBudget({ budget, now }: { budget: BudgetStatus; now: number }) {
         limit={limit_micros}
         format={(micros) => formatMoney(micros, currency)}
         hint={t(`limits:periods.${period}`)}
-      />
+      >
+        {t(`rate-limits:kinds.${kind}`)} <NameOf word={kind} name={name} />
+      </Meter>
       <Group justify="space-between" gap="xs">
         <Text size="sm" c={state === 'exhausted' ? 'red' : 'dimmed'}>
           {to === null ? t('noReset') : t('resets', { when: formatTime(to) })}

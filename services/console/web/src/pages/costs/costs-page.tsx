@@ -11,6 +11,7 @@ import { EmptyState } from '../../components/empty-state.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { Figure } from '../../components/figure.tsx';
 import { formatAxisTime, formatMoney, formatMoneyShort, formatNumber, formatPercent } from '../../components/format.ts';
+import { PageLink } from '../../components/name-link.tsx';
 import { Page } from '../../components/page.tsx';
 import { StackedBars } from '../../components/stacked-bars.tsx';
 import { useFilter } from '../../components/use-address-state.ts';
@@ -127,6 +128,12 @@ function Figures({ month, before, shown, now, currency }: { month: number; befor
   );
 }
 
+/** Where it shows what was spent on it: of a tag the keys that have it, since statistics know the keys alone. */
+const spentOn = (by: Grouping, value: string | null, range: string): { to: string; search: never } =>
+  by === 'tag'
+    ? { to: '/access-keys', search: (value === null ? {} : { tags: [value] }) as never }
+    : { to: '/statistics', search: { [by]: value ?? '', by: by === 'model' ? 'access_key' : 'model', order: 'cost', range } as never };
+
 function CostTable({ answer, by, currency, days }: { answer: TopAnswer; by: Grouping; currency: string; days: Days }) {
   const { t } = useTranslation(['costs', 'statistics']);
   const items = answer.items.filter((item) => microsOf(item, currency) > 0 || item.unpriced_requests > 0);
@@ -151,14 +158,10 @@ function CostTable({ answer, by, currency, days }: { answer: TopAnswer; by: Grou
             {items.map((item) => (
               <Table.Tr key={item.value ?? ''}>
                 <Table.Td className="anywhere">
-                  <Anchor
-                    component={Link}
-                    inherit
-                    to="/statistics"
-                    search={{ [by]: item.value ?? '', by: by === 'model' ? 'access_key' : 'model', order: 'cost', range } as never}
-                  >
+                  <Anchor component={Link} inherit {...spentOn(by, item.value, range)}>
                     {item.value ?? t([`statistics:noneOf.${by}`, 'statistics:none'])}
                   </Anchor>
+                  <PageLink word={by} name={item.value} />
                 </Table.Td>
                 <Table.Td className="numeric">{formatMoney(microsOf(item, currency), currency)}</Table.Td>
                 <Table.Td className="numeric">{all === 0 ? '–' : formatPercent(microsOf(item, currency) / all)}</Table.Td>
@@ -174,7 +177,7 @@ function CostTable({ answer, by, currency, days }: { answer: TopAnswer; by: Grou
         </Table>
       </Table.ScrollContainer>
       <Text size="xs" c="dimmed">
-        {t('note')}
+        {t('note')} {by === 'tag' && t('tagNote')}
       </Text>
     </Stack>
   );

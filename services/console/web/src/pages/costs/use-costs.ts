@@ -5,7 +5,7 @@ import { call } from '../../api/client.ts';
 import type { Query } from '../../api/stats.ts';
 import { type Days, startsOf } from './months.ts';
 
-export const groupings = ['key_group', 'access_key', 'model', 'upstream'] as const;
+export const groupings = ['key_group', 'access_key', 'tag', 'model', 'upstream'] as const;
 export type Grouping = (typeof groupings)[number];
 
 const refreshMs = 60_000;

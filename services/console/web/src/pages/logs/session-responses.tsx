@@ -55,8 +55,8 @@ function Responses({ rows }: { rows: readonly LogRow[] }) {
   const { t } = useTranslation('logs');
   return (
     <>
-      <Table.ScrollContainer minWidth={620}>
-        <Table aria-label={t('responses.title')} horizontalSpacing={5} fz="sm">
+      <Table.ScrollContainer minWidth={480}>
+        <Table aria-label={t('responses.title')} horizontalSpacing={4} fz="xs" className="compact">
           <Table.Thead>
             <Table.Tr>
               {(['response', 'time', 'status'] as const).map((name) => (

@@ -8,6 +8,7 @@ import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
+import { NameLink } from '../../components/name-link.tsx';
 import { NameSelect } from '../../components/name-select.tsx';
 import { useFilter, useListState } from '../../components/use-address-state.ts';
 
@@ -32,13 +33,9 @@ export function KeyMonitorTab() {
       id: 'name',
       title: t('accessKey'),
       sort: 'name',
-      cell: ({ access_key, enabled }) => (
-        <Text size="sm" className="anywhere" c={enabled ? undefined : 'dimmed'}>
-          {access_key}
-        </Text>
-      ),
+      cell: ({ access_key, enabled }) => <NameLink kind="access-keys" name={access_key} size="sm" {...(!enabled && { c: 'dimmed' })} />,
     },
-    { id: 'group', title: t('group'), sort: 'group', wide: true, cell: ({ key_group }) => <span className="anywhere">{key_group}</span> },
+    { id: 'group', title: t('group'), sort: 'group', wide: true, cell: ({ key_group }) => <NameLink kind="key-groups" name={key_group} /> },
     {
       id: 'keys',
       title: t('keys'),
@@ -84,9 +81,7 @@ function Bound({ bound }: { bound: MonitoredKey }) {
   const idle = bound.idle_seconds === null ? '' : ` · ${t('idle', { seconds: bound.idle_seconds })}`;
   return (
     <Group gap="xs">
-      <Text size="sm" className="anywhere">
-        {bound.upstream}
-      </Text>
+      <NameLink kind="upstreams" name={bound.upstream} size="sm" />
       <Text size="sm" c="dimmed">
         {bound.key_index < 0 ? t('noKey') : t('key', { index: bound.key_index + 1, weight: bound.weight ?? 0 })}
       </Text>

@@ -8,6 +8,7 @@ import type { Column } from '../../components/data-table.tsx';
 import { Editable } from '../../components/editable.tsx';
 import { EnabledBadge } from '../../components/enabled-badge.tsx';
 import { formatAmount, formatTime } from '../../components/format.ts';
+import { PageLink } from '../../components/name-link.tsx';
 import { ResourceDrawer } from '../../components/resource-drawer.tsx';
 import { ResourcePage } from '../../components/resource-page.tsx';
 import { emptyPrice, emptyTier, modes, type Price, type PriceForm, toBody, toForm, tokenPrices } from './price.ts';
@@ -15,13 +16,21 @@ import { emptyPrice, emptyTier, modes, type Price, type PriceForm, toBody, toFor
 export function PricingPage() {
   const { t } = useTranslation('pricing');
   const columns: Column<Price>[] = [
-    { id: 'model', title: t('model'), sort: 'model', cell: ({ model }) => <span className="mono anywhere">{model}</span> },
+    { id: 'model', title: t('model'), sort: 'model', cell: ({ model }) => <PricedModel model={model} /> },
     { id: 'price', title: t('price'), cell: (price) => <Summary {...price} /> },
     { id: 'from', title: t('validFrom'), wide: true, cell: ({ valid_from }) => (valid_from === null ? '–' : formatTime(valid_from)) },
     { id: 'enabled', title: t('state'), cell: ({ enabled }) => <EnabledBadge enabled={enabled} /> },
   ];
   return <ResourcePage resource="pricing" icon={IconCoins} t={t} columns={columns} drawer={(name, close) => <PriceDrawer name={name} onClose={close} />} />;
 }
+
+/** A pattern is of no one model. */
+const PricedModel = ({ model }: { model: string }) => (
+  <>
+    <span className="mono anywhere">{model}</span>
+    {!model.includes('*') && <PageLink word="model" name={model} />}
+  </>
+);
 
 function Summary({ mode, input, output, unit, currency }: Price) {
   const { t } = useTranslation('pricing');

@@ -10,6 +10,7 @@ import { EmptyState } from '../../components/empty-state.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { formatMoney } from '../../components/format.ts';
 import { Meter } from '../../components/meter.tsx';
+import { type LinkedKind, NameLink, NameOf } from '../../components/name-link.tsx';
 import { Page } from '../../components/page.tsx';
 
 const refreshMs = 2000;
@@ -59,11 +60,23 @@ function Layers({ status }: { status: LimitStatus }) {
             ),
           )}
         </Layer>
-        {upstreams.length > 0 && <Layer title={t('upstreams')}>{upstreams.map(gate)}</Layer>}
-        {models.length > 0 && <Layer title={t('models')}>{models.map(gate)}</Layer>}
+        {upstreams.length > 0 && <Layer title={t('upstreams')}>{upstreams.map(gateOf('upstreams'))}</Layer>}
+        {models.length > 0 && <Layer title={t('models')}>{models.map(gateOf('models'))}</Layer>}
         {budgets.length > 0 && <Layer title={t('budgets')}>{budgets.map(budget)}</Layer>}
-        {keys.length > 0 && <Layer title={t('keys')}>{keys.map(counter)}</Layer>}
-        {ips.length > 0 && <Layer title={t('addresses')}>{ips.map(counter)}</Layer>}
+        {keys.length > 0 && (
+          <Layer title={t('keys')}>
+            {keys.map((one) => (
+              <CounterMeter key={one.name} {...one} kind="access-keys" />
+            ))}
+          </Layer>
+        )}
+        {ips.length > 0 && (
+          <Layer title={t('addresses')}>
+            {ips.map((one) => (
+              <CounterMeter key={one.name} {...one} />
+            ))}
+          </Layer>
+        )}
       </SimpleGrid>
       {nothingElse && (
         <Card withBorder>
@@ -74,8 +87,7 @@ function Layers({ status }: { status: LimitStatus }) {
   );
 }
 
-const counter = (one: Counter) => <CounterMeter key={one.name} {...one} />;
-const gate = (one: Gate) => <GateMeters key={one.name} gate={one} />;
+const gateOf = (kind: LinkedKind) => (one: Gate) => <GateMeters key={one.name} gate={one} kind={kind} />;
 const budget = (one: Budget) => <BudgetMeter key={`${one.kind} ${one.currency} ${one.period} ${one.name}`} budget={one} />;
 
 function Layer({ title, children }: { title: string; children: ReactNode }) {
@@ -89,19 +101,21 @@ function Layer({ title, children }: { title: string; children: ReactNode }) {
   );
 }
 
-function CounterMeter({ name, used, limit, window_secs }: Counter) {
+function CounterMeter({ name, used, limit, window_secs, kind }: Counter & { kind?: LinkedKind }) {
   const { t } = useTranslation('rate-limits');
-  return <Meter label={name} used={used} limit={limit} hint={t('in', { seconds: window_secs })} />;
+  return (
+    <Meter label={name} used={used} limit={limit} hint={t('in', { seconds: window_secs })}>
+      {kind && <NameLink kind={kind} name={name} />}
+    </Meter>
+  );
 }
 
-function GateMeters({ gate: { name, limit, used, waiting, rpm_left, tpm_left } }: { gate: Gate }) {
+function GateMeters({ gate: { name, limit, used, waiting, rpm_left, tpm_left }, kind }: { gate: Gate; kind: LinkedKind }) {
   const { t } = useTranslation('rate-limits');
   return (
     <div>
       <Group gap="xs" mb={4}>
-        <Text fw={600} size="sm" className="anywhere">
-          {name}
-        </Text>
+        <NameLink kind={kind} name={name} fw={600} size="sm" />
         {waiting > 0 && (
           <Badge color="orange" variant="light" size="sm">
             {t('waiting', { count: waiting })}
@@ -132,6 +146,8 @@ function BudgetMeter({ budget: { kind, name, currency, period, limit_micros, spe
       limit={limit_micros}
       format={(micros) => formatMoney(micros, currency)}
       hint={limits(`periods.${period}`)}
-    />
+    >
+      {t(`kinds.${kind}`)} <NameOf word={kind} name={name} />
+    </Meter>
   );
 }

@@ -8,6 +8,7 @@ import { describeFault } from '../../components/describe-fault.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { formatCompact, formatDuration, formatMoney, formatNumber, formatPercent } from '../../components/format.ts';
+import { PageLink } from '../../components/name-link.tsx';
 import { Page } from '../../components/page.tsx';
 import { ProtocolName, useProtocolName } from '../../components/protocol.tsx';
 import { isRange, RangeSelect, ranges } from '../../components/range-select.tsx';
@@ -144,6 +145,7 @@ function TopTable({ items, by, caption, onOpen }: { items: readonly TopItem[]; b
                 <UnstyledButton fz="inherit" c="var(--mantine-color-anchor)" onClick={() => onOpen(item)}>
                   {item.value === null ? t([`noneOf.${by}`, 'none']) : byProtocol.has(by) ? <ProtocolName id={item.value} /> : item.value}
                 </UnstyledButton>
+                <PageLink word={by} name={item.value} />
               </Table.Td>
               <Table.Td className="numeric">{formatNumber(item.requests)}</Table.Td>
               <Table.Td className="numeric">

@@ -10,6 +10,7 @@ import { describeFault } from '../../components/describe-fault.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { formatTime } from '../../components/format.ts';
+import { NameLink } from '../../components/name-link.tsx';
 import { Page } from '../../components/page.tsx';
 import { SearchInput } from '../../components/search-input.tsx';
 import { useFilter } from '../../components/use-address-state.ts';
@@ -108,16 +109,21 @@ function TaskRow({ task, isAdmin }: { task: Task; isAdmin: boolean }) {
         </Group>
       </Table.Td>
       <Table.Td className="mono anywhere">{task.id}</Table.Td>
-      <Table.Td className="anywhere">{task.model === task.requested_model ? task.model : `${task.requested_model} → ${task.model}`}</Table.Td>
-      <Table.Td className="anywhere">{task.access_key}</Table.Td>
       <Table.Td className="anywhere">
-        {task.upstream}
+        {task.model !== task.requested_model && `${task.requested_model} → `}
+        <NameLink kind="models" name={task.model} />
+      </Table.Td>
+      <Table.Td>
+        <NameLink kind="access-keys" name={task.access_key} />
+      </Table.Td>
+      <Table.Td>
+        <NameLink kind="upstreams" name={task.upstream} />
         <Text size="xs" c="dimmed" className="mono">
           {task.upstream_task}
         </Text>
       </Table.Td>
       <Table.Td className="mono anywhere">
-        <RequestLink id={task.request_id} />
+        <NameLink kind="request" name={task.request_id} />
         {task.state !== 'running' && (
           <>
             {' '}
@@ -131,12 +137,6 @@ function TaskRow({ task, isAdmin }: { task: Task; isAdmin: boolean }) {
     </Table.Tr>
   );
 }
-
-const RequestLink = ({ id }: { id: string }) => (
-  <Anchor component={Link} inherit to="/logs" search={{ request: id } as never}>
-    {id}
-  </Anchor>
-);
 
 function CancelButton({ id }: { id: string }) {
   const { t } = useTranslation('tasks');

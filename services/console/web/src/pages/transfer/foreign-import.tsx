@@ -41,7 +41,7 @@ export function ForeignImport({ onUse }: { onUse: (file: string) => void }) {
               { value: 'one-api', label: 'one-api' },
             ]}
           />
-          <FileButton accept=".yaml,.yml,.json,application/json,application/yaml" onChange={(file) => file && convert.mutate(file)}>
+          <FileButton accept=".yaml,.yml,.json,.sql,application/json,application/yaml,application/sql" onChange={(file) => file && convert.mutate(file)}>
             {(props) => (
               <Button {...props} variant="default" loading={convert.isPending} leftSection={<IconUpload size={16} aria-hidden />}>
                 {t('foreign.choose')}
