@@ -47,6 +47,8 @@ const pricesOf = (entry, vendor, above = '') =>
       reasoning: perMillion(entry.output_cost_per_reasoning_token),
       audio_input: perMillion(entry.input_cost_per_audio_token),
       audio_output: perMillion(entry.output_cost_per_audio_token),
+      image_input: perMillion(entry.input_cost_per_image_token),
+      image_output: perMillion(entry.output_cost_per_image_token),
     }),
   });
 

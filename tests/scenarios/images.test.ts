@@ -19,7 +19,8 @@ const geminiReply = {
 };
 const price = createPriceBook([
   pricingSchema.parse({ name: 'by-the-image', model: 'qwen-image', mode: 'per_image', unit: 40_000_000_000 }),
-  pricingSchema.parse({ name: 'by-the-token', model: 'images', input: 5_000_000, output: 40_000_000 }),
+  pricingSchema.parse({ name: 'by-the-token', model: 'images', input: 5_000_000, output: 30_000_000, image_input: 10_000_000, image_output: 40_000_000 }),
+  pricingSchema.parse({ name: 'of-the-writer', model: 'gpt-6', input: 1_000_000, output: 2_000_000, reasoning: 3_000_000 }),
 ]);
 
 const timeouts = { connect_ms: 5000, first_byte_ms: 20_000, idle_ms: 20_000, total_ms: 60_000 };
@@ -82,7 +83,8 @@ function sdk(at = gateway): { openai: OpenAI; row: () => ReturnType<InProcessGat
   return { openai, row: () => at.row(id) };
 }
 /** In millionths. */
-const costOf = (row: RequestRow) => costOfRow(price.find({ name: row.model ?? '', upstreamModelId: row.upstream_model_id ?? '' }, Date.now())!, row);
+const costOf = (row: RequestRow) =>
+  costOfRow(price.find({ name: row.model ?? '', upstreamModelId: row.upstream_model_id ?? '' }, Date.now())!, row, (model) => price.find(model, Date.now()));
 const files = (count: number) => Promise.all(Array.from({ length: count }, (_, at) => toFile(png, `bild ü${at}.png`, { type: 'image/png' })));
 const lossesOf = (row: { losses: { field: string; action: string }[] }) => row.losses.map(({ field, action }) => `${field} ${action}`);
 
@@ -208,8 +210,18 @@ describe('an upstream of the same family', () => {
     upstream.answer = json({ created: 5, data: [{ b64_json: b64 }], usage });
     const tokens = sdk();
     await tokens.openai.images.generate({ model: 'images', prompt: 'p' });
-    // 30 tokens at 5 and 400 at 40 for a million.
-    expect(costOf(await tokens.row())).toBe(150 + 16_000);
+    // For a million: 10 tokens of text at 5, 20 of images at 10, and 400 that were drawn at 40.
+    const made = await tokens.row();
+    expect(made).toMatchObject({ input_tokens: 30, output_tokens: 400, image_input_tokens: 20, image_output_tokens: 400, helpers: [] });
+    expect(costOf(made)).toBe(50 + 200 + 16_000);
+    const drawn = { model: 'gpt-6', input_tokens: 100, output_tokens: 3_000, reasoning_tokens: 1_000, total_tokens: 3_100 };
+    upstream.answer = json({ created: 5, data: [{ b64_json: b64 }], usage, svg_usage: drawn });
+    const svg = sdk();
+    await svg.openai.images.generate({ model: 'images', prompt: 'p' });
+    const helped = await svg.row();
+    expect(helped).toMatchObject({ input_tokens: 130, output_tokens: 2_400, reasoning_tokens: 1_000 });
+    expect(helped.helpers).toEqual([{ model: 'gpt-6', input: 100, output: 2_000, reasoning: 1_000 }]);
+    expect(costOf(helped)).toBe(50 + 200 + 16_000 + 100 + 4_000 + 3_000);
     upstream.answer = json({
       output: { choices: [{ message: { content: [{ image: `${address}/1.png` }, { image: `${address}/2.png` }] } }] },
       usage: { image_count: 2 },

@@ -63,6 +63,7 @@ const isAttempt = isRecordOf(
   } satisfies Record<keyof AttemptRecord, Check>,
   5,
 );
+const isHelper = isRecordOf({ model: isText, input: isCount, output: isCount, reasoning: isCount });
 const isLoss = isRecordOf({ field: isText, action: isBounded(64), detail: isText });
 
 const isRow = isRecordOf({
@@ -108,6 +109,9 @@ const isRow = isRecordOf({
   of: isMaybeBounded(200),
   audio_input_tokens: isCount,
   audio_output_tokens: isCount,
+  image_input_tokens: isCount,
+  image_output_tokens: isCount,
+  helpers: isListOf(isHelper),
   turn_id: isMaybeBounded(200),
   path: isMaybeBounded(2048),
   images: isMaybeCount,

@@ -1,7 +1,7 @@
 import type { BrokenEnding } from './entities/on-break.ts';
 import type { Loss } from './loss.ts';
 import type { ProtocolId } from './protocol-id.ts';
-import type { UsageSource } from './usage.ts';
+import type { HelperUsage, UsageSource } from './usage.ts';
 
 /** One try at an upstream, as the row lists it. */
 export interface AttemptRecord {
@@ -81,6 +81,11 @@ export interface RequestRow {
   /** Audio tokens, which are not part of `input_tokens` and `output_tokens`. */
   audio_input_tokens: number;
   audio_output_tokens: number;
+  /** Of `input_tokens` and `output_tokens`: those of images, where the upstream tells them apart. */
+  image_input_tokens: number;
+  image_output_tokens: number;
+  /** Models that helped the one that answered: their tokens are among the row's. */
+  helpers: HelperUsage[];
   /** Method and path of a call in an upstream's own terms (`POST /v3/…`), without its query and cut at 2,048 characters; null: the protocol says it. */
   path: string | null;
   /** Id of the stored turn that the request made; null: nothing of it is stored. */

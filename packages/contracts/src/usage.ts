@@ -14,11 +14,24 @@ export interface TokenUsage {
   reasoning: number;
 }
 
+/** Tokens of a second model, which has prices of its own. */
+export interface HelperUsage {
+  model: string;
+  input: number;
+  output: number;
+  reasoning: number;
+}
+
 /** What one reply used: tokens, and what is priced otherwise. */
 export interface Usage extends TokenUsage {
   /** Tokens of sound, which are none of the others. Absent: none were counted. */
   audioInput?: number;
   audioOutput?: number;
+  /** Of `input` and of `output`: tokens of images. Absent: none were told apart. */
+  imageInput?: number;
+  imageOutput?: number;
+  /** Of the tokens above: those of a model that helped the one that answered, under its vendor's name. */
+  helper?: HelperUsage;
   /** What is priced by the piece, where anybody counted it: images made, whole seconds of sound or film, characters read aloud. */
   images?: number;
   seconds?: number;

@@ -5,7 +5,9 @@ import type { ChatEvent, DeltaEvent, FinishReason } from '@model-gateway/protoco
 /** What two calls of an upstream used together. */
 export function addUsage(one: Usage, other: Usage): Usage {
   const sum: Usage = { ...one };
-  for (const [name, count] of Object.entries(other) as [keyof Usage, number | undefined][]) if (count !== undefined) sum[name] = (sum[name] ?? 0) + count;
+  const { helper: _helper, ...counts } = other;
+  for (const [name, count] of Object.entries(counts) as [keyof typeof counts, number | undefined][])
+    if (count !== undefined) sum[name] = (sum[name] ?? 0) + count;
   return sum;
 }
 

@@ -40,7 +40,7 @@ export async function ensureEventStream(manager: JetStreamManager, shape: StoreS
     const missing = subjects.filter((subject) => !config.subjects.includes(subject));
     // A neighbour of another version may know subjects that we do not: none is taken away.
     if (missing.length > 0) await manager.streams.update(eventStream, { subjects: [...config.subjects, ...missing] });
-    // Who asks for one copy does not know how many there should be.
+    // A process that asks for one copy does not know how many there should be.
     if (config.num_replicas < shape.replicas) await manager.streams.update(eventStream, { num_replicas: shape.replicas });
   } catch (error) {
     if (codeOf(error) !== apiCode.streamNotFound) throw error;

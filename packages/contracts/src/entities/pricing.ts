@@ -47,7 +47,7 @@ function shapeOf<T extends z.ZodType>(price: Spelling<T>) {
     price(of)
       .nullable()
       .default(null as z.output<z.ZodNullable<T>> & z.core.util.NoUndefined<z.output<z.ZodNullable<T>>>);
-  /** Price of a million tokens. null: priced like the kind it belongs to (caches and audio as `input` or `output`, `reasoning` as `output`). */
+  /** Price of a million tokens. null: priced like the kind it belongs to (caches, audio and images as `input` or `output`, `reasoning` as `output`). */
   const tokenPrices = {
     input: optional('tokens'),
     output: optional('tokens'),
@@ -57,6 +57,8 @@ function shapeOf<T extends z.ZodType>(price: Spelling<T>) {
     reasoning: optional('tokens'),
     audio_input: optional('tokens'),
     audio_output: optional('tokens'),
+    image_input: optional('tokens'),
+    image_output: optional('tokens'),
   };
   /** Prices of requests that read more than `above_tokens`; what is null stays as in the record. They hold for the whole request. */
   const tier = z.strictObject({ above_tokens: z.int().min(1).max(1_000_000_000), ...tokenPrices });
@@ -117,7 +119,10 @@ export type PricingRequest = z.input<typeof pricingRequestSchema>;
 export type PricingReply = z.output<typeof pricingReplySchema>;
 
 /** The fields of a record that are prices; a tier has all of them but `unit`. */
-export const priceFields = ['input', 'output', 'cache_read', 'cache_write_5m', 'cache_write_1h', 'reasoning', 'audio_input', 'audio_output', 'unit'] as const;
+export const priceFields = [
+  ...(['input', 'output', 'cache_read', 'cache_write_5m', 'cache_write_1h', 'reasoning'] as const),
+  ...(['audio_input', 'audio_output', 'image_input', 'image_output', 'unit'] as const),
+];
 
 /** The same object with its prices, in micro-units, as decimal strings. Of a field that is not there nothing is said. */
 function showFields(prices: Readonly<Record<string, unknown>>): Record<string, unknown> {

@@ -52,7 +52,7 @@ const nested: Nested = {
 export const shapeInside = (shape: FieldShape, field: string): FieldShape | undefined => nested[shape]?.[field];
 
 const perMillion = 'currency for a million tokens';
-const prices = ['input', 'output', 'cache_read', 'cache_write_5m', 'cache_write_1h', 'reasoning', 'audio_input', 'audio_output'];
+const prices = ['input', 'output', 'cache_read', 'cache_write_5m', 'cache_write_1h', 'reasoning', 'audio_input', 'audio_output', 'image_input', 'image_output'];
 const units: Readonly<Record<string, string>> = {
   rpm: 'requests a minute',
   tpm: 'tokens a minute',
@@ -136,6 +136,8 @@ const examples: Readonly<Partial<Record<FieldShape, Readonly<Record<string, unkn
     reasoning: '15.00',
     audio_input: '40.00',
     audio_output: '80.00',
+    image_input: '10.00',
+    image_output: '40.00',
     unit: '40000.00',
     tiers: [{ above_tokens: 200_000, input: '6.00', output: '22.50' }],
     valid_from: '2027-01-01T00:00:00Z',
@@ -151,6 +153,8 @@ const examples: Readonly<Partial<Record<FieldShape, Readonly<Record<string, unkn
     reasoning: '22.50',
     audio_input: '80.00',
     audio_output: '160.00',
+    image_input: '20.00',
+    image_output: '80.00',
   },
   load_balancer: { name: 'best', aliases: ['default'], entries: [{ model: 'fast', weight: 3 }, { model: 'smart' }] },
   balancer_entry: { model: 'fast', weight: 3 },

@@ -35,6 +35,8 @@ export interface TokenRates {
   reasoning?: number;
   audioInput?: number;
   audioOutput?: number;
+  imageInput?: number;
+  imageOutput?: number;
 }
 
 export interface ReferencePrices extends TokenRates {

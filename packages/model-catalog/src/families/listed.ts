@@ -19,6 +19,8 @@ interface WrittenRates {
   reasoning?: string;
   audio_input?: string;
   audio_output?: string;
+  image_input?: string;
+  image_output?: string;
 }
 
 interface WrittenFacts {
@@ -73,6 +75,8 @@ function ratesOf(written: WrittenRates): Partial<TokenRates> {
     reasoning: written.reasoning,
     audioInput: written.audio_input,
     audioOutput: written.audio_output,
+    imageInput: written.image_input,
+    imageOutput: written.image_output,
   };
   const said = Object.entries(rates).flatMap(([kind, text]) => (text === undefined ? [] : [[kind, Math.round(Number(text) * 1_000_000)] as const]));
   return Object.fromEntries(said);

@@ -1,6 +1,6 @@
 /** From counts and a price to money. */
-import type { PricingMode, RequestRow } from '@model-gateway/contracts';
-import type { Price, TokenPrices, UnitCounts } from './price.ts';
+import { noUsage, type PricingMode, type RequestRow } from '@model-gateway/contracts';
+import type { Price, PriceOf, TokenPrices, UnitCounts } from './price.ts';
 
 /** Which count a mode goes by; undefined where nobody counted it. */
 const units: Readonly<Record<Exclude<PricingMode, 'per_token'>, (counts: UnitCounts) => number | undefined>> = {
@@ -18,10 +18,14 @@ export function costOf(price: Price, counts: UnitCounts): number | null {
 }
 
 function tokensCost(prices: TokenPrices, counts: UnitCounts): bigint {
+  const imageInput = Math.min(counts.input, counts.imageInput ?? 0);
+  const imageOutput = Math.min(counts.output, counts.imageOutput ?? 0);
   return (
-    times(counts.input, prices.input) +
+    times(counts.input - imageInput, prices.input) +
+    times(imageInput, prices.imageInput) +
     times(counts.audioInput ?? 0, prices.audioInput) +
-    times(counts.output, prices.output) +
+    times(counts.output - imageOutput, prices.output) +
+    times(imageOutput, prices.imageOutput) +
     times(counts.audioOutput ?? 0, prices.audioOutput) +
     times(counts.reasoning, prices.reasoning) +
     times(counts.cacheRead, prices.cacheRead) +
@@ -42,12 +46,28 @@ const times = (count: number, price: number): bigint => (count > 0 && Number.isF
 /** Beyond what a row can hold exactly, the largest number that it can. */
 const toMicros = (sum: bigint): number => Math.min(Number((sum + 999_999n) / 1_000_000n), Number.MAX_SAFE_INTEGER);
 
-/** What a finished request cost; null when it used nothing that anybody counted, or the price goes by what rows do not hold. */
-export function costOfRow(price: Price, row: RequestRow): number | null {
+/**
+ * What a finished request cost; null when it used nothing that anybody counted, or the price goes by what rows do not hold. A model that helped costs what
+ * its own price says, in the same currency; without one its tokens cost what those of the model that answered do.
+ */
+export function costOfRow(price: Price, row: RequestRow, priceOf: PriceOf): number | null {
   if (row.usage_source === null) return null;
+  let counts = countsOf(row);
+  let ofHelpers = 0;
+  for (const { model, input, output, reasoning } of row.helpers ?? []) {
+    const own = priceOf({ name: model, upstreamModelId: model }, row.started_at);
+    if (own?.mode !== 'per_token' || own.currency !== price.currency) continue;
+    ofHelpers += costOf(own, { ...noUsage, input, output, reasoning }) ?? 0;
+    counts = { ...counts, input: counts.input - input, output: counts.output - output, reasoning: counts.reasoning - reasoning };
+  }
+  const cost = costOf(price, counts);
+  return cost === null ? null : Math.min(cost + ofHelpers, Number.MAX_SAFE_INTEGER);
+}
+
+function countsOf(row: RequestRow): UnitCounts {
   // Rows of earlier versions do not tell.
   const cacheWrite1h = row.cache_write_1h_tokens ?? 0;
-  return costOf(price, {
+  return {
     input: row.input_tokens,
     output: row.output_tokens,
     reasoning: row.reasoning_tokens,
@@ -56,8 +76,10 @@ export function costOfRow(price: Price, row: RequestRow): number | null {
     cacheWrite1h,
     audioInput: row.audio_input_tokens ?? 0,
     audioOutput: row.audio_output_tokens ?? 0,
+    imageInput: row.image_input_tokens ?? 0,
+    imageOutput: row.image_output_tokens ?? 0,
     ...(typeof row.images === 'number' && { images: row.images }),
     ...(typeof row.seconds === 'number' && { seconds: row.seconds }),
     ...(typeof row.characters === 'number' && { characters: row.characters }),
-  });
+  };
 }

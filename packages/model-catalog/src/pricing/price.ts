@@ -1,5 +1,5 @@
 /** A price ready for use: every gap filled, tiers in order. */
-import type { Pricing, PricingMode, Usage } from '@model-gateway/contracts';
+import type { Pricing, PricingMode, priceFields, Usage } from '@model-gateway/contracts';
 import type { ReferencePrices, TokenRates } from '../families/index.ts';
 
 /** Millionths of the currency for a million tokens of each kind. */
@@ -12,6 +12,8 @@ export interface TokenPrices {
   reasoning: number;
   audioInput: number;
   audioOutput: number;
+  imageInput: number;
+  imageOutput: number;
 }
 
 export interface Tier {
@@ -43,7 +45,7 @@ export type PriceOf = (model: PricedModel, at?: number) => Price | null;
 /** What a price goes by. */
 export type UnitCounts = Usage;
 
-type RecordPrices = Pick<Pricing, 'input' | 'output' | 'cache_read' | 'cache_write_5m' | 'cache_write_1h' | 'reasoning' | 'audio_input' | 'audio_output'>;
+type RecordPrices = Pick<Pricing, Exclude<(typeof priceFields)[number], 'unit'>>;
 
 /** What a record leaves out falls back to what it is a kind of. */
 function fill(prices: RecordPrices): TokenPrices {
@@ -59,6 +61,8 @@ function fill(prices: RecordPrices): TokenPrices {
     reasoning: prices.reasoning ?? output,
     audioInput: prices.audio_input ?? input,
     audioOutput: prices.audio_output ?? output,
+    imageInput: prices.image_input ?? input,
+    imageOutput: prices.image_output ?? output,
   };
 }
 
@@ -72,6 +76,8 @@ const over = (base: RecordPrices, tier: RecordPrices): RecordPrices => ({
   reasoning: tier.reasoning ?? base.reasoning,
   audio_input: tier.audio_input ?? base.audio_input,
   audio_output: tier.audio_output ?? base.audio_output,
+  image_input: tier.image_input ?? base.image_input,
+  image_output: tier.image_output ?? base.image_output,
 });
 
 export const fromRecord = (record: Pricing): Price =>
@@ -109,4 +115,6 @@ const asRecord = (rates: Partial<TokenRates>): RecordPrices => ({
   reasoning: rates.reasoning ?? null,
   audio_input: rates.audioInput ?? null,
   audio_output: rates.audioOutput ?? null,
+  image_input: rates.imageInput ?? null,
+  image_output: rates.imageOutput ?? null,
 });

@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { noUsage, type Pricing, type PricingInput, pricingSchema, type RequestRow } from '@model-gateway/contracts';
+import { newRequestRow, noUsage, type Pricing, type PricingInput, pricingSchema, type RequestRow } from '@model-gateway/contracts';
 import { costOf, costOfRow, createPriceBook, fromRecord } from './index.ts';
 
 const record = (input: Partial<PricingInput>): Pricing => pricingSchema.parse({ name: 'p', model: 'm', input: 3_000_000, output: 15_000_000, ...input });
 const price = (input: Partial<PricingInput>) => fromRecord(record(input));
+const unknown = () => null;
 const counts = (over: object) => ({ ...noUsage, ...over });
 
 describe('cost', () => {
@@ -31,6 +32,14 @@ describe('cost', () => {
       { input: 1e6, audioInput: 1e6, output: 1e6, audioOutput: 1e6 },
       48_000_000,
     ],
+    [
+      'images are among the tokens that were read and written',
+      { image_input: 10_000_000, image_output: 40_000_000 },
+      { input: 1e6, imageInput: 4e5, output: 1e6, imageOutput: 9e5 },
+      1_800_000 + 4_000_000 + 1_500_000 + 36_000_000,
+    ],
+    ['images without a price of their own as the other tokens', {}, { input: 1e6, imageInput: 4e5, output: 1e6, imageOutput: 9e5 }, 18_000_000],
+    ['more images than were counted in all', { image_output: 40_000_000 }, { output: 10, imageOutput: 1e9 }, 400],
     ['more audio than there is text', { audio_input: 10_000_000 }, { input: 0, audioInput: 1e6 }, 10_000_000],
   ])('%s', (_what, prices, used, micros) => expect(costOf(price(prices), counts(used))).toBe(micros));
 
@@ -57,6 +66,25 @@ describe('cost', () => {
     expect(costOf(one, counts(used))).toBe(micros);
   });
 
+  test('a model that helped costs what its own price says, in the same currency; else as the one that answered', () => {
+    const counted = { input_tokens: 1_000_000, output_tokens: 1_500_000, reasoning_tokens: 500_000 };
+    const helpers = [{ model: 'writer', input: 400_000, output: 500_000, reasoning: 500_000 }];
+    const helped = newRequestRow({ id: 'r', started_at: 1, authority: 2, status: 200, usage_source: 'upstream', ...counted, helpers });
+    const own = price({});
+    const alone = 3_000_000 + 1_500_000 * 15 + 500_000 * 15;
+    expect(costOfRow(own, helped, unknown)).toBe(alone);
+    const asked: string[] = [];
+    const ofWriter = (over: object) => (model: { name: string }) => {
+      asked.push(model.name);
+      return price({ input: 1_000_000, output: 2_000_000, ...over });
+    };
+    expect(costOfRow(own, helped, ofWriter({}))).toBe(600_000 * 3 + 1_000_000 * 15 + 400_000 + 1_000_000 * 2);
+    expect(asked).toEqual(['writer']);
+    expect(costOfRow(own, helped, ofWriter({ currency: 'EUR' }))).toBe(alone);
+    const perImage = price({ mode: 'per_image', unit: 20_000_000_000, input: null, output: null });
+    expect(costOfRow(perImage, { ...helped, images: 1 }, ofWriter({}))).toBe(20_000 + 400_000 + 1_000_000 * 2);
+  });
+
   test('a row costs what its caches were kept for; without usage nothing is known', () => {
     const row = {
       input_tokens: 0,
@@ -68,12 +96,12 @@ describe('cost', () => {
       usage_source: 'upstream',
     } as RequestRow;
     const own = price({ cache_write_5m: 1_000_000, cache_write_1h: 2_000_000 });
-    expect(costOfRow(own, row)).toBe(4_000_000);
-    expect(costOfRow(own, { ...row, usage_source: null })).toBeNull();
-    expect(costOfRow(price({ mode: 'per_image', unit: 20_000_000_000, input: null, output: null }), { ...row, images: 2 })).toBe(40_000);
-    expect(costOfRow(price({ mode: 'per_second', unit: 20_000_000_000, input: null, output: null }), { ...row, images: 2 })).toBeNull();
+    expect(costOfRow(own, row, unknown)).toBe(4_000_000);
+    expect(costOfRow(own, { ...row, usage_source: null }, unknown)).toBeNull();
+    expect(costOfRow(price({ mode: 'per_image', unit: 20_000_000_000, input: null, output: null }), { ...row, images: 2 }, unknown)).toBe(40_000);
+    expect(costOfRow(price({ mode: 'per_second', unit: 20_000_000_000, input: null, output: null }), { ...row, images: 2 }, unknown)).toBeNull();
     const { cache_write_1h_tokens: _unknown, ...older } = row;
-    expect(costOfRow(own, older as RequestRow)).toBe(3_000_000);
+    expect(costOfRow(own, older as RequestRow, unknown)).toBe(3_000_000);
   });
 });
 

@@ -5,7 +5,7 @@
 import type { ModelFamily } from '../families/index.ts';
 import { costOf, pricesFor } from './cost.ts';
 import type { InlineFiles } from './inline-files.ts';
-import type { Price } from './price.ts';
+import type { Price, TokenPrices } from './price.ts';
 
 /** What a request says of its replies; undefined: nothing. */
 interface Said {
@@ -73,7 +73,7 @@ export function reservationOf(price: Price, expected: Expected): number {
 }
 
 /** Which kinds the tokens of a request and of its reply fall into is the upstream's to say. Audio is far fewer tokens than its bytes are counted as. */
-const dearest = (prices: Pick<Price, 'input' | 'cacheRead' | 'cacheWrite5m' | 'cacheWrite1h' | 'output' | 'reasoning'>) => ({
-  input: Math.max(prices.input, prices.cacheRead, prices.cacheWrite5m, prices.cacheWrite1h),
-  output: Math.max(prices.output, prices.reasoning),
+const dearest = (prices: TokenPrices) => ({
+  input: Math.max(prices.input, prices.cacheRead, prices.cacheWrite5m, prices.cacheWrite1h, prices.imageInput),
+  output: Math.max(prices.output, prices.reasoning, prices.imageOutput),
 });

@@ -226,7 +226,23 @@ describe('what comes back', () => {
       usage: { input_tokens: 10, output_tokens: 20 },
       svg_usage: { model: 'gpt-6', input_tokens: 1, output_tokens: 30, reasoning_tokens: 25, total_tokens: 31 },
     });
-    expect(usage).toEqual({ ...noUsage, input: 11, output: 25, reasoning: 25, images: 1 });
+    expect(usage).toEqual({
+      ...{ ...noUsage, input: 11, output: 25, reasoning: 25, images: 1 },
+      imageOutput: 20,
+      helper: { model: 'gpt-6', input: 1, output: 5, reasoning: 25 },
+    });
+    const told = {
+      input_tokens: 10,
+      input_tokens_details: { image_tokens: 7, text_tokens: 3 },
+      output_tokens: 20,
+      output_tokens_details: { image_tokens: 15 },
+    };
+    expect(alpha.upstream!.readUnaryUsage!({ data: [{ b64_json: 'A' }], usage: told })).toMatchObject({
+      input: 10,
+      imageInput: 7,
+      output: 20,
+      imageOutput: 15,
+    });
     expect(alpha.upstream!.readUnaryUsage!({ type: 'image_edit.partial_image', b64_json: 'A' })).toBeNull();
     expect(alpha.upstream!.readUnaryUsage!({ data: [{ embedding: [1] }] })).toBeNull();
   });

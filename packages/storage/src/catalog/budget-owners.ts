@@ -1,4 +1,4 @@
-/** Whoever has a budget, without the rest of their documents. */
+/** Access keys and groups that have a budget, without the rest of their documents. */
 import type { Budget } from '@model-gateway/contracts';
 import type { Kysely } from 'kysely';
 import type { Database } from '../schema.ts';

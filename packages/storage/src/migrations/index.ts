@@ -35,6 +35,7 @@ import { alertTables } from './0039-alerts.ts';
 import { memberColumns } from './0040-members.ts';
 import { budgetColumns } from './0043-budget-columns.ts';
 import { spendMonths } from './0044-spend-months.ts';
+import { imageTokenColumns } from './0046-image-tokens.ts';
 
 const migrations: Record<string, (types: StorageDialect['types'], dialect: StorageDialect) => Migration> = {
   '0001-catalog': catalogTables,
@@ -71,6 +72,7 @@ const migrations: Record<string, (types: StorageDialect['types'], dialect: Stora
   '0040-members': memberColumns,
   '0043-budget-columns': (_types, dialect) => budgetColumns(dialect),
   '0044-spend-months': (_types, dialect) => spendMonths(dialect),
+  '0046-image-tokens': imageTokenColumns,
 };
 
 export const createMigrationProvider = (dialect: StorageDialect): MigrationProvider => ({

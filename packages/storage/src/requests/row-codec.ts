@@ -50,6 +50,9 @@ export const columnKinds = {
   of: 'text',
   audio_input_tokens: 'integer',
   audio_output_tokens: 'integer',
+  image_input_tokens: 'integer',
+  image_output_tokens: 'integer',
+  helpers: 'json',
   turn_id: 'text',
   path: 'text',
   images: 'integer',
@@ -87,7 +90,13 @@ const codecs: Record<Kind, Codec> = {
 export const clampInteger = (value: number): number => Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Math.round(value)));
 
 /** Values of non-null columns that a row lacks. */
-export const absent: Partial<Record<keyof RequestRow, unknown>> = { kind: 'call', audio_input_tokens: 0, audio_output_tokens: 0 };
+export const absent: Partial<Record<keyof RequestRow, unknown>> = {
+  kind: 'call',
+  audio_input_tokens: 0,
+  audio_output_tokens: 0,
+  image_input_tokens: 0,
+  image_output_tokens: 0,
+};
 
 export function encodeRow(row: RequestRow, dialect: StorageDialect): StoredRow {
   const columns: Record<string, unknown> = {};

@@ -37,6 +37,8 @@ const columns = [
   'of',
   'audio_input_tokens',
   'audio_output_tokens',
+  'image_input_tokens',
+  'image_output_tokens',
   'turn_id',
   'path',
   'images',

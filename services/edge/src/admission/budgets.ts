@@ -262,6 +262,6 @@ export class BudgetLimiter {
     // What served is paid for, whatever was asked for.
     const name = row.routes.at(-1) ?? row.model;
     const price = this.#deps.priceOf({ name, upstreamModelId: row.upstream_model_id ?? name }, row.started_at);
-    return price && price.currency === currency ? (costOfRow(price, row) ?? 0) : 0;
+    return price && price.currency === currency ? (costOfRow(price, row, this.#deps.priceOf) ?? 0) : 0;
   }
 }

@@ -7,6 +7,6 @@ export function priceRow(row: RequestRow, priceOf: PriceOf): RequestRow {
   // What served is paid for, whatever was asked for. Rows of an earlier version have no routes.
   const name = row.routes?.at(-1) ?? row.model;
   const price = priceOf({ name, upstreamModelId: row.upstream_model_id ?? name }, row.started_at);
-  const cost = price && costOfRow(price, row);
+  const cost = price && costOfRow(price, row, priceOf);
   return price && cost !== null ? { ...row, cost_micros: cost, currency: price.currency } : row;
 }

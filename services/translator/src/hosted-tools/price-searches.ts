@@ -8,7 +8,7 @@ export function withSearches(row: RequestRow, searched: SearchPrice | null, pric
   if (!searched || searched.micros === 0) return row;
   const name = row.routes.at(-1) ?? row.model ?? '';
   const price = row.usage_source === null ? null : priceOf({ name, upstreamModelId: row.upstream_model_id ?? name }, row.started_at);
-  const cost = price ? costOfRow(price, row) : null;
+  const cost = price ? costOfRow(price, row, priceOf) : null;
   if (!price || cost === null) return { ...row, cost_micros: searched.micros, currency: searched.currency };
   return price.currency === searched.currency ? { ...row, cost_micros: cost + searched.micros, currency: price.currency } : row;
 }

@@ -44,7 +44,7 @@ export class UnaryParts {
 }
 
 const buckets = Object.keys(noUsage) as (keyof TokenUsage)[];
-const extras = ['audioInput', 'audioOutput', 'images', 'seconds', 'characters'] as const;
+const extras = ['audioInput', 'audioOutput', 'imageInput', 'imageOutput', 'images', 'seconds', 'characters'] as const;
 
 function sum(one: Usage, other: Usage): Usage {
   const made: Usage = { ...one };

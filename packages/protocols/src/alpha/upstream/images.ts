@@ -1,5 +1,5 @@
 /** Images of an upstream that serves `POST /v1/images/generations` and what is beside it, for callers of other protocols; and what their replies used. */
-import { noUsage, type Usage } from '@model-gateway/contracts';
+import { type HelperUsage, noUsage, type Usage } from '@model-gateway/contracts';
 import type { GeneratedImage, ImageSource, Images, ImagesRequest, Target, UnaryUpstreamCodec } from '../../contract/index.ts';
 import { writeDataUrl } from '../../kit/data-url.ts';
 import { Losses } from '../../kit/losses.ts';
@@ -55,8 +55,30 @@ export function readImagesUsage(body: unknown): Usage | null {
   const usage = own(body, 'usage');
   const drawn = own(body, 'svg_usage');
   const count = (name: string): number => asCount(own(usage, name)) + asCount(own(drawn, name));
+  const helper = readHelper(drawn);
   const reasoning = asCount(own(drawn, 'reasoning_tokens'));
-  return { ...noUsage, input: count('input_tokens'), output: Math.max(0, count('output_tokens') - reasoning), reasoning, images };
+  const [imageInput, imageOutput] = imageTokens(usage);
+  return {
+    ...{ ...noUsage, input: count('input_tokens'), output: Math.max(0, count('output_tokens') - reasoning), reasoning, images },
+    ...(imageInput > 0 && { imageInput }),
+    ...(imageOutput > 0 && { imageOutput }),
+    ...(helper && { helper }),
+  };
+}
+
+/** The model that wrote an SVG is another one than the one that made the image. */
+function readHelper(drawn: unknown): HelperUsage | undefined {
+  const model = asString(own(drawn, 'model'));
+  const [input, output, reasoning] = ['input_tokens', 'output_tokens', 'reasoning_tokens'].map((name) => asCount(own(drawn, name))) as [number, number, number];
+  return model === undefined || input + output === 0 ? undefined : { model, input, output: Math.max(0, output - reasoning), reasoning };
+}
+
+/** Those of images among the tokens read and written. Models that say nothing of what they wrote write images alone. */
+function imageTokens(usage: unknown): [number, number] {
+  const read = asCount(own(own(usage, 'input_tokens_details'), 'image_tokens'));
+  const details = own(usage, 'output_tokens_details');
+  const written = asCount(details === undefined ? own(usage, 'output_tokens') : own(details, 'image_tokens'));
+  return [read, written];
 }
 
 /** Of a whole reply, or of the event that ends a stream. */

@@ -47,9 +47,20 @@ export class UsageReader {
       cacheRead,
       output: count('candidatesTokenCount'),
       reasoning: count('thoughtsTokenCount'),
+      ...this.#ofImages(),
     };
   }
+
+  /** Images that are written have a price of their own; those that are read cost what text does. */
+  #ofImages(): Pick<Usage, 'imageOutput'> {
+    const imageOutput = imageTokens(this.metadata, 'candidatesTokensDetails');
+    return imageOutput > 0 ? { imageOutput } : {};
+  }
 }
+
+/** Of one list of counts by kind of content. */
+export const imageTokens = (metadata: unknown, name: 'promptTokensDetails' | 'candidatesTokensDetails'): number =>
+  listField(metadata, name).reduce<number>((sum, one) => sum + (textField(one, 'modality') === 'IMAGE' ? asCount(field(one, 'tokenCount')) : 0), 0);
 
 /** Which tier served the reply, by the last `usageMetadata`. */
 export function readTier(metadata: unknown, losses: Losses): ServedTier | undefined {
@@ -74,5 +85,6 @@ export function writeUsage(usage: Usage): WireUsage {
     candidatesTokenCount: usage.output,
     ...(usage.reasoning > 0 && { thoughtsTokenCount: usage.reasoning }),
     totalTokenCount: prompt + usage.output + usage.reasoning,
+    ...(usage.imageOutput && { candidatesTokensDetails: [{ modality: 'IMAGE', tokenCount: usage.imageOutput }] }),
   };
 }

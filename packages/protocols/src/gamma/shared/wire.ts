@@ -39,6 +39,7 @@ export interface WireUsage {
   candidatesTokenCount: number;
   thoughtsTokenCount?: number;
   totalTokenCount: number;
+  candidatesTokensDetails?: { modality: 'IMAGE'; tokenCount: number }[];
 }
 
 /** Values of the request that the reply repeats, or that decide its form. */

@@ -8,12 +8,12 @@ import type { GeneratedImage, ImageSource, Images, ImagesRequest, Target, UnaryU
 import { invalid } from '../../kit/fail.ts';
 import { withSources } from '../../kit/fetched-images.ts';
 import { Losses } from '../../kit/losses.ts';
-import { asArray, asCount, asString, type JsonObject, own } from '../../kit/read.ts';
+import { asArray, asString, type JsonObject, own } from '../../kit/read.ts';
 import { isPredicted } from '../shared/endpoint.ts';
 import { field, listField, objectField, textField } from '../shared/fields.ts';
 import { isVendorUrl, writeMedia } from '../shared/media.ts';
 import { readFinishReason } from '../shared/stop-reasons.ts';
-import { UsageReader } from '../shared/usage.ts';
+import { imageTokens, UsageReader } from '../shared/usage.ts';
 import type { WirePart } from '../shared/wire.ts';
 
 type Size = NonNullable<ImagesRequest['size']>;
@@ -114,8 +114,8 @@ function readGenerated(body: unknown): Read {
   const counter = new UsageReader();
   const usage: Usage | null = counter.take(metadata) ? { ...counter.usage, images: images.length } : { ...noUsage, images: images.length };
   if (images.length === 0) return { fault: refusalOf(body, candidates, parts), usage };
-  const imageTokens = { input: tokensOf(metadata, 'promptTokensDetails'), output: tokensOf(metadata, 'candidatesTokensDetails') };
-  return { reply: { images, imageTokens }, usage };
+  const ofImages = { input: imageTokens(metadata, 'promptTokensDetails'), output: imageTokens(metadata, 'candidatesTokensDetails') };
+  return { reply: { images, imageTokens: ofImages }, usage };
 }
 
 function readPart(part: unknown): GeneratedImage[] {
@@ -124,9 +124,6 @@ function readPart(part: unknown): GeneratedImage[] {
   const mimeType = textField(inline, 'mimeType');
   return data !== undefined && mimeType?.startsWith('image/') ? [{ data, mimeType }] : [];
 }
-
-const tokensOf = (metadata: unknown, name: string): number =>
-  listField(metadata, name).reduce<number>((sum, one) => sum + (textField(one, 'modality') === 'IMAGE' ? asCount(field(one, 'tokenCount')) : 0), 0);
 
 const maxWords = 500;
 

@@ -66,6 +66,11 @@ const columns = {
   of: maybeText,
   audio_input_tokens: count,
   audio_output_tokens: count,
+  /** Of `input_tokens` and `output_tokens`. */
+  image_input_tokens: count,
+  image_output_tokens: count,
+  /** Models that helped the one that answered; their tokens are among the row's. */
+  helpers: z.array(z.strictObject({ model: text, input: count, output: count, reasoning: count })),
   /** The stored turn that the request made; `turns/{id}/chain` has what it goes on from. */
   turn_id: maybeText,
   /** Of a call in an upstream's own terms: `POST /v3/…`, without its query. */

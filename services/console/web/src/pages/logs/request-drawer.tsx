@@ -283,7 +283,7 @@ function Onward({ to, row, withBodies, label }: { to: '/playground' | '/studio';
 
 const buckets = ['input_tokens', 'cache_read_tokens', 'cache_write_tokens', 'output_tokens', 'reasoning_tokens'] as const;
 /** Shown where anybody counted them. */
-const others = ['audio_input_tokens', 'audio_output_tokens', 'images', 'seconds', 'characters'] as const;
+const others = ['audio_input_tokens', 'audio_output_tokens', 'image_input_tokens', 'image_output_tokens', 'images', 'seconds', 'characters'] as const;
 
 function Usage({ row }: { row: LogRow }) {
   const { t } = useTranslation('logs');

@@ -1,7 +1,10 @@
 /** A price in the form (numbers, or what was typed) and in the API (decimal strings of the currency). */
 
 export const modes = ['per_token', 'per_request', 'per_second', 'per_image', 'per_character'] as const;
-export const tokenPrices = ['input', 'output', 'cache_read', 'cache_write_5m', 'cache_write_1h', 'reasoning', 'audio_input', 'audio_output'] as const;
+export const tokenPrices = [
+  ...(['input', 'output', 'cache_read', 'cache_write_5m', 'cache_write_1h', 'reasoning'] as const),
+  ...(['audio_input', 'audio_output', 'image_input', 'image_output'] as const),
+];
 
 type Prices<T> = Record<(typeof tokenPrices)[number], T>;
 
