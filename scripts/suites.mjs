@@ -14,8 +14,9 @@ const starts = /^tests\/(?:agents|browser)\/|^tests\/support\/(?:compose|contain
 export const longGroups = [
   {
     name: 'chaos',
-    minutes: 10,
+    minutes: 12,
     suites: [
+      'tests/chaos/chaos.test.ts',
       'tests/scenarios/cut-at-every-byte.test.ts',
       'tests/scenarios/drain.test.ts',
       'tests/scenarios/kill.test.ts',

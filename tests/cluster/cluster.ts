@@ -16,6 +16,9 @@ const {
   NATS_REPLICAS = '1',
 } = process.env;
 
+/** Keys of the chart's values for the gateway's own pods. */
+const ours = ['edge', 'router', 'translator', 'scriptRunner', 'mcpAggregator', 'stats', 'console', 'dataPlane', 'single'];
+
 /** Streams a word every 100 ms for two seconds: the upstream, run from the gateway's own image. */
 const upstream = `require('http').createServer((q,r)=>{q.resume();r.writeHead(200,{'content-type':'text/event-stream'});let n=0;const c=(d,f)=>'data: '+JSON.stringify({id:'c',object:'chat.completion.chunk',created:1,model:'up',choices:[{index:0,delta:d,finish_reason:f}]})+'\\n\\n';const t=setInterval(()=>{if(++n<=20)r.write(c({role:'assistant',content:'word'+n+' '},null));else{clearInterval(t);r.end(c({},'stop')+'data: [DONE]\\n\\n')}},100);r.on('close',()=>clearInterval(t))}).listen(8080)`;
 
@@ -49,18 +52,22 @@ export class Cluster {
     const [repository = '', tag = ''] = from.split(/:(?=[^:]*$)/);
     const root = { runAsNonRoot: false, runAsUser: 0, runAsGroup: 0 };
     const writable = { readOnlyRootFilesystem: false, capabilities: { drop: [] } };
+    // All of it, and what a rollout adds, has to fit onto one small node.
+    const resources = { requests: { cpu: '10m', memory: '64Mi' } };
     const values = {
+      ...Object.fromEntries(ours.map((name) => [name, { resources }])),
       mode: this.#mode,
       image: { repository, tag },
       service: { type: 'NodePort' },
       networkPolicy: { outboundAllow: [{ podSelector: { matchLabels: { app: 'upstream' } } }] },
-      nats: { ...(NATS_IMAGE && { image: NATS_IMAGE }), replicas: Number(NATS_REPLICAS), storage: { size: '1Gi' } },
+      nats: { ...(NATS_IMAGE && { image: NATS_IMAGE }), replicas: Number(NATS_REPLICAS), storage: { size: '1Gi' }, resources },
       postgresql: {
         ...(POSTGRES_IMAGE && { image: POSTGRES_IMAGE }),
         storage: { size: '1Gi' },
+        resources,
         ...(SERVERS_AS_ROOT === '1' && { podSecurityContext: root, securityContext: { ...writable, allowPrivilegeEscalation: true } }),
       },
-      redis: { ...(REDIS_IMAGE && { image: REDIS_IMAGE }), ...(SERVERS_AS_ROOT === '1' && { podSecurityContext: root }) },
+      redis: { resources, ...(REDIS_IMAGE && { image: REDIS_IMAGE }), ...(SERVERS_AS_ROOT === '1' && { podSecurityContext: root }) },
     };
     const child = spawn('helm', [verb, 'gw', chart, '--namespace', this.#namespace, '--wait', '--timeout', '10m', '--values', '-'], {
       stdio: ['pipe', 'ignore', 'inherit'],

