@@ -15,6 +15,12 @@ function note(step: string, promise: string, kept: boolean, seen: string): void 
   process.stdout.write(`${kept ? 'kept  ' : 'BROKEN'} ${step}: ${promise}; ${seen}\n`);
 }
 
+/** How many ended how, and a few that were not whole in their own words. */
+function summary(calls: readonly Call[]): string {
+  const details = calls.filter(({ ending }) => ending !== 'whole').slice(0, 3);
+  return [JSON.stringify(count(calls)), ...details.map(({ detail }) => `\n       ${detail.slice(-240).replaceAll('\n', ' ')}`)].join('');
+}
+
 const ended = (calls: readonly Call[], ...endings: Call['ending'][]): number => calls.filter(({ ending }) => endings.includes(ending)).length;
 
 /** Runs `action` with eight callers, and until some calls were whole again after it. */
@@ -58,7 +64,7 @@ async function firstCalls(): Promise<void> {
 async function upgradeFromPrevious(): Promise<void> {
   const calls = await underLoad(() => cluster.upgrade());
   const lost = ended(calls, 'wrong', 'cut', 'refused', 'told');
-  note(`helm upgrade from ${previous}`, 'no request fails while both versions serve', lost === 0, JSON.stringify(count(calls)));
+  note(`helm upgrade from ${previous}`, 'no request fails while both versions serve', lost === 0, summary(calls));
   const images = await cluster.images();
   note(`helm upgrade from ${previous}`, 'afterwards every pod is of the new image', images.length === 1 && images[0] !== previous, images.join(', '));
   const wrong = await rowsOnce(calls);
@@ -72,7 +78,7 @@ async function restarts(): Promise<void> {
     const alone = mode === 'single';
     const lost = ended(calls, 'wrong', 'cut', ...(alone ? [] : ['refused' as const]));
     const promise = alone ? 'every stream ends validly' : 'every stream ends validly, no connection is refused';
-    note(`rolling restart of ${workload}`, promise, lost === 0, JSON.stringify(count(calls)));
+    note(`rolling restart of ${workload}`, promise, lost === 0, summary(calls));
   }
 }
 
@@ -81,7 +87,7 @@ async function kills(): Promise<void> {
     const calls = await underLoad(() => cluster.kill(component));
     const isPublic = component === 'edge' || component === 'data-plane' || component === 'single';
     const lost = ended(calls, 'wrong') + (isPublic ? 0 : ended(calls, 'cut', 'refused'));
-    note(`killed pod of ${component}`, isPublic ? 'only its own connections break' : 'no connection breaks', lost === 0, JSON.stringify(count(calls)));
+    note(`killed pod of ${component}`, isPublic ? 'only its own connections break' : 'no connection breaks', lost === 0, summary(calls));
     const wrong = await rowsOnce(calls);
     note(`killed pod of ${component}`, 'rows exactly once', wrong === 0, `${wrong} of the last 40 wrong`);
   }

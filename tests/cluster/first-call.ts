@@ -18,7 +18,7 @@ export async function callThroughSdk(cluster: Cluster): Promise<string> {
 }
 
 /**
- * Runs the commands of the notes as they are printed, but for the provider, which is this run's upstream, and the local port. Gives the last command's output.
+ * Runs the commands of the notes as they are printed, but for the provider and its key, which are this run's upstream's, and the local port. Gives the last command's output.
  * Throws where there are fewer commands than the notes promise, or one of them fails.
  */
 export async function followNotes(cluster: Cluster): Promise<string> {
@@ -27,7 +27,12 @@ export async function followNotes(cluster: Cluster): Promise<string> {
     .split('\n')
     .filter((line) => /^ {3}(kubectl|curl|[A-Z]+=\$\()/.test(line))
     .map((line) =>
-      line.trim().replaceAll('127.0.0.1:7890', `127.0.0.1:${port}`).replace(' 7890:', ` ${port}:`).replace('https://api.openai.com', cluster.upstreamUrl),
+      line
+        .trim()
+        .replaceAll('127.0.0.1:7890', `127.0.0.1:${port}`)
+        .replace(' 7890:', ` ${port}:`)
+        .replace('https://api.openai.com', cluster.upstreamUrl)
+        .replace('sk-…', 'sk-upstream'),
     );
   const [forward = '', ...rest] = commands;
   if (rest.length !== 5 || !forward.includes('port-forward')) throw new Error(`the notes have other commands than expected:\n${commands.join('\n')}`);

@@ -103,6 +103,7 @@ describe('a container', () => {
         const before = await stack.inspect(container, '{{.State.StartedAt}}');
         await stack.crash(container);
         await until(async () => (await stack.inspect(container, '{{.State.StartedAt}}')) !== before && (await stack.isHealthy(container)));
+        await stack.findEdges();
         const healed = traffic.calls.length;
         await until(() => traffic.calls.slice(healed).filter(({ ending }) => ending === 'whole').length > 6);
         const calls = await traffic.stop();

@@ -45,14 +45,15 @@ export class Stack {
   async up(from: string, ...services: string[]): Promise<void> {
     const scale = ['edge', 'translator'].filter((name) => services.length === 0 || services.includes(name)).flatMap((name) => ['--scale', `${name}=2`]);
     await this.compose(from, 'up', '-d', '--no-build', '--wait', ...(services.length > 0 ? ['--no-deps'] : []), ...scale, ...services);
-    this.edges = await this.#findEdges();
+    await this.findEdges();
   }
 
-  async #findEdges(): Promise<string[]> {
+  /** An edge that was started again may have another port of the range. */
+  async findEdges(): Promise<void> {
     const ports = await Promise.all(
       (await this.containers('edge')).map((one) => this.inspect(one, '{{(index (index .NetworkSettings.Ports "7890/tcp") 0).HostPort}}')),
     );
-    return ports.map((port) => `http://127.0.0.1:${port}`);
+    this.edges = ports.map((port) => `http://127.0.0.1:${port}`);
   }
 
   /** Container ids of a service. */
@@ -107,7 +108,13 @@ export class Stack {
       upstreams: [
         { name: 'slow', protocol: 'alpha', base_url: this.#upstreamUrl, api_keys: [{ key: 'sk-upstream' }] },
         // Nobody calls it: where there is a script, a slot stands ready for it.
-        { name: 'scripted', protocol: 'alpha', base_url: this.#upstreamUrl, request_transform_before: 'function transform(body) { return body; }' },
+        {
+          name: 'scripted',
+          protocol: 'alpha',
+          base_url: this.#upstreamUrl,
+          api_keys: [{ key: 'sk-upstream' }],
+          request_transform_before: 'function transform(body) { return body; }',
+        },
       ],
       models: [{ name: 'm', upstream: 'slow', upstream_model_id: 'up' }],
       key_groups: [{ name: 'all', models: ['*'] }],
