@@ -44,7 +44,15 @@ export class Stack {
   /** Starts what is not running, or is of another image; all of it, or the services that are named. */
   async up(from: string, ...services: string[]): Promise<void> {
     const scale = ['edge', 'translator'].filter((name) => services.length === 0 || services.includes(name)).flatMap((name) => ['--scale', `${name}=2`]);
-    await this.compose(from, 'up', '-d', '--no-build', '--wait', ...(services.length > 0 ? ['--no-deps'] : []), ...scale, ...services);
+    // Compose gives up where a busy machine is late with a few probes, and what it started goes on: asked again, it waits again.
+    for (let triesLeft = 5; ; triesLeft--) {
+      try {
+        await this.compose(from, 'up', '-d', '--no-build', '--wait', ...(services.length > 0 ? ['--no-deps'] : []), ...scale, ...services);
+        break;
+      } catch (error) {
+        if (triesLeft === 1 || !/unhealthy/.test(String(error))) throw error;
+      }
+    }
     await this.findEdges();
   }
 

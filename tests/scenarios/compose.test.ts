@@ -356,7 +356,7 @@ if (!redis) process.stderr.write('compose DID NOT RUN as a whole: no redis-serve
       // One network name space here: what each container has for itself needs a port of its own.
       const own = { ...(given['PORT'] !== undefined && { PORT: `${port}` }), PROMETHEUS_PORT: given['PROMETHEUS_PORT']!.replace('9464', `${probe}`) };
       const env = { PATH: path, NODE_ENV: 'production', SERVICE: name, DATA_DIR: data, ...given, ...own };
-      const check = service.healthcheck!.test.map((part) => part.replace('127.0.0.1:9464', `127.0.0.1:${probe}`));
+      const check = service.healthcheck!.test.map((part) => part.replace('127.0.0.1/9464', `127.0.0.1/${probe}`));
       await run(`${name}-${replica}`, [...entryPoint(), ...service.command!], env, check, wait(service));
       if (name === 'edge') edges.push(`http://127.0.0.1:${port}`);
     };
