@@ -11,9 +11,12 @@ import { type OAuthServer, oauthSettings, startOAuthServer, visitPages } from '.
 import { keptTexts } from '../support/at-rest.ts';
 import { arrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
 import { nothingFor } from '../support/pauses.ts';
+import { memoryReadable, textsInMemory } from '../support/process-memory.ts';
 
 /** Seconds. They are renewed at half of it, and not used in its last quarter. */
 const tokenLife = 16;
+/** All of a process's memory is read, on a machine that may have much else to do. */
+const longMs = 600_000;
 const ways = ['device', 'code', 'pasted', 'bare'] as const;
 type Way = (typeof ways)[number];
 
@@ -250,4 +253,22 @@ describe.each(arrangements('logins at an OAuth server'))('%s', (arrangement) => 
     else expect([...kept].filter(([, text]) => text.includes('sso_credentials')).length).toBeGreaterThan(0);
     expect([...kept].filter(([, text]) => holds(text)).map(([name]) => name)).toEqual([]);
   });
+
+  if (arrangement === 'split')
+    (memoryReadable() ? test : test.skip)(
+      'none stands in the memory of a service that needs none, and what renews a token in the console’s alone',
+      async () => {
+        for (const way of ways) await works(way);
+        const notPasted = [...oauth.secrets].filter((secret) => !pasted.has(secret));
+        const renewing = notPasted.filter((secret) => oauth.renewing.has(secret)).slice(-6);
+        const access = notPasted.filter((secret) => !oauth.renewing.has(secret)).slice(-6);
+        for (const name of ['edge', 'router', 'stats']) expect([name, textsInMemory(gateway.processes[name]!, [...renewing, ...access])]).toEqual([name, []]);
+        expect([...renewing, ...access]).toHaveLength(12);
+        const inTranslator = textsInMemory(gateway.processes['translator']!, [...renewing, ...access]);
+        // What is looked for would be found: translators do have access tokens.
+        expect(inTranslator.length).toBeGreaterThan(0);
+        expect(inTranslator.filter((secret) => renewing.includes(secret))).toEqual([]);
+      },
+      longMs,
+    );
 });

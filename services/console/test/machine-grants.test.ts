@@ -1,20 +1,18 @@
 /** Machine identities against strict counterparts of the five vendors' token endpoints, with the libraries that real gateways use. */
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { SsoProfileId } from '@model-gateway/contracts';
 import { completeSettings, loginProfiles } from '@model-gateway/protocols/login';
 import { createOutbound, type Outbound } from '@model-gateway/upstream-client';
 import { silent } from '../../../packages/storage/test/engines.ts';
-import { type Certificate, makeCertificate } from '../../../packages/upstream-client/test/certificates.ts';
+import { makeCertificate } from '../../../packages/upstream-client/test/certificates.ts';
 import { createMachineGrants } from '../src/sso/grants/machine/index.ts';
 import { createSendToken, createTokenHttp, type SendToken, TokenFault } from '../src/sso/token-http.ts';
 import { type IssuedTokens, noTokens } from '../src/sso/tokens.ts';
+import { type CertificateVendor, certificateSettings, startCertificateVendor } from './certificate-vendor.ts';
 import { identityToken, type MachineVendors, startMachineVendors } from './machine-vendors.ts';
 
 const timeouts = { connect_ms: 2_000, first_byte_ms: 5_000, idle_ms: 5_000, total_ms: 10_000 };
@@ -254,40 +252,12 @@ test('Google: the key of a service account, and the default credentials of the p
 });
 
 describe('OpenAI federation by a certificate', () => {
-  let server: Certificate;
-  let client: Certificate;
-  let endpoint: Server;
-  const asked: { subject: string | undefined; body: unknown }[] = [];
+  let vendor: CertificateVendor;
   beforeAll(async () => {
-    [server, client] = await Promise.all([makeCertificate('mtls.test'), makeCertificate('workload.test')]);
-    // As strict as the vendor: nobody without a certificate that it trusts, no field more or less.
-    endpoint = createServer({ ...server, requestCert: true, rejectUnauthorized: true, ca: client.cert }, async (request, response) => {
-      let text = '';
-      for await (const chunk of request) text += String(chunk);
-      asked.push({ subject: (request.socket as TLSSocket).getPeerCertificate().subject.CN?.toString(), body: JSON.parse(text) });
-      const body = {
-        access_token: 'CANARY-of-a-certificate',
-        token_type: 'Bearer',
-        issued_token_type: 'urn:ietf:params:oauth:token-type:access_token',
-        expires_in: 900,
-      };
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-    });
-    await new Promise<void>((resolve) => endpoint.listen(0, '127.0.0.1', resolve));
+    vendor = await startCertificateVendor();
   });
-  afterAll(() => {
-    endpoint.closeAllConnections();
-    endpoint.close();
-  });
-  const given = () => ({
-    source: 'client_certificate',
-    identity_provider_id: 'idp_1',
-    service_account_id: 'sa_1',
-    client_cert: client.cert,
-    client_key: client.key,
-    ca: server.cert,
-    mtls_token_url: `https://127.0.0.1:${(endpoint.address() as AddressInfo).port}/oauth/token`,
-  });
+  afterAll(() => vendor.close());
+  const given = () => certificateSettings(vendor);
 
   test('the connection says who asks, and no identity token is sent', async () => {
     const issued = await renew('alpha_workload', given());
@@ -299,7 +269,7 @@ describe('OpenAI federation by a certificate', () => {
       identity_provider_id: 'idp_1',
       service_account_id: 'sa_1',
     };
-    expect(asked).toEqual([{ subject: 'workload.test', body }]);
+    expect(vendor.asked).toEqual([{ subject: 'workload.test', body }]);
   });
 
   test('a certificate that is not trusted, or no pair with its key, gives nothing, and no key is repeated', async () => {
@@ -314,7 +284,7 @@ describe('OpenAI federation by a certificate', () => {
     const { client_cert: _cert, client_key: _key, ...without } = given();
     await expect(renew('alpha_workload', without)).rejects.toMatchObject({ code: 'client_certificate', terminal: true });
     await expect(renew('alpha_workload', { ...given(), source: 'nonsense' })).rejects.toMatchObject({ code: 'source', terminal: true });
-    expect(asked).toHaveLength(1);
+    expect(vendor.asked).toHaveLength(1);
   });
 });
 

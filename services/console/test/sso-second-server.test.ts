@@ -4,6 +4,7 @@ import { loadConfig } from '@model-gateway/config';
 import { openStorage, type Storage } from '@model-gateway/storage';
 import { Events, OAuth2Server } from 'oauth2-mock-server';
 import { silent } from '../../../packages/storage/test/engines.ts';
+import { certificateSettings, startCertificateVendor } from './certificate-vendor.ts';
 import { api, type Harness, startConsole } from './harness.ts';
 
 let storage: Storage;
@@ -26,7 +27,7 @@ beforeEach(async () => {
   });
   storage = openStorage({ mode: 'sqlite', file: ':memory:' }, { logger: silent });
   const { profiles } = loadConfig({ env: { CONFIG_FILE: '/dev/null' } }).sso;
-  const open = { alpha_user: { enabled: true }, entra: { enabled: true } };
+  const open = { alpha_user: { enabled: true }, entra: { enabled: true }, alpha_workload: { enabled: true } };
   harness = await startConsole(storage, { deps: { sso: { profiles: { ...profiles, ...open } } } });
 });
 afterEach(async () => {
@@ -65,4 +66,21 @@ test('the secret of an application, by openid-client: a token for each exchange,
   const refused = await call('POST', 'sso-credentials/azure/refresh');
   expect([refused.status, refused.body.error.message]).toEqual([502, 'The vendor refused (invalid_client).']);
   expect(harness.seen.join('\n')).not.toContain('CANARY');
+});
+
+test('the upstream of a certificate’s login calls with the same certificate; its key is sealed in either place and shown in none', async () => {
+  const vendor = await startCertificateVendor();
+  const settings = certificateSettings(vendor);
+  const made = await call('POST', 'sso-credentials/import', { name: 'certified', profile: 'alpha_workload', settings, upstream: { name: 'certified' } });
+  await vendor.close();
+  expect([made.status, made.body.upstream_error, made.body.credential.account]).toEqual([201, null, 'sa_1']);
+  expect(made.body.credential.settings).toMatchObject({ client_cert: vendor.client.cert });
+  const shown = (await call('GET', 'upstreams/certified')).body;
+  expect(shown).toMatchObject({
+    base_url: 'https://mtls.api.openai.com/v1',
+    tls: { client_cert: vendor.client.cert, client_key: '********', ca: vendor.server.cert },
+  });
+  const kept = JSON.stringify([await storage.ssoCredentials.all(), await storage.catalog.load(), await call('GET', 'export'), harness.seen]);
+  const secret = vendor.client.key.split('\n')[1]!;
+  expect([secret.length > 30, kept.includes(secret), kept.includes('CANARY')]).toEqual([true, false, false]);
 });

@@ -61,6 +61,8 @@ export function createAccessTokens({ bus, keyring, redactor, steady = () => perf
   const refused = new LRUCache<string, { refusal: SsoRefusal; until: number }>({ max: maxCredentials });
   const asking = new Map<string, Promise<SsoAccess>>();
 
+  const mask = createMask(redactor);
+
   const known = (credential: string): SsoAccess | undefined => {
     const found = kept.get(credential);
     return found && steady() <= found.until ? alive(found) : undefined;
@@ -81,9 +83,8 @@ export function createAccessTokens({ bus, keyring, redactor, steady = () => perf
       if (error instanceof NoAccessError) refused.set(credential, { refusal: error.refusal, until: steady() + refusedMs });
       throw error;
     });
-    const before = kept.peek(credential)?.access;
-    if (before === access) return access;
-    if (before?.token !== access.token) for (const part of new Set([access.token, ...access.token.split(':')])) redactor.add(part);
+    if (kept.peek(credential)?.access === access) return access;
+    mask(credential, access.token);
     refused.delete(credential);
     kept.set(credential, { access, until: steady() + keptMs });
     return access;
@@ -100,6 +101,24 @@ export function createAccessTokens({ bus, keyring, redactor, steady = () => perf
       asking.set(id, asked);
       return rejected === undefined && kept.has(credential) ? patiently(asked, () => whileAway(credential)) : asked;
     },
+  };
+}
+
+/** Tokens that logs never show: the one of each credential and the one before it, which an answer that is still to come may repeat. */
+function createMask(redactor: Redactor): (credential: string, token: string) => void {
+  const unmask = (generations: string[][]): void => {
+    for (const part of generations.flat()) redactor.remove(part);
+  };
+  const masked = new LRUCache<string, string[][]>({ max: maxCredentials, noDisposeOnSet: true, dispose: unmask });
+  return (credential, token) => {
+    const generations = masked.get(credential) ?? [];
+    if (generations.at(-1)?.[0] === token) return;
+    // Temporary keys are several parts in one text.
+    const parts = [...new Set([token, ...token.split(':')])];
+    for (const part of parts) redactor.add(part);
+    generations.push(parts);
+    for (const part of generations.length > 2 ? generations.shift()! : []) redactor.remove(part);
+    masked.set(credential, generations);
   };
 }
 

@@ -8,7 +8,7 @@ import { type AccessTokens, createAccessTokens } from '../src/access-tokens.ts';
 
 const keyring = createKeyring(generateMasterKey());
 const masked: string[] = [];
-const redactor = { add: (secret: string) => void masked.push(secret) } as never;
+const redactor = { add: (secret: string) => void masked.push(secret), remove: (secret: string) => void masked.splice(masked.indexOf(secret), 1) } as never;
 let now: number;
 let asked: SsoTokenRequest[];
 let answer: () => Promise<SsoTokenReply>;
@@ -56,6 +56,13 @@ test('a token is asked for once, again after a while, and masked in logs', async
   expect([await get(), asked.length]).toEqual(['one', 1]);
   now = 21_000;
   expect([await get(), asked.length, masked]).toEqual(['two', 2, ['one', 'two']]);
+  for (const token of ['two', 'three', 'key:secret', 'four', 'four']) {
+    give(token);
+    now += 21_000;
+    await get();
+  }
+  // The newest and the one before it: it does not grow with the years.
+  expect(masked).toEqual(['key:secret', 'key', 'secret', 'four']);
 });
 
 test('a refusal is remembered for a moment, and takes the token away that was there', async () => {
