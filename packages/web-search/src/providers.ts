@@ -23,6 +23,8 @@ export interface ProviderQuestion {
 interface ProviderShape {
   ask(question: ProviderQuestion): ProviderCall;
   resultsOf(answer: unknown): unknown;
+  /** The longest query that it takes; absent: as long as the gateway takes. */
+  longest?: { characters: number; words?: number };
 }
 
 export const field = (value: unknown, name: string): unknown =>
@@ -67,6 +69,8 @@ export const providerShapes: Readonly<Record<SearchKind, ProviderShape>> = {
       return post(question, country === undefined ? {} : { country });
     },
     resultsOf: (answer) => field(answer, 'results'),
+    // It answers 400 beyond.
+    longest: { characters: 400 },
   },
   brave: {
     ask: ({ address, key, query, maxResults, place }) => ({
@@ -75,6 +79,8 @@ export const providerShapes: Readonly<Record<SearchKind, ProviderShape>> = {
       headers: { accept: 'application/json', ...placeHeaders(place), ...(key !== null && { 'x-subscription-token': key }) },
     }),
     resultsOf: (answer) => field(field(answer, 'web'), 'results'),
+    // It answers 422 beyond. See https://api-dashboard.search.brave.com/api-reference/web/search/get
+    longest: { characters: 400, words: 50 },
   },
   searxng: {
     ask: ({ address, key, query }) => ({

@@ -47,10 +47,11 @@ const maxTextLength = 4_000;
 export async function searchWeb(outbound: Outbound, provider: SearchProvider, query: string, limits: SearchLimits): Promise<SearchOutcome> {
   const asked = query.trim();
   if (asked === '') return { ok: false, code: 'invalid-query' };
-  if (asked.length > maxQueryLength) return { ok: false, code: 'query-too-long' };
+  const shape = providerShapes[provider.kind];
+  const { characters = maxQueryLength, words = Number.POSITIVE_INFINITY } = shape.longest ?? {};
+  if (asked.length > characters || asked.split(/\s+/).length > words) return { ok: false, code: 'query-too-long' };
   const address = provider.base_url ?? searchAddresses[provider.kind];
   if (address === null || !URL.canParse(address)) return { ok: false, code: 'unavailable' };
-  const shape = providerShapes[provider.kind];
   const call = shape.ask({ address, key: provider.key, query: asked, maxResults: limits.maxResults, place: limits.place ?? {} });
   const answer = await readBytes(outbound, { ...call, maxBytes: maxAnswerBytes, timeoutMs: limits.timeoutMs, signal: limits.signal });
   if (typeof answer === 'string') return { ok: false, code: 'unavailable' };

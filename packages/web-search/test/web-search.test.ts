@@ -165,6 +165,10 @@ test('a search is bounded in time and in its words', async () => {
   expect(await search('http', '/silent', { timeoutMs: 100 })).toEqual({ ok: false, code: 'unavailable' });
   expect(await search('http', '/http', {}, ' ')).toEqual({ ok: false, code: 'invalid-query' });
   expect(await search('http', '/http', {}, 'a'.repeat(1_001))).toEqual({ ok: false, code: 'query-too-long' });
+  // What vendors refuse is not sent to them.
+  for (const kind of ['brave', 'tavily'] as const) expect(await search(kind, `/${kind}`, {}, 'a'.repeat(401))).toEqual({ ok: false, code: 'query-too-long' });
+  expect(await search('brave', '/brave', {}, 'a '.repeat(51))).toEqual({ ok: false, code: 'query-too-long' });
+  expect(asked).toEqual([]);
   const abort = new AbortController();
   const waiting = search('http', '/silent', { signal: abort.signal });
   abort.abort();

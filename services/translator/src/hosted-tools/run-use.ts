@@ -70,7 +70,7 @@ const faultWords: Readonly<Record<HostedFault, string>> = {
   unavailable: 'it is not available',
   'too-many-requests': 'too many requests, try later',
   'invalid-input': 'the arguments are not valid',
-  'too-long': 'the query is too long',
+  'too-long': 'the query is too long: search for fewer words',
   'not-allowed': 'this address may not be fetched',
   'not-accessible': 'the page cannot be reached',
   'unsupported-type': 'the page is no text',
