@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { ElicitResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { createMcpHandler, McpServer as ModernServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 
@@ -30,6 +31,9 @@ export class ToolServer {
   cancelled = 0;
   /** Calls of `wait` under way. */
   waiting = 0;
+  /** Calls of `slow` under way, and the most that there were at a time. */
+  running = 0;
+  most = 0;
   opened = 0;
   /** Refuses everything with this status. */
   failing: number | null = null;
@@ -39,6 +43,8 @@ export class ToolServer {
   weather = 'Weather of a city';
   /** Offers one tool more. */
   hasLate = false;
+  /** Offers a tool that asks its caller for two things, one after the other: revisions with sessions alone. */
+  asks = false;
   readonly #server: Server;
   readonly #sessions = new Map<string, StreamableHTTPServerTransport>();
   readonly #streams = new Map<string, SSEServerTransport>();
@@ -71,6 +77,11 @@ export class ToolServer {
   /** Forgets every session, as a server does that was restarted. */
   forget(): void {
     this.#sessions.clear();
+  }
+
+  /** How often it was called with this tool. */
+  calls(tool: string): number {
+    return this.received.filter(({ body }) => body.includes('"tools/call"') && body.includes(`"name":"${tool}"`)).length;
   }
 
   get sessions(): number {
@@ -177,8 +188,10 @@ export class ToolServer {
         for (let progress = 1; progress <= steps; progress++)
           if (meta?.progressToken !== undefined)
             await notify({ method: 'notifications/progress', params: { progressToken: meta.progressToken, progress, total: steps } });
+        this.most = Math.max(this.most, ++this.running);
         // A client of the session revisions forgets who listens for progress when both come at once.
         await new Promise((resolve) => setTimeout(resolve, 50));
+        this.running--;
         return noted('done');
       },
     );
@@ -196,6 +209,16 @@ export class ToolServer {
       this.waiting--;
       return noted('cancelled');
     });
+    if (this.asks)
+      server.registerTool('ask', { description: 'Asks who calls', inputSchema: z.object({}) }, async (_args: unknown, { sendRequest }: AnyServer) => {
+        const ask = async (name: string): Promise<string> => {
+          const requestedSchema = { type: 'object', properties: { [name]: { type: 'string' } }, required: [name] };
+          const params = { message: `What is your ${name}?`, requestedSchema };
+          const { action, content } = await sendRequest({ method: 'elicitation/create', params }, ElicitResultSchema);
+          return action === 'accept' ? content[name] : action;
+        };
+        return noted(`${await ask('name')} likes ${await ask('color')}`);
+      });
     if (this.hasLate) this.#addLate(server);
     return server;
   }

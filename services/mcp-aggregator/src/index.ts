@@ -10,6 +10,7 @@ import type { Logger, Metrics, Redactor } from '@model-gateway/telemetry';
 import type { Outbound } from '@model-gateway/upstream-client';
 import type { Caller } from './endpoint/caller.ts';
 import type { EndpointContext } from './endpoint/context.ts';
+import { HeldCalls } from './endpoint/conversation.ts';
 import { Endpoint } from './endpoint/endpoint.ts';
 import { Sessions } from './endpoint/sessions.ts';
 import { Records } from './records.ts';
@@ -49,8 +50,10 @@ export function createMcpAggregator({ bus, catalog, config, logger, redactor, me
     maxToolTokens: config.maxToolTokens,
     version,
     running: new Map(),
+    held: new HeldCalls(process),
   };
   const endpoint = new Endpoint(context, stopping.signal);
+  metrics?.gauge('gateway_mcp_calls_held', 'Calls of tools that wait for input of their callers.', () => context.held.size);
   metrics?.gauge('gateway_mcp_exchanges_active', 'Exchanges with callers of tools under way.', () => endpoint.size);
   const registrations: Disposable[] = [];
   let forget: (() => void) | undefined;
@@ -91,6 +94,7 @@ export function createMcpAggregator({ bus, catalog, config, logger, redactor, me
       stopping.abort();
       forget?.();
       await Promise.all(registrations.map((registration) => registration.dispose()));
+      context.held.close();
       await registry.close();
       await catalog.stop();
     },

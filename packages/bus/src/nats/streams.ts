@@ -180,6 +180,12 @@ export class Streams {
     return true;
   }
 
+  /** Nobody took the stream. A named process that reads the opening later asks before it begins, and is told that nobody wants it: nothing ran, and another may be asked. */
+  private desert(call: NatsCallerLink): void {
+    if (call.caller.live && call.opening !== null && call.opening.to !== null) call.fail(new GatewayError('service_unavailable'));
+    else call.lost('nobody took the stream');
+  }
+
   /** Calls that nobody has accepted cannot be any more. */
   loseUnaccepted(reason: string): void {
     for (const call of this.callsByKey.values()) if (!call.peer) call.lost(reason);
@@ -191,7 +197,7 @@ export class Streams {
       if (call.endsAt <= now) call.expire();
       else if (this.largeBodies.isWaiting(call)) this.dropDeserted(call);
       else if (call.peer) continue;
-      else if (now - call.since > silenceMs) call.lost('nobody took the stream');
+      else if (now - call.since > silenceMs) this.desert(call);
       else if (call.opening?.to === null && call.caller.live && now - call.opening.openedAt >= withdrawMs) this.withdraw(call, call.opening);
     }
     for (const stream of this.servedByKey.values()) {

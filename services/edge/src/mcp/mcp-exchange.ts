@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { StreamCall, StreamHandlers } from '@model-gateway/bus';
 import { isMcpHeader, type McpExchange, type McpReplyHead } from '@model-gateway/contracts';
-import { type ErrorCode, GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
+import { GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
 import { headersAllowed } from '@model-gateway/routing/header-rules';
 import { mintRequestId } from '@model-gateway/service-runtime';
 import type { Slot } from '../admission/capacity.ts';
@@ -15,15 +15,21 @@ import { type HeldBody, readBody } from '../http/read-body.ts';
 import { isAmbiguous, originForm } from '../http/request-target.ts';
 import type { OpenReply } from '../open-connections.ts';
 import { allowOrigin, answerPreflight } from './origin.ts';
+import { isRepeatable } from './repeatable.ts';
 
 export const isMcpPath = (path: string): boolean => path === '/mcp' || path.startsWith('/mcp/');
 
 /** Name of a process at the beginning of a session's id. */
 const sessionForm = /^([A-Za-z0-9-]{1,64})\.[A-Za-z0-9_-]{1,8000}\.[A-Za-z0-9_-]{24}$/;
+/** What a caller of the revision without sessions gives back with the input it was asked for: the call waits in the process of this name. */
+const heldForm = /"requestState"\s*:\s*"mgw\.([0-9a-f]{18})\./;
 const plainToken = /^[\x21-\x7e]{1,128}$/;
-/** What the bus says of a process that is not there. */
-const nobodyThere: ReadonlySet<ErrorCode> = new Set(['service_unavailable', 'service_lost']);
 const maxHeader = 8192;
+
+/** A guess: who is not there, or knows of no such call, is no harm. */
+function holderOf(body: Buffer | undefined): string | undefined {
+  return body?.includes('"mgw.') ? heldForm.exec(body.toString('latin1'))?.[1] : undefined;
+}
 
 /** Never rejects. */
 export async function handleMcp(request: IncomingMessage, response: ServerResponse, context: EdgeContext): Promise<void> {
@@ -50,6 +56,8 @@ class McpCall implements OpenReply, StreamHandlers<'mcp.exchange'> {
   /** Only one process has this session's connections. */
   #to: string | undefined;
   #over = false;
+  /** It was opened again, on another process. */
+  #repeated = false;
 
   constructor(request: IncomingMessage, response: ServerResponse, context: EdgeContext) {
     this.#request = request;
@@ -81,7 +89,7 @@ class McpCall implements OpenReply, StreamHandlers<'mcp.exchange'> {
     if (request.method === 'POST') this.#body = await readBody(request, { maxBytes: config.maxBodyBytes, accepts: 'raw' }, admission.bodyBudget);
     if (this.#over || this.#response.destroyed) throw new GatewayError('client_gone');
     this.#sent = this.#describe(principal, clientIp);
-    this.#to = sessionForm.exec(this.#sent.headers['mcp-session-id'] ?? this.#query.get('sessionId') ?? '')?.[1];
+    this.#to = sessionForm.exec(this.#sent.headers['mcp-session-id'] ?? this.#query.get('sessionId') ?? '')?.[1] ?? holderOf(this.#body?.bytes);
     connections.replies.add(this);
     this.#open();
   }
@@ -132,12 +140,19 @@ class McpCall implements OpenReply, StreamHandlers<'mcp.exchange'> {
   }
 
   broken(error: GatewayError): void {
-    // The process that had the session is gone: any other can go on with what its id says.
-    if (!this.#response.headersSent && this.#to !== undefined && nobodyThere.has(error.code)) {
+    if (this.#mayGoElsewhere(error)) {
       this.#to = undefined;
+      this.#repeated = true;
       return this.#open();
     }
     this.refuse(error.code === 'service_unavailable' ? new GatewayError('service_unavailable', { message: 'The MCP aggregator is not available.' }) : error);
+  }
+
+  /** The process that had the session is gone: any other can go on with what its id says. One that was lost may have begun what it was sent. */
+  #mayGoElsewhere({ code }: GatewayError): boolean {
+    if (this.#response.headersSent || this.#over || this.#repeated) return false;
+    if (code === 'service_unavailable') return this.#to !== undefined;
+    return code === 'service_lost' && isRepeatable(this.#request.method, this.#body?.bytes);
   }
 
   interrupt(): void {

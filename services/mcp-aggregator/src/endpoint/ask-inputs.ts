@@ -48,9 +48,14 @@ export function readWanted(result: string): Wanted | null {
   return { questions, state: requestState };
 }
 
+/** Whether a caller with these capabilities can be asked this. */
+export const canBeAsked = (method: string, able: Record<string, unknown>): boolean => Object.hasOwn(able, capabilities.get(method) ?? '');
+
 /** What a server of the newer era may ask this caller for, as the request declares it. */
-export function askableOf(session: Session | null): Record<string, unknown> {
-  const said = session === null ? undefined : parseJson(session.capabilities);
+export const askableOf = (session: Session | null): Record<string, unknown> => askable(session === null ? undefined : parseJson(session.capabilities));
+
+/** Of what a caller says that it can do: what it can be asked for. */
+export function askable(said: unknown): Record<string, unknown> {
   if (!isObject(said)) return {};
   return Object.fromEntries([...capabilities.values()].flatMap((name) => (said[name] === undefined ? [] : [[name, said[name]]])));
 }
@@ -58,7 +63,7 @@ export function askableOf(session: Session | null): Record<string, unknown> {
 /** The answers by the questions' keys. null: the caller cannot be asked this, does not answer, or refuses. */
 export async function askInputs({ questions }: Wanted, session: Session | null, reply: Reply, signal: AbortSignal): Promise<Record<string, unknown> | null> {
   const able = askableOf(session);
-  if (session === null || reply.ended || !questions.every(({ method }) => Object.hasOwn(able, capabilities.get(method) ?? ''))) return null;
+  if (session === null || reply.ended || !questions.every(({ method }) => canBeAsked(method, able))) return null;
   const answers = await Promise.all(questions.map(async (question) => [question.key, await ask(question, session, reply, signal)] as const));
   return answers.some(([, answer]) => answer === undefined) ? null : Object.fromEntries(answers);
 }

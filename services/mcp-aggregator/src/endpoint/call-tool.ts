@@ -2,17 +2,18 @@
 import { isServerVisible, isToolAllowed } from '../access/decide.ts';
 import { RpcError } from '../protocol/json-rpc.ts';
 import { paramHeaderFault, paramHeaders } from '../protocol/param-headers.ts';
-import { elementsOf, isObject, membersOfText } from '../protocol/raw-json.ts';
+import { elementsOf, isObject, membersOfText, parseJson } from '../protocol/raw-json.ts';
 import { errorCodes, metaKeys } from '../protocol/versions.ts';
 import { ServerFault } from '../servers/http.ts';
-import type { Entered } from '../servers/limits.ts';
 import type { PeerReply } from '../servers/peer.ts';
 import type { PeerUser } from '../servers/pool.ts';
 import type { McpServer } from '../servers/server.ts';
 import { readTool, type Tool } from '../servers/tool.ts';
 import { defaultResults, maxResults } from '../tools/search.ts';
 import { searchToolName } from '../tools/views.ts';
+import { askable } from './ask-inputs.ts';
 import type { Asked, EndpointContext } from './context.ts';
+import { Conversation, type HeldCall, statePrefix } from './conversation.ts';
 import { paramsOf } from './incoming.ts';
 import { relay } from './relay.ts';
 import type { Session } from './sessions.ts';
@@ -96,12 +97,18 @@ function splitName(name: string, { caller }: Asked, { registry }: EndpointContex
 }
 
 /** The caller's own connection to a server. */
-export const userOf = ({ caller, session, scope }: Pick<Asked, 'caller' | 'session' | 'scope'>): PeerUser => ({
+export const userOf = ({ caller, session, scope, ...asked }: Pick<Asked, 'caller' | 'session' | 'scope'> & Partial<Asked>): PeerUser => ({
   owner: caller.facts.owner,
   session: session?.id ?? null,
-  capabilities: session?.capabilities ?? '{}',
+  capabilities: session?.capabilities ?? (asked.era === 'modern' ? JSON.stringify(askableNow({ params: asked.params })) : '{}'),
   prefersSession: session !== null && (scope !== null || session.capabilities !== '{}'),
 });
+
+/** What a caller of the newer era says with each request that it can be asked for. */
+function askableNow(asked: Pick<Asked, 'params'>): Record<string, unknown> {
+  const meta = parseJson(membersOfText(asked.params ?? '{}', ['_meta'])?._meta ?? '{}');
+  return askable(isObject(meta) ? meta[metaKeys.capabilities] : undefined);
+}
 
 /** What a server says beside its answers goes to those who listen in the session. */
 export const notifierOf = (session: Session | null) =>
@@ -136,8 +143,7 @@ async function run(name: string, { server, tool, known }: Target, args: unknown,
   const began = performance.now();
   const argumentBytes = Buffer.byteLength(membersOfText(asked.params ?? '{}', ['arguments'])?.arguments ?? '');
   let queueMs = 0;
-  let entered: Entered | undefined;
-  let tokens = Math.ceil(argumentBytes / 4);
+  const tokens = Math.ceil(argumentBytes / 4);
   const finish = (status: number, errorCode: string | null, resultBytes: number): void =>
     context.records.finished({
       exchange,
@@ -152,25 +158,40 @@ async function run(name: string, { server, tool, known }: Target, args: unknown,
       stream: reply.streaming,
       session: asked.session?.id ?? null,
     });
-  try {
+  const begin = async (): Promise<HeldCall> => {
     const { max_concurrency, rate_limit } = server.record;
-    entered = await server.limits.enter({ max_concurrency, rate_limit, owner: caller.facts.owner, tokens, signal });
+    const entered = await server.limits.enter({ max_concurrency, rate_limit, owner: caller.facts.owner, tokens, signal });
     queueMs = performance.now() - began;
-    const answer = await server.use(userOf(asked), notifierOf(asked.session), (peer) =>
-      relay(peer, {
-        ...asked,
-        ...(tool !== name && { rename: tool }),
-        headers: paramHeaders(known?.paramHeaders ?? [], args),
-        version: context.version,
-      }),
-    );
+    const conversation = new Conversation(era === 'modern' ? askableNow(asked) : {}, reply);
+    const relayed = {
+      ...asked,
+      ...(tool !== name && { rename: tool }),
+      headers: paramHeaders(known?.paramHeaders ?? [], args),
+      version: context.version,
+      ...(era === 'modern' && { conversation, signal: conversation.signal }),
+    };
+    const work = server.use(userOf(asked), notifierOf(asked.session), (peer) => relay(peer, relayed));
+    // The place is held until the server has answered, however many exchanges that takes.
+    const leave = (answer?: PeerReply): void => entered.leave(tokens + (answer?.kind === 'result' ? Math.ceil(Buffer.byteLength(answer.result) / 4) : 0));
+    work.then(leave, () => leave());
+    return { conversation, work, owner: caller.facts.owner, target: { server: server.name, tool } };
+  };
+  const waiting = resumed(asked, { server: server.name, tool }, context);
+  try {
+    const call = waiting ?? (await begin());
+    const answer = await call.conversation.next(call.work, signal);
+    if (answer === null) {
+      const state = context.held.hold(call);
+      const result = `{"resultType":"input_required","inputRequests":${call.conversation.print()},"requestState":"${state}",${ownResultMeta(context.version)}}`;
+      finish(200, null, Buffer.byteLength(result));
+      return result;
+    }
     noteHealth(server, answer);
     if (answer.kind === 'error') {
       finish(200, `rpc_${answer.code}`, answer.error.length);
       throw new ServersError(answer.error, answer.code);
     }
     const bytes = Buffer.byteLength(answer.result);
-    tokens += Math.ceil(bytes / 4);
     finish(200, membersOfText(answer.result, ['isError'])?.isError === 'true' ? 'tool_error' : null, bytes);
     return answer.result;
   } catch (error) {
@@ -183,9 +204,19 @@ async function run(name: string, { server, tool, known }: Target, args: unknown,
     if (!signal.aborted) server.noteCall(error);
     finish(502, 'upstream_error', 0);
     throw new RpcError(errorCodes.server, `The MCP server ${server.name}: ${error.message}`, { data: { code: 'server_failed' } });
-  } finally {
-    entered?.leave(tokens);
   }
+}
+
+/** The call that waits for what this request answers; undefined: it is a call of its own. Throws RpcError. */
+function resumed(asked: Asked, target: HeldCall['target'], { held }: EndpointContext): HeldCall | undefined {
+  if (asked.era !== 'modern' || !asked.params?.includes(statePrefix)) return undefined;
+  const { requestState, inputResponses, _meta: meta } = paramsOf(asked);
+  const call = held.resume(requestState, asked.caller.facts.owner, target);
+  if (!call) return undefined;
+  call.conversation.reply = asked.reply;
+  call.conversation.progressToken = isObject(meta) ? meta['progressToken'] : undefined;
+  call.conversation.take(isObject(inputResponses) ? inputResponses : {});
+  return call;
 }
 
 /** An error that a server answered, as it wrote it. */

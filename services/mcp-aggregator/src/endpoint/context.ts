@@ -7,6 +7,7 @@ import type { Registry } from '../servers/registry.ts';
 import type { McpServer } from '../servers/server.ts';
 import type { Views } from '../tools/views.ts';
 import type { Caller } from './caller.ts';
+import type { HeldCalls } from './conversation.ts';
 import type { Reply } from './reply.ts';
 import type { Session, Sessions } from './sessions.ts';
 
@@ -23,6 +24,8 @@ export interface EndpointContext {
   version: string;
   /** Requests under way that a caller may cancel, by session or access key and id. */
   running: Map<string, AbortController>;
+  /** Calls that wait for what their servers asked callers of the newer era for. */
+  held: HeldCalls;
 }
 
 /** One request of a caller, with all that is known of it. */

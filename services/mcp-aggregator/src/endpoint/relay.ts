@@ -5,6 +5,7 @@ import { isObject, membersOfText, parseJson } from '../protocol/raw-json.ts';
 import { type Era, errorCodes, metaKeys, modernVersion } from '../protocol/versions.ts';
 import { callSilenceMs, type Peer, type PeerReply } from '../servers/peer.ts';
 import { askableOf, askInputs, maxRounds, readWanted, type Wanted } from './ask-inputs.ts';
+import type { Conversation } from './conversation.ts';
 import type { Reply } from './reply.ts';
 import type { Session } from './sessions.ts';
 
@@ -24,6 +25,8 @@ export interface Relayed {
   version: string;
   /** JSON text: the caller's. */
   id: string;
+  /** Of a caller of the newer era, who comes back with what a server of an older one asked for. */
+  conversation?: Conversation | undefined;
 }
 
 let nextToken = 1;
@@ -47,8 +50,8 @@ export async function relay(peer: Peer, relayed: Relayed): Promise<PeerReply> {
       signal,
       silenceMs: callSilenceMs,
       onMessage: (message) => {
-        if (message.kind === 'notification') passNotification(message, relayed, token);
-        else askCaller(message, peer, session, reply);
+        if (message.kind === 'notification') passNotification(message, relayed, relayed.conversation?.progressToken ?? token);
+        else askCaller(message, peer, relayed);
       },
     });
   let answer = await ask(first);
@@ -125,7 +128,9 @@ export function adaptResult(result: string, method: string, from: Era, to: Era):
   ]);
 }
 
-function passNotification({ method, params }: Message & { kind: 'notification' }, { reply, id, method: asked }: Relayed, token: unknown): void {
+function passNotification({ method, params }: Message & { kind: 'notification' }, relayed: Relayed, token: unknown): void {
+  const { id, method: asked } = relayed;
+  const reply = relayed.conversation?.reply ?? relayed.reply;
   if (asked === 'subscriptions/listen') {
     const own = params === undefined ? params : applyEdits(params, [{ path: ['_meta', metaKeys.subscription], value: parseJson(id) }]);
     return reply.event(printNotification(method, own));
@@ -136,12 +141,14 @@ function passNotification({ method, params }: Message & { kind: 'notification' }
   reply.event(printNotification(method, text));
 }
 
-/** What a server asks while it works on a call: callers with a session may answer, others cannot be asked. */
-function askCaller({ id, method, params }: Message & { kind: 'request' }, peer: Peer, session: Session | null, reply: Reply): void {
+/** What a server asks while it works on a call: callers with a session answer meanwhile, those of the newer era come back with the answer, others cannot be asked. */
+function askCaller(message: Message & { kind: 'request' }, peer: Peer, { session, reply, conversation }: Relayed): void {
+  const { id, method, params } = message;
   const answer = (message: string): void => void peer.answer(message).catch(() => undefined);
   if (method === 'ping') return answer(printResult(id, '{}'));
-  if (session === null || reply.ended)
-    return answer(printError(id, JSON.stringify({ code: errorCodes.methodNotFound, message: 'The client cannot be asked.' })));
+  const refuse = (text: string): void => answer(printError(id, JSON.stringify({ code: errorCodes.methodNotFound, message: text })));
+  if (conversation?.ask(message, (result) => (result === null ? refuse('The client did not answer.') : answer(printResult(id, result))))) return;
+  if (session === null || reply.ended) return refuse('The client cannot be asked.');
   const asked = `gw-${session.nextQuestion++}`;
   session.asked.set(asked, (message) => answer(message.kind === 'result' ? printResult(id, message.result) : printError(id, message.error)));
   reply.event(printRequest(JSON.stringify(asked), method, params));

@@ -1,0 +1,25 @@
+/** Which messages may be sent to a second aggregator after the first was lost with them: those that change nothing however often they are read. */
+
+const reading: ReadonlySet<unknown> = new Set([
+  'ping',
+  'server/discover',
+  'tools/list',
+  'tools/search',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+  'prompts/list',
+  'prompts/get',
+  'completion/complete',
+]);
+
+/** A session's stream of notifications and its end are repeated; a call of a tool is not, since its server may have begun it, nor what cannot be told from one. */
+export function isRepeatable(method: string | undefined, body: Uint8Array | undefined): boolean {
+  if (method !== 'POST') return true;
+  try {
+    const message: unknown = JSON.parse(Buffer.from(body ?? []).toString('utf8'));
+    return typeof message === 'object' && message !== null && 'method' in message && reading.has(message.method);
+  } catch {
+    return false;
+  }
+}
