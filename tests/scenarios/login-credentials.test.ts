@@ -137,7 +137,7 @@ describe.each(arrangements('credentials by login'))('%s', (arrangement) => {
     expect(JSON.stringify(nodes.body)).toContain('"sso_needs_login"');
     const { items: records } = (await gateway.console('GET', '/audit-logs?entity_type=sso_credential')).body;
     expect(records[0]).toMatchObject({ actor: 'gateway', action: 'rotate', entity_id: 'editor', diff: { result: 'rejected' } });
-    const explained = await gateway.console('POST', '/route/explain', { model: 'by-login', access_key: 'everyone' });
+    const explained = await gateway.console('POST', '/route/explain', { model: 'by-login', access_key: 'caller' });
     expect(JSON.stringify(explained.body)).toContain('sso_needs_login');
     seen.push(JSON.stringify(nodes.body), JSON.stringify(explained.body));
   });
