@@ -35,8 +35,8 @@ const keptMs = 20_000;
 const endMs = 5_000;
 /** A refresh at a slow vendor fits in. */
 const askMs = 28_000;
-/** Whoever has a token that is still good waits no longer than this for a console that does not answer. */
-const patienceMs = 1_000;
+/** With a token that is still good, a console that does not answer is waited for no longer than this. */
+const answerMs = 1_000;
 /** The console is away: the token at hand is used so long before it is asked for again. */
 const awayMs = 5_000;
 /** A refusal is remembered so long: requests that come in between do not each ask. */
@@ -128,9 +128,9 @@ const alive = ({ access }: Kept): SsoAccess | undefined => (access.expires_at ==
 async function patiently(asked: Promise<SsoAccess>, instead: () => SsoAccess | undefined): Promise<SsoAccess> {
   let late: NodeJS.Timeout | undefined;
   const over = new Promise<undefined>((resolve) => {
-    late = setTimeout(() => resolve(undefined), patienceMs);
+    late = setTimeout(() => resolve(undefined), answerMs);
   });
-  // Its error belongs to whoever waits for it.
+  // Callers that still wait for it get its error.
   asked.catch(() => undefined);
   try {
     return (await Promise.race([asked, over])) ?? instead() ?? (await asked);

@@ -107,13 +107,13 @@ const awayMs = 1_000;
 
 /** A login under way is kept in the database: a gateway that is away for a while, or whose console is, costs nothing but time, until the login's own end. */
 async function persistently<T>({ expires_at: end }: Login, work: () => Promise<T>): Promise<T> {
-  for (let told = false; ; told = true) {
+  for (let isSaid = false; ; isSaid = true) {
     try {
       return await work();
     } catch (error) {
       const isAway = error instanceof NoAnswerError || (error instanceof RefusedError && error.status === 503);
       if (!isAway || Date.now() > Date.parse(end)) throw error;
-      if (!told) process.stdout.write('The gateway does not answer; the login goes on when it does.\n');
+      if (!isSaid) process.stdout.write('The gateway does not answer; the login goes on when it does.\n');
       await sleep(awayMs);
     }
   }

@@ -135,7 +135,7 @@ const readRoute = (context: ConsoleContext): Route => ({
   },
 });
 
-/** A refresh changes the row as well: whoever named no revision does not learn of it. */
+/** A refresh changes the row as well: a caller that named no revision is not concerned by it. */
 const changeTries = 10;
 
 async function changeCredential(request: Request, change: z.infer<typeof changeBody>, { storage, sso }: ConsoleContext): Promise<SsoCredential> {

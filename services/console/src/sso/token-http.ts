@@ -26,7 +26,7 @@ export interface TokenCall {
   json?: Readonly<Record<string, unknown>>;
   /** Sent form-encoded. Undefined fields are left out. */
   form?: Readonly<Record<string, string | undefined>>;
-  /** A client certificate, where that is what proves who asks. */
+  /** A client certificate, where that identifies the caller. */
   egress?: Egress | undefined;
 }
 

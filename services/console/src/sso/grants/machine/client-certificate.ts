@@ -1,4 +1,4 @@
-/** The certificate of a workload, which proves who asks when the connection is made. */
+/** The certificate of a workload, which identifies the caller when the connection is made. */
 import { createHash } from 'node:crypto';
 import type { LoginSettings } from '@model-gateway/protocols/login';
 import { checkTls, type Egress } from '@model-gateway/upstream-client';

@@ -43,7 +43,7 @@ export const tokenExchange: Grant = async (context) => {
   return { ...readTokens(requireSuccess(answer), now()), account: settings['service_account_id'] };
 };
 
-/** Source: `internal/auth/x509-token-exchange` of the same SDK. The connection says who asks; its tokens are taken on such connections alone. */
+/** Source: `internal/auth/x509-token-exchange` of the same SDK. The connection identifies the caller; its tokens are taken on such connections alone. */
 const certificateExchange: Grant = async ({ settings, http, now }) => {
   const json = {
     grant_type: exchangeGrant,
