@@ -72,7 +72,7 @@ suite('new-api', () => {
     const found = await converted(url);
     expect(found).toEqual(await fromJson());
     expect(found.file).toContain(`sk-${token.key}`);
-    expect(found.findings.map(({ source_path }: { source_path: string }) => source_path)).toEqual(expect.arrayContaining(['users', 'options']));
+    expect(found.findings.map(({ source_path }: { source_path: string }) => source_path)).toEqual(expect.arrayContaining(['users', 'options.SystemName']));
   });
 
   test('out of a dump of MySQL', async () => {
