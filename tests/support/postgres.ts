@@ -37,12 +37,21 @@ const postgresWay = (): Way | null => chooseWay({ given: process.env['DATABASE_U
 
 export const postgresAvailable = (): boolean => process.env['CI'] === 'true' || postgresWay() !== null;
 
-/** `sharedBuffers`: of a server of our own; tests keep little, a bench wants what a server has by default. */
-export async function openTestPostgres({ sharedBuffers = '16MB' }: { sharedBuffers?: string } = {}): Promise<TestPostgres> {
+/** Paths of PEM files. */
+export interface ServerTls {
+  ca: string;
+  cert: string;
+  key: string;
+}
+
+/**
+ * `sharedBuffers`: of a server of our own; tests keep little, a bench wants what a server has by default. `tls`: databases that are created can be reached over TLS with a client's certificate alone; its files are read at each start.
+ */
+export async function openTestPostgres({ sharedBuffers = '16MB', tls }: { sharedBuffers?: string; tls?: ServerTls } = {}): Promise<TestPostgres> {
   const way = postgresWay();
   if (way === null) throw new Error(noWay('PostgreSQL', 'DATABASE_URL', 'postgresql'));
   if (way === 'given') return onServer(process.env['DATABASE_URL']!, []);
-  return way === 'container' ? startContained(sharedBuffers) : startServer(binaries()!, sharedBuffers);
+  return way === 'container' ? startContained(sharedBuffers) : startServer(binaries()!, sharedBuffers, tls);
 }
 
 async function startContained(sharedBuffers: string): Promise<TestPostgres> {
@@ -97,13 +106,15 @@ function onServer(adminUrl: string, created: string[]): TestPostgres {
   };
 }
 
-async function startServer(folder: string, sharedBuffers: string): Promise<TestPostgres> {
+async function startServer(folder: string, sharedBuffers: string, tls?: ServerTls): Promise<TestPostgres> {
   const home = mkdtempSync(join(tmpdir(), 'gateway-postgres-'));
   const asUser = await unprivileged(home);
   const data = join(home, 'data');
   await run(...asUser('cp', ['-a', await template(folder), data]));
   const port = await freePort();
   const settings = ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', home, '-c', 'fsync=off', '-c', `shared_buffers=${sharedBuffers}`];
+  const secured = tls && (() => secure(home, tls, asUser));
+  if (secured) settings.push(...(await secured()));
   const [command, argumentList] = asUser(join(folder, 'postgres'), settings);
   const adminUrl = `postgresql://gateway@127.0.0.1:${port}/postgres`;
 
@@ -120,6 +131,7 @@ async function startServer(folder: string, sharedBuffers: string): Promise<TestP
     signal: (name) => signalAll(Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]), name),
     async restart() {
       if (server.exitCode === null) await kill();
+      await secured?.();
       server = await launch(command, argumentList, adminUrl);
     },
     async stop() {
@@ -142,6 +154,22 @@ function signalAll(server: number, name: 'SIGSTOP' | 'SIGCONT'): void {
     }
   }
   if (name === 'SIGCONT') process.kill(server, name);
+}
+
+/** Puts the files where the server's user reads them; gives its settings. */
+async function secure(home: string, { ca, cert, key }: ServerTls, asUser: (command: string, argumentList: string[]) => [string, string[]]): Promise<string[]> {
+  const rules = join(home, 'hba.conf');
+  const files = { ca: join(home, 'ca.pem'), cert: join(home, 'server.pem'), key: join(home, 'server.key') };
+  const text = ['local all all trust', 'host postgres all 127.0.0.1/32 trust', 'hostssl all all 127.0.0.1/32 trust clientcert=verify-ca', ''].join('\n');
+  // The server's user reads and owns them; it may be another than ours.
+  for (const [target, content] of [
+    [rules, text],
+    [files.ca, readFileSync(ca, 'utf8')],
+    [files.cert, readFileSync(cert, 'utf8')],
+    [files.key, readFileSync(key, 'utf8')],
+  ] as const)
+    await run(...asUser(process.execPath, ['-e', 'require("fs").writeFileSync(process.argv[1], process.argv[2], { mode: 0o600 })', target, content]));
+  return ['-c', `hba_file=${rules}`, '-c', 'ssl=on', '-c', `ssl_ca_file=${files.ca}`, '-c', `ssl_cert_file=${files.cert}`, '-c', `ssl_key_file=${files.key}`];
 }
 
 /** A data folder as initdb makes it, which takes ten times as long as a copy of it: made once for each version of the server, then copied. */

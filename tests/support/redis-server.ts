@@ -39,13 +39,13 @@ const nowhere = noWay('redis-server', 'REDIS_URL', 'redis-server');
 export const redisWay = (given = process.env['REDIS_URL']): Way | null => chooseWay({ given, binary: findRedisServer() !== null });
 
 /** Starts a server, or names the one of `REDIS_URL`. `own`: a suite that kills it needs its own. */
-export async function startRedisServer({ own = false }: { own?: boolean } = {}): Promise<RedisServer> {
+export async function startRedisServer({ own = false, extraArguments }: { own?: boolean; extraArguments?: readonly string[] } = {}): Promise<RedisServer> {
   const given = process.env['REDIS_URL'];
   const way = (own && redisWay('')) || redisWay();
   if (way === null) throw new Error(nowhere);
   if (way === 'given') return new Server(null, given!);
   if (way === 'container') return startContained();
-  const server = new Server(findRedisServer(), `redis://127.0.0.1:${await freePort()}`);
+  const server = new Server(findRedisServer(), `redis://127.0.0.1:${await freePort()}`, extraArguments);
   await server.start();
   return server;
 }
@@ -53,10 +53,12 @@ export async function startRedisServer({ own = false }: { own?: boolean } = {}):
 class Server implements RedisServer {
   readonly url: string;
   readonly #binary: string | null;
+  readonly #extraArguments: readonly string[];
   #child: ChildProcess | null = null;
 
-  constructor(binary: string | null, url: string) {
+  constructor(binary: string | null, url: string, extraArguments: readonly string[] = []) {
     this.#binary = binary;
+    this.#extraArguments = extraArguments;
     this.url = url;
   }
 
@@ -70,7 +72,9 @@ class Server implements RedisServer {
 
   async start(): Promise<void> {
     if (this.#binary === null) throw new Error('the server of REDIS_URL is not ours to start');
-    const child = spawn(this.#binary, ['--port', new URL(this.url).port, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'], { stdio: 'ignore' });
+    const child = spawn(this.#binary, ['--port', new URL(this.url).port, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', ...this.#extraArguments], {
+      stdio: 'ignore',
+    });
     this.#child = child;
     process.once('exit', () => child.kill('SIGKILL'));
     await this.answering(() => child.exitCode !== null || child.signalCode !== null);

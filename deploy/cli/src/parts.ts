@@ -26,6 +26,7 @@ import { claimFolder } from './claim-folder.ts';
 import { keyringOf } from './key-files.ts';
 import { createPriceOf } from './price-of.ts';
 import { startSending } from './send-telemetry.ts';
+import { checkTlsFiles, natsFiles, readTlsFiles } from './tls-files.ts';
 
 /** What services are built from; one set per process. */
 export interface Parts {
@@ -95,6 +96,7 @@ export async function createParts(config: Config, name: string, options: PartsOp
   ])
     if (secret !== null) redactor.add(secret);
   for (const warning of config.warnings) logger.warn(warning);
+  const tls = checkTlsFiles(config, logger);
   const metrics = createMetrics({ service: name });
   const stopMeasuring = measureProcess(metrics);
   const sending = await startSending(config, name, { logger, metrics });
@@ -129,7 +131,7 @@ export async function createParts(config: Config, name: string, options: PartsOp
     openStorage(
       config.storage.mode === 'sqlite'
         ? { mode: 'sqlite', file: join(config.process.dataDir, 'gateway.db') }
-        : { mode: 'postgresql', url: config.storage.databaseUrl! },
+        : { mode: 'postgresql', url: config.storage.databaseUrl!, tls: tls.database },
       { logger, historyRevisions: config.console.historyRevisions },
     ),
   );
@@ -176,7 +178,7 @@ export async function createParts(config: Config, name: string, options: PartsOp
 const minBodiesBytes = 512 * 1024 * 1024;
 
 async function connectBus({ process: own, edge: { bodyBudgetBytes } }: Config, name: string, logger: Logger): Promise<Bus> {
-  const { natsUrls, natsPermissions, natsReplicas } = own;
+  const { natsUrls, natsPermissions, natsReplicas, natsTls } = own;
   if (natsUrls === null) return createMemoryBus({ logger });
   const required = natsPermissions === 'require';
   const permissions = isServiceName(name) && { permissions: { service: name, required } };
@@ -184,7 +186,7 @@ async function connectBus({ process: own, edge: { bodyBudgetBytes } }: Config, n
   const maxBodiesBytes = Math.max(bodyBudgetBytes, minBodiesBytes);
   // Who reads the durable store sees to its copies: nobody else is allowed to change it.
   const copies = name === 'stats' && { eventReplicas: Number(natsReplicas) };
-  const connection = { url: natsUrls.join(','), name, logger, maxBodiesBytes, ...permissions, ...copies };
+  const connection = { url: natsUrls.join(','), name, logger, maxBodiesBytes, tls: natsFiles(natsTls), ...permissions, ...copies };
   if (!Object.hasOwn(compositions, name)) return connectNatsBus(connection);
   // Its own events reach its parts by the inner bus.
   return joinBuses(createMemoryBus({ logger }), await connectNatsBus({ ...connection, natsOptions: { noEcho: true } }));
@@ -204,15 +206,15 @@ function keepJournal(bus: Bus, parent: string, name: string, logger: Logger): { 
 /** null when there is none. */
 const passwordOf = (url: string | null): string | null => (url === null ? null : decodeURIComponent(new URL(url).password)) || null;
 
-type RedisSettings = Pick<Config['process'], 'redisUrl' | 'redisTimeoutMs'>;
+type RedisSettings = Pick<Config['process'], 'redisUrl' | 'redisTls' | 'redisTimeoutMs'>;
 
 /** In Redis where it is set, else in this process. */
-export const createState = ({ redisUrl: url, redisTimeoutMs: commandMs }: RedisSettings, { holder, replicas, logger }: SharedFrom): SharedState =>
-  url === null ? new MemoryState({ holder }) : new RedisState({ url, commandMs, holder, logger, replicas });
+export const createState = ({ redisUrl: url, redisTls, redisTimeoutMs: commandMs }: RedisSettings, { holder, replicas, logger }: SharedFrom): SharedState =>
+  url === null ? new MemoryState({ holder }) : new RedisState({ url, tls: readTlsFiles('REDIS', redisTls, logger), commandMs, holder, logger, replicas });
 
-function createAttempts({ redisUrl: url, redisTimeoutMs: commandMs }: RedisSettings, logger: Logger): Attempts {
+function createAttempts({ redisUrl: url, redisTls, redisTimeoutMs: commandMs }: RedisSettings, logger: Logger): Attempts {
   if (url === null) return new MemoryAttempts();
-  const attempts = new RedisAttempts({ url, commandMs, logger });
+  const attempts = new RedisAttempts({ url, tls: readTlsFiles('REDIS', redisTls, logger), commandMs, logger });
   // Until it is there this process counts alone.
   void attempts.start();
   return attempts;

@@ -6,6 +6,7 @@ export { withJournal } from './journal/with-journal.ts';
 export type { BusLogger } from './kit/logger.ts';
 export { WholeMessages } from './kit/whole-messages.ts';
 export { createMemoryBus, type MemoryBusOptions } from './memory/memory-bus.ts';
+export type { NatsTls } from './nats/connection-options.ts';
 export { describeNatsServer, passwordVariable } from './nats/describe-server.ts';
 export { connectNatsBus, type NatsBusOptions } from './nats/nats-bus.ts';
 export { createHubBus, type HubBus, type HubBusOptions } from './socket/hub-bus.ts';

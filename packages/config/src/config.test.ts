@@ -44,7 +44,7 @@ describe('loadConfig', () => {
       maxBodyBytes: 67_108_864,
     });
     expect(config.translator.timeouts).toEqual({ connect_ms: 10_000, first_byte_ms: 300_000, idle_ms: 120_000, total_ms: 3_600_000 });
-    expect(config.storage).toEqual({ mode: 'sqlite', databaseUrl: null });
+    expect(config.storage).toMatchObject({ mode: 'sqlite', databaseUrl: null });
     expect(config.process).toMatchObject({ probePort: 9464, natsUrls: null, masterKey: null, logLevel: 'info' });
     expect(config.warnings).toEqual([]);
     expect(Object.isFrozen(config) && Object.isFrozen(config.edge) && Object.isFrozen(config.translator.timeouts)).toBe(true);
@@ -85,6 +85,14 @@ describe('loadConfig', () => {
     [{ STREAMING_KEEPALIVE_SECONDS: '-1' }, 'STREAMING_KEEPALIVE_SECONDS "-1" is not'],
     [{ STORAGE_MODE: 'mysql' }, 'STORAGE_MODE "mysql" is none of these; accepted: sqlite, postgresql'],
     [{ STORAGE_MODE: 'postgresql' }, 'DATABASE_URL is not set, but STORAGE_MODE is postgresql'],
+    [{ NATS_TLS_KEY_FILE: '/k.pem' }, 'NATS_TLS_CERT_FILE is not set, but its counterpart is'],
+    [{ DATABASE_TLS_CERT_FILE: '/c.pem' }, 'DATABASE_TLS_KEY_FILE is not set, but its counterpart is'],
+    [{ REQUIRE_TLS: 'true', NATS_URL: 'tls://a:4222,nats://b:4222' }, 'NATS_URL is without verified TLS, but REQUIRE_TLS is true'],
+    [{ REQUIRE_TLS: 'true', REDIS_URL: 'redis://a' }, 'REDIS_URL is without verified TLS, but REQUIRE_TLS is true'],
+    [
+      { REQUIRE_TLS: 'true', STORAGE_MODE: 'postgresql', DATABASE_URL: 'postgres://a:secret@h/d?sslmode=require' },
+      'DATABASE_URL is without verified TLS, but REQUIRE_TLS is true',
+    ],
     [{ TRUSTED_PROXIES: '10.0.0.0/33' }, 'TRUSTED_PROXIES "10.0.0.0/33" holds a wrong prefix length'],
     [{ OUTBOUND_PRIVATE: 'yes' }, 'OUTBOUND_PRIVATE "yes" is none of these; accepted: allow, deny'],
     [{ PROMETHEUS_PORT: 'none' }, 'PROMETHEUS_PORT "none"'],

@@ -11,6 +11,7 @@ type Values<T> = T extends Variable<infer V> ? V : { readonly [K in keyof T]: Va
 /** One slice per service, and the warnings to log at the start. */
 export type Config = Values<typeof variables> & { readonly warnings: readonly string[] };
 export type ProcessConfig = Config['process'];
+export type TlsConfig = Tls;
 export type TelemetryConfig = Config['telemetry'];
 export type StorageConfig = Config['storage'];
 export type StatsConfig = Config['stats'];
@@ -152,6 +153,29 @@ function warningsOf(config: Values<typeof variables>, env: LoadOptions['env']): 
   return warnings;
 }
 
+type Tls = Values<typeof variables>['process']['natsTls'];
+const isGiven = (tls: Tls): boolean => Object.values(tls).some((value) => value !== null);
+
+/** A key without its certificate would be ignored; an address without TLS, where it is required, would be used. */
+function checkTls({ process: { natsUrls, natsTls, redisUrl, redisTls, requireTls }, storage }: Values<typeof variables>): void {
+  for (const [prefix, tls] of [
+    ['NATS', natsTls],
+    ['REDIS', redisTls],
+    ['DATABASE', storage.databaseTls],
+  ] as const)
+    if ((tls.certFile === null) !== (tls.keyFile === null))
+      throw new ConfigError(`${prefix}_TLS_${tls.certFile === null ? 'CERT' : 'KEY'}_FILE is not set, but its counterpart is; accepted: both, or neither`);
+  if (!requireTls) return;
+  const refuse = (name: string, accepted: string): never => {
+    throw new ConfigError(`${name} is without verified TLS, but REQUIRE_TLS is true; accepted: ${accepted}`);
+  };
+  if (natsUrls?.some((url) => !/^(?:tls|wss):/.test(url)) && !isGiven(natsTls)) refuse('NATS_URL', 'tls://, or NATS_TLS_CA_FILE');
+  if (redisUrl?.startsWith('redis:') && !isGiven(redisTls)) refuse('REDIS_URL', 'rediss://, or REDIS_TLS_CA_FILE');
+  const { mode, databaseUrl, databaseTls } = storage;
+  const isVerified = databaseUrl !== null && new URL(databaseUrl).searchParams.get('sslmode') === 'verify-full';
+  if (mode === 'postgresql' && !isVerified && !isGiven(databaseTls)) refuse('DATABASE_URL', '?sslmode=verify-full, or DATABASE_TLS_CA_FILE');
+}
+
 /** The console's path to which the identity provider redirects after a sign-in. */
 const callbackPath = '/console/api/oidc/callback';
 
@@ -192,6 +216,7 @@ export function loadConfig({ env, argv = [] }: LoadOptions): Config {
   if (config.storage.mode === 'postgresql' && config.storage.databaseUrl === null) {
     throw new ConfigError(`DATABASE_URL is not set, but STORAGE_MODE is postgresql; accepted: ${variables.storage.databaseUrl.parser.accepts}`);
   }
+  checkTls(config);
   checkSignIn(config.console.oidc);
   return Object.freeze({ ...config, warnings: Object.freeze(warningsOf(config, sources)) });
 }

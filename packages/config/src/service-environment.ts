@@ -28,9 +28,9 @@ const limited: Readonly<Record<string, (service: ServiceName) => boolean>> = {
   GATEWAY_MASTER_KEY: holdsMasterKey,
   // Who reads the durable store sees to its copies.
   NATS_REPLICAS: (service) => service === 'stats',
-  // Limits are counted by edges and translators, failed sign-ins by consoles.
-  REDIS_URL: (service) => ['edge', 'translator', 'data-plane', 'console'].includes(service),
 };
+/** Limits are counted by edges and translators, failed sign-ins by consoles. */
+const usesRedis = (service: ServiceName): boolean => ['edge', 'translator', 'data-plane', 'console'].includes(service);
 
 /** Names in the order of the documentation. */
 export function environmentOf(service: ServiceName): string[] {
@@ -38,6 +38,7 @@ export function environmentOf(service: ServiceName): string[] {
   return listVariables().flatMap(({ owner, variable: { env } }) => {
     if (env === null) return [];
     if (!read.has(owner) && !everywhere.includes(env) && !more[service]?.includes(env)) return [];
-    return (limited[env]?.(service) ?? true) ? [env] : [];
+    const reads = env.startsWith('REDIS_') ? usesRedis : limited[env];
+    return (reads?.(service) ?? true) ? [env] : [];
   });
 }

@@ -22,6 +22,7 @@ import {
   words,
 } from './parsers.ts';
 import { ssoVariables } from './sso-variables.ts';
+import { tlsVariables } from './tls-variables.ts';
 import { variable } from './variable.ts';
 
 const MiB = 1024 * 1024;
@@ -54,6 +55,7 @@ export const variables = {
       secret: true,
       description: 'NATS servers between services; not set, the bus is inside the process.',
     }),
+    natsTls: tlsVariables('NATS', 'NATS'),
     natsPermissions: variable(oneOf('warn', 'require'), {
       env: 'NATS_PERMISSIONS',
       fallback: 'warn',
@@ -65,6 +67,12 @@ export const variables = {
       fallback: '1',
       description:
         'Servers of a NATS cluster that keep each durable message (rows of requests, audit records) until the statistics have it. More than 1 needs as many servers; a store that has fewer copies is given more.',
+    }),
+    requireTls: variable(flag, {
+      env: 'REQUIRE_TLS',
+      fallback: false,
+      description:
+        'Whether a start is refused that would reach NATS, PostgreSQL or Redis without verified TLS (`tls://`, `sslmode=verify-full`, `rediss://`, or files of its own).',
     }),
     memoryLimitBytes: variable(wholeNumber(0, 16 * 1024 * GiB), {
       toml: 'server.memory_limit_bytes',
@@ -83,6 +91,7 @@ export const variables = {
       secret: true,
       description: 'Redis, where processes share limits; not set, each process counts for itself. Lost, each goes on with its share.',
     }),
+    redisTls: tlsVariables('REDIS', 'Redis'),
     redisTimeoutMs: variable(wholeNumber(10, 60_000), {
       toml: 'server.redis_timeout_ms',
       fallback: 100,
@@ -155,6 +164,7 @@ export const variables = {
       secret: true,
       description: 'PostgreSQL, needed when `STORAGE_MODE=postgresql`.',
     }),
+    databaseTls: tlsVariables('DATABASE', 'PostgreSQL'),
   },
   stats: {
     rowDays: variable(wholeNumber(0, 36_500), {

@@ -9,7 +9,7 @@ import { type CatalogStore, createCatalogStore } from './catalog/catalog-store.t
 import { type ConsoleStore, createConsoleStore } from './console/console-store.ts';
 import { createDeadLetters, type DeadLetters } from './dead-letters/dead-letters.ts';
 import type { StorageDialect } from './dialects/dialect.ts';
-import { createPostgresDialect } from './dialects/postgres.ts';
+import { createPostgresDialect, type PostgresTls } from './dialects/postgres.ts';
 import { createSqliteDialect } from './dialects/sqlite.ts';
 import { type CatalogHistory, createHistory } from './history/history.ts';
 import { createKeyAddresses, type KeyAddresses } from './key-use/key-addresses.ts';
@@ -24,7 +24,7 @@ import { createThreadedRequests } from './thread/threaded-requests.ts';
 import { createTurns, type TurnsRepository } from './turns/turns.ts';
 
 /** `file` may be `:memory:`. */
-export type StorageTarget = { mode: 'sqlite'; file: string } | { mode: 'postgresql'; url: string };
+export type StorageTarget = { mode: 'sqlite'; file: string } | { mode: 'postgresql'; url: string; tls?: PostgresTls | undefined };
 
 /** The part of a pino-like logger that storage uses. */
 export interface StorageLogger {
@@ -75,7 +75,7 @@ export interface Storage {
 
 /** Connects on first use: opening never fails because the database is unavailable. */
 export function openStorage(target: StorageTarget, { logger, now = Date.now, historyRevisions = 1_000 }: OpenOptions): Storage {
-  const dialect = target.mode === 'sqlite' ? createSqliteDialect(target.file) : createPostgresDialect(target.url, logger);
+  const dialect = target.mode === 'sqlite' ? createSqliteDialect(target.file) : createPostgresDialect(target, logger);
   const db = new Kysely<Database>({ dialect: dialect.kysely });
   // SQLite's calls block: request log rows are written with every request, and queries about them take long, so they have a thread. A database in
   // memory has only one connection.

@@ -97,7 +97,7 @@ describe.each(Object.entries(targets))('a database of the first version on %s', 
   let storage: Storage;
   beforeAll(async () => {
     const target = await findTarget();
-    await fill(target.mode === 'sqlite' ? createSqliteDialect(target.file) : createPostgresDialect(target.url, silent));
+    await fill(target.mode === 'sqlite' ? createSqliteDialect(target.file) : createPostgresDialect(target, silent));
     // Two processes of the new version begin at the same time.
     const other = openStorage(target, { logger: silent });
     storage = openStorage(target, { logger: silent });

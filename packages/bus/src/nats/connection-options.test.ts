@@ -9,7 +9,8 @@ describe('NATS addresses', () => {
     ['nats://me:p%40ss@host:4222', ['host:4222'], { user: 'me', pass: 'p@ss' }],
     ['nats://t%2F1@a:4222, nats://b:4222', ['a:4222', 'b:4222'], { token: 't/1' }],
     ['nats://first@a:4222,nats://me:second@b:4222', ['a:4222', 'b:4222'], { token: 'first' }],
-    ['tls://t@[::1]:4222', ['[::1]:4222'], { token: 't', tls: {} }],
+    ['tls://t@[::1]:4222', ['[::1]:4222'], { token: 't', tls: { checkServerIdentity: expect.any(Function) } }],
+    ['tls://t@host:4222', ['host:4222'], { token: 't', tls: {} }],
   ])('%s', (url, servers, wanted) => {
     const options = connectionOptions({ url, name: 'edge' });
     const { token, user, pass, tls } = options;

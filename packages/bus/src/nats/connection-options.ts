@@ -1,4 +1,6 @@
 /** NATS addresses, with or without credentials in them, as the library wants them: hosts and credentials apart. */
+import { isIP } from 'node:net';
+import { checkServerIdentity, type ConnectionOptions as TlsOptions } from 'node:tls';
 import type { ConnectionOptions, NodeConnectionOptions } from '@nats-io/transport-node';
 import { inboxPrefix } from './subjects.ts';
 
@@ -8,6 +10,15 @@ export interface ConnectionSource {
   url: string;
   name: string;
   natsOptions?: NodeConnectionOptions;
+  /** Files that TLS is spoken with; they are read for each connection. `servername` is verified instead of the address's host. */
+  tls?: NatsTls | undefined;
+}
+
+export interface NatsTls {
+  caFile?: string;
+  certFile?: string;
+  keyFile?: string;
+  servername?: string;
 }
 
 /** Reconnects for ever within half a second of the server's return; a server that hangs is noticed by pings. */
@@ -15,17 +26,21 @@ export function connectionOptions(source: ConnectionSource): NodeConnectionOptio
   const servers: string[] = [];
   let credentials: Pick<ConnectionOptions, 'user' | 'pass' | 'token'> | undefined;
   let secure = false;
+  const addresses: string[] = [];
   for (const entry of source.url.split(',')) {
     const trimmed = entry.trim();
     const url = new URL(trimmed.includes('://') ? trimmed : `nats://${trimmed}`);
     servers.push(url.host);
+    const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+    if (isIP(host) !== 0) addresses.push(host);
     credentials ??= credentialsOf(url);
     secure ||= url.protocol === 'tls:';
   }
   return {
     servers,
     ...credentials,
-    ...(secure && { tls: {} }),
+    // With it a server that offers no TLS is refused before any credential is sent.
+    ...((secure || source.tls) && { tls: { ...source.tls, ...verifyAddresses(addresses, source.tls) } }),
     name: source.name,
     inboxPrefix: inboxPrefix(source.name),
     timeout: 5000,
@@ -35,6 +50,21 @@ export function connectionOptions(source: ConnectionSource): NodeConnectionOptio
     pingInterval: 2000,
     maxPingOut: 2,
     ...source.natsOptions,
+  };
+}
+
+/**
+ * The library gives Node no name to verify where a server is given by its address, and Node then asks for `localhost`: the certificate has to
+ * be for one of the addresses instead.
+ */
+function verifyAddresses(addresses: readonly string[], tls: NatsTls | undefined): Pick<TlsOptions, 'checkServerIdentity'> {
+  if (addresses.length === 0 || tls?.servername !== undefined) return {};
+  return {
+    checkServerIdentity(host, certificate) {
+      if (host !== 'localhost') return checkServerIdentity(host, certificate);
+      const faults = addresses.map((address) => checkServerIdentity(address, certificate));
+      return faults.includes(undefined) ? undefined : faults[0];
+    },
   };
 }
 

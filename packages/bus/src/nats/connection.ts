@@ -12,7 +12,7 @@ import {
 import { backOffMs } from '../kit/back-off.ts';
 import type { BusLogger } from '../kit/logger.ts';
 import { settlesWithin } from '../kit/settle-within.ts';
-import { connectionOptions } from './connection-options.ts';
+import { connectionOptions, type NatsTls } from './connection-options.ts';
 import { checkPermissions, describeViolation, isDispensable, isForbiddenTry, isOptional } from './permission-check.ts';
 
 /** Options of the connection. */
@@ -23,6 +23,8 @@ export interface ServerConnectionOptions {
   name: string;
   logger: BusLogger;
   natsOptions?: NodeConnectionOptions;
+  /** Files that TLS is spoken with. */
+  tls?: NatsTls | undefined;
   /** The service whose permissions are checked before the connection counts; absent: no check. */
   permissions?: { service: ServiceName; required: boolean };
 }

@@ -24,6 +24,7 @@ import { MessageReader } from '../kit/message-reader.ts';
 import { settlesWithin } from '../kit/settle-within.ts';
 import { Asks, payloadCap } from './asks.ts';
 import { ServerConnection } from './connection.ts';
+import type { ConnectionSource } from './connection-options.ts';
 import { EventConsumer } from './event-consumer.ts';
 import { EventOutbox } from './event-outbox.ts';
 import { ensureEventStream, eventManager } from './event-stream.ts';
@@ -36,7 +37,7 @@ import { Streams } from './streams.ts';
 import { answerKey, directSubject, inboxSubscription, mintInbox, namedSubject, subjectOf, toAllSubject } from './subjects.ts';
 
 /** Options of the bus over NATS. */
-export interface NatsBusOptions {
+export interface NatsBusOptions extends Pick<ConnectionSource, 'tls'> {
   /** `nats://host:4222`, several separated by commas. */
   url: string;
   /** The process: `edge`, `translator`. Lower-case letters, digits and dashes. */
@@ -104,6 +105,7 @@ export class NatsBus implements Bus {
       url: options.url,
       name: options.name,
       logger: this.logger,
+      tls: options.tls,
       ...(options.natsOptions && { natsOptions: options.natsOptions }),
       ...(options.permissions && { permissions: options.permissions }),
     });

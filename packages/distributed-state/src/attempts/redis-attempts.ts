@@ -1,4 +1,5 @@
 /** Attempts and bans both in Redis and in this process: the stricter of the two counts, so that losing Redis lifts no ban. */
+import type { ConnectionOptions } from 'node:tls';
 import type { StateLogger } from '../logger.ts';
 import { keyOf, RedisLink } from '../redis/link.ts';
 import type { Attempts } from './attempts.ts';
@@ -7,6 +8,8 @@ import { MemoryAttempts } from './memory-attempts.ts';
 /** The Redis server, and the time-out of one command in ms. */
 export interface RedisAttemptsOptions {
   url: string;
+  /** TLS is spoken with these. */
+  tls?: ConnectionOptions | undefined;
   logger: StateLogger;
   commandMs?: number;
 }
@@ -15,8 +18,8 @@ export class RedisAttempts implements Attempts {
   readonly #link: RedisLink;
   readonly #memory = new MemoryAttempts();
 
-  constructor({ url, logger, commandMs }: RedisAttemptsOptions) {
-    this.#link = new RedisLink({ url, logger, ...(commandMs !== undefined && { commandMs }) });
+  constructor({ url, tls, logger, commandMs }: RedisAttemptsOptions) {
+    this.#link = new RedisLink({ url, tls, logger, ...(commandMs !== undefined && { commandMs }) });
   }
 
   /** Resolves after the first attempt to reach the server, whatever came of it. */

@@ -1,4 +1,5 @@
 /** The connection to Redis: scripts with a short time-out, and one flag for whether it can be asked now. */
+import type { ConnectionOptions } from 'node:tls';
 import { Redis } from 'ioredis';
 import type { StateLogger } from '../logger.ts';
 import type { StateLink } from '../state-link.ts';
@@ -7,6 +8,8 @@ import { type ScriptName, scripts } from './scripts.ts';
 /** The Redis server, and time-outs in ms. */
 export interface LinkOptions {
   url: string;
+  /** TLS is spoken with these; getters are asked for each connection. */
+  tls?: ConnectionOptions | undefined;
   logger: StateLogger;
   /** How long a command may take, in ms. */
   commandMs?: number;
@@ -31,14 +34,17 @@ export class RedisLink implements StateLink {
   readonly #watchers: ((up: boolean) => void)[] = [];
   #probe: NodeJS.Timeout | undefined;
   #closed = false;
+  /** A server that was never reached is reported once, too. */
+  #reported = false;
   up = false;
 
-  constructor({ url, logger, commandMs = 100, probeMs = 500 }: LinkOptions) {
+  constructor({ url, tls, logger, commandMs = 100, probeMs = 500 }: LinkOptions) {
     this.#logger = logger;
     this.#commandMs = commandMs;
     this.#probeMs = probeMs;
     this.#redis = new Redis(url, {
       lazyConnect: true,
+      ...(tls && { tls }),
       // A command that cannot be sent now is answered from this process's share instead of being queued.
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
@@ -95,7 +101,8 @@ export class RedisLink implements StateLink {
 
   #lost(error: unknown): void {
     if (this.#closed) return;
-    if (this.up) this.#logger.warn({ error }, 'Redis does not answer: this process keeps its share of each limit on its own');
+    if (this.up || !this.#reported) this.#logger.warn({ error }, 'Redis does not answer: this process keeps its share of each limit on its own');
+    this.#reported = true;
     this.#change(false);
     clearTimeout(this.#probe);
     this.#probe = setTimeout(() => void this.#check(), this.#probeMs).unref();

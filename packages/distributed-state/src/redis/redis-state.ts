@@ -1,5 +1,6 @@
 /** State that another place keeps (Redis, or a process of this machine); while that is away, in this process, limited to its share of each limit. */
 
+import type { ConnectionOptions } from 'node:tls';
 import { type GateLimits, type Hit, pollMs, type Reserved, shareOf, type Taken, type WindowLimit } from '@model-gateway/limits';
 import { boundedMap } from '../bounded-map.ts';
 import type { StateLogger } from '../logger.ts';
@@ -24,6 +25,8 @@ export interface LeasedStateOptions {
 /** The Redis server, and what it takes. */
 export interface RedisStateOptions extends Omit<LeasedStateOptions, 'link' | 'backend'> {
   url: string;
+  /** TLS is spoken with these; getters are asked for each connection. */
+  tls?: ConnectionOptions | undefined;
   commandMs?: number;
 }
 
@@ -271,7 +274,7 @@ export class LeasedState implements SharedState {
 
 /** Leased from a Redis server. */
 export class RedisState extends LeasedState {
-  constructor({ url, commandMs, ...options }: RedisStateOptions) {
-    super({ ...options, backend: 'redis', link: new RedisLink({ url, logger: options.logger, ...(commandMs !== undefined && { commandMs }) }) });
+  constructor({ url, tls, commandMs, ...options }: RedisStateOptions) {
+    super({ ...options, backend: 'redis', link: new RedisLink({ url, tls, logger: options.logger, ...(commandMs !== undefined && { commandMs }) }) });
   }
 }

@@ -1,4 +1,5 @@
 /** PostgreSQL through pg: a small pool that outlives restarts of the server. */
+import type { ConnectionOptions } from 'node:tls';
 import { PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import type { StorageDialect } from './dialect.ts';
@@ -24,10 +25,21 @@ const types: pg.CustomTypesConfig = {
 /** A dropped socket or an exhausted pool has no SQLSTATE: pg says it in words. */
 const lostConnection = /connection terminated|connection error|not queryable|timeout exceeded when trying to connect|query read timeout/i;
 
-export function createPostgresDialect(url: string, logger: PostgresLogger): StorageDialect {
+/** TLS is spoken with these, and nothing else. Getters are asked for each connection. */
+export type PostgresTls = ConnectionOptions;
+
+/** Without what the address says of TLS, which pg would put before our own. */
+function withoutTls(url: string): string {
+  const plain = new URL(url);
+  for (const name of [...plain.searchParams.keys()]) if (/^ssl/.test(name)) plain.searchParams.delete(name);
+  return plain.href;
+}
+
+export function createPostgresDialect({ url, tls }: { url: string; tls?: PostgresTls | undefined }, logger: PostgresLogger): StorageDialect {
   const createPool = async (limits: pg.PoolConfig): Promise<pg.Pool> => {
     const pool = new pg.Pool({
-      connectionString: url,
+      connectionString: tls ? withoutTls(url) : url,
+      ...(tls && { ssl: tls }),
       connectionTimeoutMillis: 5_000,
       idleTimeoutMillis: 30_000,
       ...limits,
