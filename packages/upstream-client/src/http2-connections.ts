@@ -18,7 +18,7 @@ const connectionWindow = 1024 * 1024;
 
 export interface Http2Options {
   origin: string;
-  /** Opens a connection on which HTTP/2 was offered; `dialing` hears of its socket before it is open. */
+  /** Opens a connection on which HTTP/2 was offered; `dialing` gets its socket before it is open. */
   dial(dialing: (socket: Socket) => void, opened: buildConnector.Callback): void;
   maxConnections: number;
   /** A connection without calls is closed after this. */
@@ -92,7 +92,7 @@ export class Http2Connections {
   }
 
   #free(): Connection | undefined {
-    for (const one of this.#connections) if (one.open < roomOf(one)) return one;
+    for (const one of this.#connections) if (one.open < capacityOf(one)) return one;
     return undefined;
   }
 
@@ -137,7 +137,7 @@ export class Http2Connections {
     }, opened);
   }
 
-  /** All who waited for this connection are told; whoever comes later dials anew. */
+  /** Fails all calls that waited for this connection; later ones dial anew. */
   #failWaiting(error: Error): void {
     for (const { call } of this.#waiting.splice(0)) call.onResponseError(null, error);
   }
@@ -160,7 +160,7 @@ export class Http2Connections {
     session.once('connect', () => {
       if (!session.destroyed) session.setLocalWindowSize(connectionWindow);
     });
-    // Its calls are told by their streams.
+    // Its calls learn it from their streams.
     session.on('error', () => {});
     // It finishes what it has and takes no more.
     session.on('goaway', () => this.#serveWaiting());
@@ -206,7 +206,7 @@ export class Http2Connections {
 }
 
 /** How many streams a connection takes at once; none once it is on its way out. */
-function roomOf({ session, settled }: Connection): number {
+function capacityOf({ session, settled }: Connection): number {
   if (session.closed || session.destroyed) return 0;
   if (!settled) return 1;
   return Math.min(maxStreams, session.remoteSettings?.maxConcurrentStreams ?? maxStreams);

@@ -1,4 +1,4 @@
-/** One call on an HTTP/2 connection, driven by Node's own client and told in the callbacks that undici has for HTTP/1.1. */
+/** One call on an HTTP/2 connection, driven by Node's own client and reported by the callbacks that undici has for HTTP/1.1. */
 import { type ClientHttp2Session, type ClientHttp2Stream, constants, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http2';
 import type { Dispatcher } from 'undici';
 import { expectSocket } from './request-socket.ts';
@@ -29,8 +29,8 @@ function headersOf({ method, path, headers, body }: SentRequest, authority: stri
 }
 
 /**
- * Sends a request on a session that has room. `ended` is called once, when the stream is closed; with `unread` nothing was told to the
- * call but that it began. `mayRepeat` false: a refusal is told to the call as a broken connection.
+ * Sends a request on a session that can take one. `ended` is called once, when the stream is closed; with `unread` nothing was reported to the
+ * call but that it began. `mayRepeat` false: a refusal is reported as a broken connection.
  */
 export function sendOnSession(
   session: ClientHttp2Session,
@@ -122,7 +122,7 @@ interface ReplyReceiver {
  */
 function readReply(stream: ClientHttp2Stream, session: ClientHttp2Session, reply: ReplyReceiver): void {
   let whole = false;
-  let told = false;
+  let settled = false;
   let answered = false;
   let failure: Error | undefined;
   // A server that answers without reading the request may reset the stream before it has said that its reply is whole.
@@ -143,8 +143,8 @@ function readReply(stream: ClientHttp2Stream, session: ClientHttp2Session, reply
     reply.data(chunk);
   });
   stream.on('end', () => {
-    if (!(whole || missing === 0) || !answered || told) return;
-    told = true;
+    if (!(whole || missing === 0) || !answered || settled) return;
+    settled = true;
     reply.end();
     // The upstream answered without having read the request: nobody needs the rest of it.
     if (!stream.writableFinished) stream.close(constants.NGHTTP2_CANCEL);
@@ -153,8 +153,8 @@ function readReply(stream: ClientHttp2Stream, session: ClientHttp2Session, reply
     failure = error;
   });
   stream.on('close', () => {
-    if (told) return reply.closed();
-    told = true;
+    if (settled) return reply.closed();
+    settled = true;
     const isUnread = stream.rstCode === constants.NGHTTP2_REFUSED_STREAM && !answered;
     reply.broken(failure ?? new Error(isGone(session) ? 'the connection was closed' : `the stream was reset with code ${stream.rstCode}`), isUnread);
   });

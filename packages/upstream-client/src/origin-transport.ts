@@ -79,8 +79,8 @@ export class OriginTransport {
   }
 
   #offerHttp2(origin: string, maxConnections: number, options: Omit<TransportOptions, 'maxConnections'>): Http2Connections {
-    let heard: ((socket: Socket) => void) | undefined;
-    const dial = createDialer({ ...options, http2: true, current: () => heard && { dialing: heard } });
+    let onSocket: ((socket: Socket) => void) | undefined;
+    const dial = createDialer({ ...options, http2: true, current: () => onSocket && { dialing: onSocket } });
     const { protocol, hostname, host, port } = new URL(origin);
     // As undici names its targets: addresses of IPv6 without brackets.
     const target = { protocol, host, hostname: hostname.replace(/^\[(.*)\]$/, '$1'), port };
@@ -89,9 +89,9 @@ export class OriginTransport {
       maxConnections,
       idleMs: keepAliveMs,
       dial(dialing, opened) {
-        heard = dialing;
+        onSocket = dialing;
         dial(target, opened);
-        heard = undefined;
+        onSocket = undefined;
       },
       declined: (socket, waiting) => this.#decline(socket, waiting),
     });
