@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { until } from '../support/callers.ts';
 import { accessKey } from './traffic.ts';
 
 const run = promisify(execFile);
@@ -44,16 +45,22 @@ export class Stack {
   /** Starts what is not running, or is of another image; all of it, or the services that are named. */
   async up(from: string, ...services: string[]): Promise<void> {
     const scale = ['edge', 'translator'].filter((name) => services.length === 0 || services.includes(name)).flatMap((name) => ['--scale', `${name}=2`]);
-    // Compose gives up where a busy machine is late with a few probes, and what it started goes on: asked again, it waits again.
     for (let triesLeft = 5; ; triesLeft--) {
       try {
         await this.compose(from, 'up', '-d', '--no-build', '--wait', ...(services.length > 0 ? ['--no-deps'] : []), ...scale, ...services);
         break;
       } catch (error) {
+        // It gives up where a busy machine is late with a few probes, while what it started goes on.
         if (triesLeft === 1 || !/unhealthy/.test(String(error))) throw error;
+        await until(() => this.#allHealthy(), 'containers to be healthy again', 300_000);
       }
     }
     await this.findEdges();
+  }
+
+  async #allHealthy(): Promise<boolean> {
+    const { stdout } = await run('docker', ['ps', '--filter', `label=com.docker.compose.project=${this.#project}`, '--format', '{{.Status}}']);
+    return !/unhealthy|starting/.test(stdout);
   }
 
   /** An edge that was started again may have another port of the range. */
