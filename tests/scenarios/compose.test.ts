@@ -196,7 +196,7 @@ let upstream: FakeUpstream;
 beforeAll(async () => {
   upstream = await startFakeUpstream();
   await promisify(execFile)(process.execPath, [join(root, 'scripts/build.mjs'), app]);
-});
+}, 600_000);
 afterAll(async () => {
   await upstream.close();
   rmSync(app, { recursive: true, force: true });
