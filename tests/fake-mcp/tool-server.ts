@@ -219,6 +219,12 @@ export class ToolServer {
         };
         return noted(`${await ask('name')} likes ${await ask('color')}`);
       });
+    if (this.asks)
+      server.registerTool('ask_aside', { description: 'Asks beside its reply', inputSchema: z.object({}) }, async () => {
+        const requestedSchema = { type: 'object', properties: { name: { type: 'string' } } };
+        const { content } = await server.server.elicitInput({ message: 'What is your name?', requestedSchema });
+        return noted(`Hello, ${content?.name}`);
+      });
     if (this.hasLate) this.#addLate(server);
     return server;
   }

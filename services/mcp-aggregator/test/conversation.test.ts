@@ -100,6 +100,11 @@ describe.each(names)('a %s server', (name) => {
     expect(result).toMatchObject({ resultType: 'complete', content: [{ text: 'Ada likes blue' }] });
   });
 
+  test('asks beside its reply', async () => {
+    const { result } = await call(`${name}.ask_aside`);
+    expect((await goOn(`${name}.ask_aside`, result, { name: 'Ada' })).result).toMatchObject({ content: [{ text: 'Hello, Ada' }] });
+  });
+
   test('is told that a caller who cannot be asked cannot', async () => {
     expect((await call(`${name}.ask`, {}, { capabilities: {} })).result).toMatchObject({ isError: true, resultType: 'complete' });
   });

@@ -261,7 +261,7 @@ export class McpServer {
       this.#era = undefined;
       throw error;
     }
-    const open = () => openSession({ ...own, listens: onNotification !== undefined }, signal);
+    const open = () => openSession({ ...own, listens: onNotification !== undefined || user.capabilities !== '{}' }, signal);
     if (!this.#modern) return open();
     if (!user.prefersSession || this.#refusesSessions) return this.#modern;
     try {

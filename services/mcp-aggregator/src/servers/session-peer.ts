@@ -1,6 +1,6 @@
 /** A server of the revisions with sessions, over streamable HTTP: handshake, session id, the stream of its own messages, resumption, the end. */
 import type { Outbound } from '@model-gateway/upstream-client';
-import { type Message, printNotification, printRequest, readMessage } from '../protocol/json-rpc.ts';
+import { type Message, printError, printNotification, printRequest, printResult, readMessage } from '../protocol/json-rpc.ts';
 import { isObject, parseJson } from '../protocol/raw-json.ts';
 import { errorCodes, newestSessionVersion, sessionVersions } from '../protocol/versions.ts';
 import { type HttpReply, type ServerEvent, ServerFault, sendHttp } from './http.ts';
@@ -38,6 +38,8 @@ export class SessionPeer implements Peer {
   #sessionId: string | undefined;
   #nextId = 1;
   #beginning: Promise<void> | undefined;
+  /** Requests of callers that are not answered yet, the oldest first. */
+  readonly #waiting = new Set<PeerRequest>();
 
   constructor(options: SessionOptions) {
     this.#options = options;
@@ -154,6 +156,7 @@ export class SessionPeer implements Peer {
     const sendCancellation = (): void =>
       void this.notify('notifications/cancelled', `{"requestId":${id},"reason":"The caller has left."}`).catch(() => undefined);
     request.signal.addEventListener('abort', sendCancellation, { once: true });
+    if (request.onMessage) this.#waiting.add(request);
     try {
       const handlers = {
         head: (_status: number, headers: Record<string, string>) => onHead?.(headers),
@@ -170,6 +173,7 @@ export class SessionPeer implements Peer {
       return wait.answer ?? (await this.#resume(wait, request, signal));
     } finally {
       request.signal.removeEventListener('abort', sendCancellation);
+      this.#waiting.delete(request);
     }
   }
 
@@ -190,6 +194,15 @@ export class SessionPeer implements Peer {
     throw new ServerFault('The server ended its reply before the answer came.');
   }
 
+  /** What a server asks beside its replies does not say for which call: the newest is meant, as on the stream of the first transport. */
+  #askAside(message: Message & { kind: 'request' }): void {
+    const refusal = JSON.stringify({ code: errorCodes.methodNotFound, message: 'The client cannot be asked.' });
+    const newest = [...this.#waiting].at(-1);
+    if (message.method === 'ping') void this.answer(printResult(message.id, '{}')).catch(() => undefined);
+    else if (newest) newest.onMessage?.(message);
+    else void this.answer(printError(message.id, refusal)).catch(() => undefined);
+  }
+
   /** Messages that belong to no request, for as long as the session is open. Servers without such a stream say 405. */
   async #listen(sessionId: string): Promise<void> {
     const { signal } = this.#closed;
@@ -201,8 +214,7 @@ export class SessionPeer implements Peer {
         event: ({ data }) => {
           const message = readMessage(Buffer.from(data, 'utf8'));
           if (message?.kind === 'notification') this.#options.onNotification(message);
-          else if (message?.kind === 'request' && message.method === 'ping')
-            void this.answer(`{"jsonrpc":"2.0","id":${message.id},"result":{}}`).catch(() => undefined);
+          else if (message?.kind === 'request') this.#askAside(message);
         },
       }).catch(() => null);
       if (reply !== null && reply.status >= 400) return;
