@@ -89,7 +89,7 @@ export function drawChart({ host, legend, width, height, dark, times, series, st
       cursor: { points: { size: 6 }, focus: { prox: 24 }, drag: { x: true, y: false, setScale: false } },
       legend: { live: true, ...(legend && { mount: (_plot: UPlot, table: HTMLElement) => void legend.appendChild(table) }) },
       axes: [
-        { ...axis, space: 64, values: (...[, splits, , , step]) => splits.map((split) => formatAxisTime(split * 1000, step)) },
+        { ...axis, size: 28, space: 64, values: (...[, splits, , , step]) => splits.map((split) => formatAxisTime(split * 1000, step)) },
         { ...axis, size: 56, values: (_plot, values) => values.map((value) => format(value)) },
       ],
       scales: stacked

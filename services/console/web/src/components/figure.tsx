@@ -14,12 +14,14 @@ interface Props {
 
 export function Figure({ label, value, change = null, inverse = false, hint }: Props) {
   const color = change === null || change === 0 ? 'dimmed' : change > 0 === inverse ? 'red' : 'teal';
+  // A time is longer than a phone's half is wide.
+  const isLong = value.length > 14;
   return (
     <Card withBorder padding="md">
       <Text size="sm" c="dimmed">
         {label}
       </Text>
-      <Text fz={24} lh={1.35} fw={650} className="nowrap" style={{ fontVariantNumeric: 'tabular-nums' }}>
+      <Text fz={isLong ? 16 : 24} lh={1.35} fw={650} className={isLong ? 'anywhere' : 'nowrap'} style={{ fontVariantNumeric: 'tabular-nums' }}>
         {value}
       </Text>
       <Text size="xs" c={hint ? 'dimmed' : color} mih={18}>
