@@ -180,7 +180,7 @@ export class Streams {
     return true;
   }
 
-  /** Nobody took the stream. A named process that reads the opening later asks before it begins, and is told that nobody wants it: nothing ran, and another may be asked. */
+  /** Nobody took the stream. A named process that reads the opening later asks before it begins, and learns that nobody wants it: nothing ran, and another may be asked. */
   private desert(call: NatsCallerLink): void {
     if (call.caller.live && call.opening !== null && call.opening.to !== null) call.fail(new GatewayError('service_unavailable'));
     else call.lost('nobody took the stream');
