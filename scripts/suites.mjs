@@ -16,7 +16,6 @@ export const longGroups = [
     name: 'chaos',
     minutes: 12,
     suites: [
-      'tests/chaos/chaos.test.ts',
       'tests/scenarios/cut-at-every-byte.test.ts',
       'tests/scenarios/drain.test.ts',
       'tests/scenarios/kill.test.ts',
@@ -51,6 +50,7 @@ export const longGroups = [
     suites: ['tests/chart/chart.test.ts', 'tests/chart/network-policies.test.ts', 'tests/chart/kubernetes-schemas.test.ts'],
   },
   { name: 'containers', minutes: 3, suites: ['tests/scenarios/compose.test.ts', 'tests/support/containers.test.ts'] },
+  { name: 'chaos-run', minutes: 15, suites: ['tests/chaos/chaos.test.ts'] },
   // The images of two revisions are built first.
   { name: 'images', minutes: 30, prepare: 'tests/containers/prepare.sh', suites: ['tests/containers/containers.test.ts'] },
   {

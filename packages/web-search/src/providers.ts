@@ -24,7 +24,7 @@ interface ProviderShape {
   ask(question: ProviderQuestion): ProviderCall;
   resultsOf(answer: unknown): unknown;
   /** The longest query that it takes; absent: as long as the gateway takes. */
-  longest?: { characters: number; words?: number };
+  maxQuery?: { characters: number; words?: number };
 }
 
 export const field = (value: unknown, name: string): unknown =>
@@ -70,7 +70,7 @@ export const providerShapes: Readonly<Record<SearchKind, ProviderShape>> = {
     },
     resultsOf: (answer) => field(answer, 'results'),
     // It answers 400 beyond.
-    longest: { characters: 400 },
+    maxQuery: { characters: 400 },
   },
   brave: {
     ask: ({ address, key, query, maxResults, place }) => ({
@@ -80,7 +80,7 @@ export const providerShapes: Readonly<Record<SearchKind, ProviderShape>> = {
     }),
     resultsOf: (answer) => field(field(answer, 'web'), 'results'),
     // It answers 422 beyond. See https://api-dashboard.search.brave.com/api-reference/web/search/get
-    longest: { characters: 400, words: 50 },
+    maxQuery: { characters: 400, words: 50 },
   },
   searxng: {
     ask: ({ address, key, query }) => ({

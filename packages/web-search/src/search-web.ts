@@ -48,7 +48,7 @@ export async function searchWeb(outbound: Outbound, provider: SearchProvider, qu
   const asked = query.trim();
   if (asked === '') return { ok: false, code: 'invalid-query' };
   const shape = providerShapes[provider.kind];
-  const { characters = maxQueryLength, words = Number.POSITIVE_INFINITY } = shape.longest ?? {};
+  const { characters = maxQueryLength, words = Number.POSITIVE_INFINITY } = shape.maxQuery ?? {};
   if (asked.length > characters || asked.split(/\s+/).length > words) return { ok: false, code: 'query-too-long' };
   const address = provider.base_url ?? searchAddresses[provider.kind];
   if (address === null || !URL.canParse(address)) return { ok: false, code: 'unavailable' };

@@ -13,7 +13,7 @@ const reading: ReadonlySet<unknown> = new Set([
   'completion/complete',
 ]);
 
-/** A session's stream of notifications and its end are repeated; a call of a tool is not, since its server may have begun it, nor what cannot be told from one. */
+/** A session's stream of notifications and its end are repeated; a call of a tool is not, since its server may have begun it, nor anything that might be one. */
 export function isRepeatable(method: string | undefined, body: Uint8Array | undefined): boolean {
   if (method !== 'POST') return true;
   try {

@@ -1,6 +1,6 @@
 /**
- * A call of a caller of the newer era whose server, of an older one, asks for something before it answers. The caller is answered `input_required` and comes back
- * with the answers in a request of its own; the call at the server goes on meanwhile, in this process, whose name stands in the `requestState`.
+ * A call of a caller of the newer era whose server, of an older one, asks for something before it answers. The caller is answered `input_required` and sends
+ * the answers in a request of its own; the call at the server goes on meanwhile, in this process, whose name is in the `requestState`.
  */
 import { randomBytes } from 'node:crypto';
 import { type Message, RpcError } from '../protocol/json-rpc.ts';
@@ -80,7 +80,7 @@ export class Conversation {
     if (this.#questions.size > 0) this.#asked.resolve(null);
   }
 
-  /** The caller does not come back: the server is told so, and its call cancelled. */
+  /** The caller sends no answers: the server learns of it, and its call is cancelled. */
   end(): void {
     for (const { settle } of this.#questions.values()) settle(null);
     this.#questions.clear();
@@ -132,7 +132,7 @@ export class HeldCalls {
       call.conversation.end();
     }, answerMs).unref();
     this.#calls.set(state, { call, timer });
-    // The server may give up first: whoever comes back is told.
+    // The server may give up first: a caller that answers later gets its error.
     call.work.catch(() => undefined);
     return state;
   }

@@ -25,7 +25,7 @@ export interface Relayed {
   version: string;
   /** JSON text: the caller's. */
   id: string;
-  /** Of a caller of the newer era, who comes back with what a server of an older one asked for. */
+  /** Of a caller of the newer era, which sends what a server of an older one asked for. */
   conversation?: Conversation | undefined;
 }
 

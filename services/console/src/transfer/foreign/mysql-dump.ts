@@ -80,7 +80,7 @@ class Cursor {
 
   #value(): Value {
     this.#skipSpace();
-    // A character set may stand before a text, `b` before bits.
+    // A text may begin with a character set, bits begin with `b`.
     const word = this.#match(/(?:_[a-z0-9]+\s*|b)?'/y);
     if (word !== null) {
       const text = this.#quoted();
