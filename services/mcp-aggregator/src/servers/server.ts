@@ -275,9 +275,15 @@ export class McpServer {
 
   /** Asks in modern terms; a server that does not know them speaks with sessions. */
   async #findEra(signal: AbortSignal): Promise<void> {
-    const info: PeerInfo = { version: modernVersion, capabilities: {}, instructions: undefined };
-    const peer = new ModernPeer({ outbound: this.#deps.outbound, target: this.#target, info });
-    const reply = await peer.request({ method: 'server/discover', params: this.#meta('{}'), signal, silenceMs: handshakeMs });
+    const discover = async (version: string) => {
+      const info: PeerInfo = { version, capabilities: {}, instructions: undefined };
+      const asked = new ModernPeer({ outbound: this.#deps.outbound, target: this.#target, info });
+      return { peer: asked, reply: await asked.request({ method: 'server/discover', params: this.#meta('{}'), signal, silenceMs: handshakeMs }) };
+    };
+    let { peer, reply } = await discover(modernVersion);
+    const spoken = reply.kind === 'error' && reply.code === errorCodes.unsupportedVersion ? supportedIn(reply.error) : undefined;
+    // The server names what it speaks: it is asked once more, in those terms.
+    if (spoken !== undefined) ({ peer, reply } = await discover(spoken));
     if (reply.kind === 'error') {
       if (reply.status === 401 || reply.status === 403 || reply.status === 429) throw new ServerFault(describeRefusal(reply));
       const isModernError = reply.code === errorCodes.headerMismatch || reply.code === errorCodes.missingCapability;
@@ -412,6 +418,14 @@ export class McpServer {
 export function ownParams(version: string, capabilities: string, params = '{}'): string {
   const meta = `"${metaKeys.version}":"${modernVersion}","${metaKeys.client}":{"name":"model-gateway","version":${JSON.stringify(version)}},"${metaKeys.capabilities}":${capabilities}`;
   return `${params === '{}' ? '{' : `${params.slice(0, -1)},`}"_meta":{${meta}}}`;
+}
+
+/** The newest revision that both sides speak, by the error of a server that does not speak the one it was asked in. */
+function supportedIn(error: string): string | undefined {
+  const said = parseJson(error);
+  const data = isObject(said) ? said['data'] : undefined;
+  const supported = isObject(data) && Array.isArray(data['supported']) ? data['supported'] : [];
+  return modernVersions.find((known) => supported.includes(known));
 }
 
 const reasonOf = (error: unknown): string => (error instanceof ServerFault ? error.message : 'The server could not be asked.');

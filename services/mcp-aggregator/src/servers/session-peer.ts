@@ -138,7 +138,8 @@ export class SessionPeer implements Peer {
       {
         method: 'POST',
         url,
-        headers: { ...headers, ...(!isHandshake && this.#ownHeaders()), 'content-type': 'application/json', accept },
+        // A newer server may want the method in a header; older ones do not look at it.
+        headers: { ...headers, ...(isHandshake ? { 'mcp-method': 'initialize' } : this.#ownHeaders()), 'content-type': 'application/json', accept },
         body,
         answerMs: silenceMs,
         idleMs: silenceMs,
