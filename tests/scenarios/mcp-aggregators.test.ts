@@ -30,7 +30,11 @@ type Json = any;
       ...(signal && { signal }),
     });
     const text = await answer.text();
-    return { status: answer.status, session: answer.headers.get('mcp-session-id') ?? '', body: (text === '' ? null : JSON.parse(text.startsWith('{') ? text : text.slice(text.lastIndexOf('data: ') + 6))) as Json };
+    return {
+      status: answer.status,
+      session: answer.headers.get('mcp-session-id') ?? '',
+      body: (text === '' ? null : JSON.parse(text.startsWith('{') ? text : text.slice(text.lastIndexOf('data: ') + 6))) as Json,
+    };
   };
   const call = (session: string, name: string, args: object = {}, signal?: AbortSignal) =>
     post({ method: 'tools/call', params: { name, arguments: args } }, { session, ...(signal && { signal }) });
