@@ -161,8 +161,8 @@ describe.each(arrangements('alerts'))('alerts, %s', (arrangement) => {
     await gateway.console('POST', '/access-keys', { name: 'later', group: 'everyone', expires_at: inDays(30) });
     expect((await ask('nameless')).status).toBe(200);
     const guess = () => askFrom('127.0.0.8', `${gateway.consoleUrl}/login`, { key: 'nobody', body: { username: 'admin', password: 'guessed-wrong' } });
-    for (let count = 0; count < 3; count++) await guess();
-    expect((await guess()).status).toBe(429);
+    // Each console counts for itself, and either may be asked.
+    await until(async () => (await guess()).status === 429, 'the address to be banned', patience);
     await until(async () => of('/hook/path-canary', 'ban').length > 0, 'the ban to be told', patience);
     expect(of('/hook/path-canary', 'ban')[0]?.body).toMatchObject({ subject: '127.0.0.8', data: { address: '127.0.0.8' } });
     await until(async () => received.some(({ path, text }) => path === '/services/slack' && text.includes('127.0.0.8')), 'Slack to be told too', patience);
