@@ -107,8 +107,8 @@ describe.each(arrangements('refused-for-money'))('%s', (arrangement) => {
       const { body } = await gateway.console('POST', '/budgets/key/poor/reset');
       expect(body).toMatchObject({ topped_up: '0', limit: '0.01' });
       await gateway.settle();
-      return (await statuses()).includes(200);
-    }, 'the reset budget to serve');
+      return (await statuses()).every((status) => status === 200);
+    }, 'the reset budget to serve at every edge');
 
     await gateway.console('POST', '/pricing', { name: 'nameless', model: 'nameless', input: '1', output: '2' });
     await gateway.settle();

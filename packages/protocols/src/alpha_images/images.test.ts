@@ -171,7 +171,7 @@ describe('what comes back', () => {
     const answer = toGamma.readReply(body, read({ prompt: 'p' }));
     expect(answer).toEqual({
       reply: { images: [{ data: 'AAAA', mimeType: 'image/png' }], imageTokens: { input: 4, output: 1290 } },
-      usage: { ...noUsage, input: 9, output: 1290, reasoning: 5, images: 1 },
+      usage: { ...noUsage, input: 9, output: 1290, reasoning: 5, images: 1, imageOutput: 1290 },
     });
     const written = 'reply' in answer && codec('image').writeReply(answer.reply, read({ prompt: 'p' }), { ...reply, usage: answer.usage });
     expect(written).toMatchObject({
@@ -295,8 +295,8 @@ const folder = join(recordingsFolder, 'alpha_images');
   const json = (...path: string[]) => JSON.parse(readFileSync(join(recordingsFolder, ...path), 'utf8')) as Record<string, unknown>;
 
   test.each([
-    ['generate-gpt-image', { input: 10, output: 4160, images: 1 }],
-    ['edit-customized', { input: 221, output: 415, images: 1 }],
+    ['generate-gpt-image', { input: 10, output: 4160, images: 1, imageOutput: 4160 }],
+    ['edit-customized', { input: 221, output: 415, images: 1, imageInput: 194, imageOutput: 272 }],
     ['generate-url', { input: 0, output: 0, images: 1 }],
     ['xai-generate', { input: 0, output: 0, images: 1 }],
   ])('%s is counted', (name, usage) => {
