@@ -8,6 +8,11 @@
 const freshMs = 250;
 /** A server that leaves a ping unanswered for this long (of awake time) hangs. */
 const hungMs = 1000;
+/**
+ * A server that wakes answers the ping of a new connection before it has read what waits in its old ones: for this long after such a silence nothing that is
+ * read counts as fresh.
+ */
+const distrustMs = 500;
 
 /** What round trips need of their bus. */
 export interface RoundTripsHost {
@@ -25,11 +30,15 @@ export class RoundTrips {
   private readonly host: RoundTripsHost;
   /** By `performance.now()`: when the newest ping was sent that was answered. */
   private answered = Number.NEGATIVE_INFINITY;
+  /** By `performance.now()`: until then what is read may have waited in a server that hung. */
+  private distrustedUntil = Number.NEGATIVE_INFINITY;
   /** Awake time at which the oldest ping was sent that waits. */
   private waitingSince: number | null = null;
   private waiting = 0;
   /** Of one connection. */
   private era = 0;
+  /** A connection was lost, and no other one has answered since. */
+  private lost = false;
 
   constructor(host: RoundTripsHost) {
     this.host = host;
@@ -37,7 +46,8 @@ export class RoundTrips {
 
   /** Whether what is read now was sent to us a moment ago. */
   get fresh(): boolean {
-    return performance.now() - this.answered < freshMs;
+    const now = performance.now();
+    return now - this.answered < freshMs && now >= this.distrustedUntil;
   }
 
   /** Whether less time has passed since `readAt` (by `performance.now()`) than lets a message become stale. */
@@ -69,6 +79,7 @@ export class RoundTrips {
     this.era++;
     this.waiting = 0;
     this.waitingSince = null;
+    this.lost ||= this.answered !== Number.NEGATIVE_INFINITY;
     this.answered = Number.NEGATIVE_INFINITY;
     // Changes of the connection itself are reported by the connection.
     this.hung = false;
@@ -76,6 +87,8 @@ export class RoundTrips {
 
   private receive(sentAt: number, era: number): void {
     if (era !== this.era) return;
+    if (this.lost || this.hung) this.distrustedUntil = performance.now() + distrustMs;
+    this.lost = false;
     this.answered = Math.max(this.answered, sentAt);
     this.waiting--;
     this.waitingSince = this.waiting === 0 ? null : this.host.now;
