@@ -15,16 +15,24 @@ interface Vendor {
   tokens: string[];
   /** Which tokens the service takes. */
   takes: (token: string) => boolean;
+  /** Bodies of its calls. */
+  bodies: string[];
+  /** Fields of its next messages. */
+  message: object;
 }
 
 const lasting = 'CANARY-lasting-token-000000';
 
 async function startVendor(): Promise<Vendor> {
-  const vendor: Vendor = { url: '', server: createServer(), exchanges: 0, calls: [], tokens: [], takes: () => true };
+  const vendor: Vendor = { url: '', server: createServer(), exchanges: 0, calls: [], tokens: [], takes: () => true, bodies: [], message: {} };
   const send = (response: import('node:http').ServerResponse, status: number, body: unknown) =>
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   vendor.server.on('request', (request, response) => {
-    request.resume();
+    let body = '';
+    request.setEncoding('utf8').on('data', (text: string) => {
+      body += text;
+    });
+    request.on('end', () => vendor.bodies.push(body));
     const given = String(request.headers.authorization ?? '');
     if (request.url === '/exchange') {
       vendor.exchanges++;
@@ -40,7 +48,7 @@ async function startVendor(): Promise<Vendor> {
       object: 'chat.completion',
       created: 1,
       model: 'm',
-      choices: [{ index: 0, message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }],
+      choices: [{ index: 0, message: { role: 'assistant', content: 'hello', ...vendor.message }, finish_reason: 'stop' }],
       usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
     });
   });
@@ -91,11 +99,11 @@ describe.each(arrangements('credentials by login'))('%s', (arrangement) => {
     vendor.server.closeAllConnections();
     vendor.server.close();
   });
-  const ask = async () => {
+  const ask = async (messages: object[] = [{ role: 'user', content: 'Hi' }]) => {
     const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'by-login', messages: [{ role: 'user', content: 'Hi' }] }),
+      body: JSON.stringify({ model: 'by-login', messages }),
     });
     const text = await answer.text();
     seen.push(text);
@@ -109,12 +117,20 @@ describe.each(arrangements('credentials by login'))('%s', (arrangement) => {
     expect(vendor.calls.at(-1)).toMatchObject({ token: vendor.tokens[0], headers: { 'copilot-integration-id': 'vscode-chat' } });
   });
 
-  test('a refused token is renewed once, for all calls that were refused with it', async () => {
+  test('a refused token is renewed once, for all calls that were refused with it; signatures of the account go back to it all the same', async () => {
+    const signature = 'U0lHTkFUVVJFLW9mLXRoZS1hY2NvdW50';
+    vendor.message = { reasoning_details: [{ type: 'reasoning.text', text: 'Let me see.', signature, format: 'anthropic-claude-v1', index: 0 }] };
+    const { message } = JSON.parse((await ask()).text).choices[0];
+    vendor.message = {};
+    // Its caller holds it sealed, for this account.
+    expect(message.reasoning_details[0].signature).not.toBe(signature);
+    const history = [{ role: 'user', content: 'Hi' }, message, { role: 'user', content: 'Go on.' }];
     const [refused] = vendor.tokens;
     vendor.takes = (token) => token !== refused;
-    const answers = await Promise.all(Array.from({ length: 6 }, ask));
+    const answers = await Promise.all(Array.from({ length: 6 }, () => ask(history)));
     expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(200));
     expect(vendor.exchanges).toBe(2);
+    for (const body of vendor.bodies.slice(-6)) expect(JSON.parse(body).messages[1].reasoning_details).toEqual([expect.objectContaining({ signature })]);
     const row = await gateway.row(answers[0]!.id);
     expect(row.attempts.at(-1)).toMatchObject({ status: 200 });
     expect((await upstream()).unavailable).toBeNull();
