@@ -9,7 +9,7 @@ const everybody = [...gateway, 'nats', 'postgresql', 'redis'];
 const allowed: Record<string, { port: number; from: string[] }> = {
   nats: { port: 4222, from: gateway },
   postgresql: { port: 5432, from: ['stats', 'console'] },
-  redis: { port: 6379, from: ['edge', 'translator', 'console'] },
+  redis: { port: 6379, from: ['edge', 'translator', 'console', 'mcp-aggregator'] },
 };
 /** Who calls addresses outside of the cluster. */
 const outbound = ['translator', 'mcp-aggregator', 'console'];

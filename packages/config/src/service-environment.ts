@@ -29,8 +29,8 @@ const limited: Readonly<Record<string, (service: ServiceName) => boolean>> = {
   // Who reads the durable store sees to its copies.
   NATS_REPLICAS: (service) => service === 'stats',
 };
-/** Limits are counted by edges and translators, failed sign-ins by consoles. */
-const usesRedis = (service: ServiceName): boolean => ['edge', 'translator', 'data-plane', 'console'].includes(service);
+/** Limits are counted by edges, translators and, of tool servers, by aggregators; failed sign-ins by consoles. */
+const usesRedis = (service: ServiceName): boolean => ['edge', 'translator', 'data-plane', 'mcp-aggregator', 'console'].includes(service);
 
 /** Names in the order of the documentation. */
 export function environmentOf(service: ServiceName): string[] {
