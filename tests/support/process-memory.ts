@@ -3,7 +3,11 @@ import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import type { ManagedProcess } from './managed-process.ts';
 
 /** Linux alone has it, and only for processes of one's own. */
-export const memoryReadable = (): boolean => process.platform === 'linux';
+export function memoryReadable(): boolean {
+  if (process.platform === 'linux') return true;
+  process.stderr.write('reading the memory of processes DID NOT RUN: Linux alone lets one do it\n');
+  return false;
+}
 
 const pieceBytes = 8 * 1024 * 1024;
 
