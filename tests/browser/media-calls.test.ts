@@ -190,9 +190,9 @@ suite('calls of the playground', () => {
       await send();
       const sound = page.locator('audio');
       await sound.waitFor();
-      // Its length is known once the browser could read it.
-      const length = () => page.evaluate<number | null>("document.querySelector('audio').duration");
-      await until(async () => (await length()) !== null, 'the sound to be read', waitMs);
+      // Its length is NaN until the browser has read the sound's header.
+      const length = () => page.evaluate<number>("document.querySelector('audio').duration");
+      await until(async () => Number.isFinite(await length()), 'the sound to be read', waitMs);
       expect(await length()).toBeCloseTo(0.018, 3);
       expect(received.at(-1)?.text).toContain('"voice":"alloy"');
     });
