@@ -92,6 +92,9 @@ const endings: Record<string, RegExp> = {
       expect(stdout.match(/^data: \{/gm)?.length).toBeGreaterThan(3);
       expect(stdout).toContain('demo');
     }
+    // A vector is not asked of a chat model.
+    const vector = requests[0]!.replace('/v1/chat/completions', '/v1/embeddings').replace('curl -N', "curl -s -o /dev/null -w '%{http_code}'");
+    expect((await run('sh', ['-c', vector.trim()])).stdout).toBe('404');
     const [, base, password] = /console: (\S+)\/console, as admin with the password (\S+)/.exec(text) ?? [];
     const signIn = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ username: 'admin', password }) };
     const signedIn = await fetch(`${base}/console/api/login`, signIn);

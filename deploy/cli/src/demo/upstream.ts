@@ -65,6 +65,14 @@ async function answer(request: IncomingMessage, response: ServerResponse, adapte
     );
     return;
   }
+  // As a provider would, so that embeddings or speech asked of the demo's model are not answered with a chat.
+  if (!new URL(request.url ?? '/', 'http://demo').pathname.endsWith('/chat/completions')) {
+    request.resume();
+    response.writeHead(404, { 'content-type': 'application/json' });
+    const message = 'The upstream of the demo answers chat completions alone.';
+    response.end(JSON.stringify({ error: { message, type: 'invalid_request_error', param: null, code: null } }));
+    return;
+  }
   const body: unknown = JSON.parse((await readAll(request)).toString('utf8'));
   const stream = typeof body === 'object' && body !== null && 'stream' in body && body.stream === true;
   const form = stream ? 'sse' : 'whole';
