@@ -29,6 +29,8 @@ export class ToolServer {
   readonly received: ReceivedCall[] = [];
   /** Calls of `wait` that were cancelled. */
   cancelled = 0;
+  /** When the last one was, by `performance.now()`. */
+  cancelledAt = 0;
   /** Calls of `wait` under way. */
   waiting = 0;
   /** Calls of `slow` under way, and the most that there were at a time. */
@@ -39,6 +41,8 @@ export class ToolServer {
   failing: number | null = null;
   /** Answers nothing. */
   frozen = false;
+  /** Answers no request of this method. */
+  hangsAt: string | null = null;
   /** How its first tool describes itself. */
   weather = 'Weather of a city';
   /** Offers one tool more. */
@@ -100,7 +104,7 @@ export class ToolServer {
     for await (const piece of request) pieces.push(piece as Buffer);
     const body = Buffer.concat(pieces).toString('utf8');
     this.received.push({ method: request.method, headers: request.headers, body });
-    if (this.frozen) return;
+    if (this.frozen || (this.hangsAt !== null && body.includes(`"method":"${this.hangsAt}"`))) return;
     if (this.failing !== null) return void response.writeHead(this.failing).end();
     if (this.era === 'modern') return this.#modern(request, response, body);
     const parsed = body === '' ? undefined : JSON.parse(body);
@@ -201,6 +205,7 @@ export class ToolServer {
       await new Promise<void>((resolve) => {
         const stop = (): void => {
           this.cancelled++;
+          this.cancelledAt = performance.now();
           resolve();
         };
         if (signal.aborted) return stop();

@@ -3,12 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ToolServer } from '../fake-mcp/tool-server.ts';
 import { splitAvailable, startGateway, type TestGateway, until } from '../support/gateway.ts';
 import type { ManagedProcess } from '../support/managed-process.ts';
+import { openSessionOfEach, postMcp, toolNames } from '../support/mcp-posts.ts';
 import { type RedisServer, redisAvailable, startRedisServer } from '../support/redis-server.ts';
 
 const possible = splitAvailable('two MCP aggregators') && redisAvailable('two MCP aggregators');
-const version = '2025-11-25';
-// biome-ignore lint/suspicious/noExplicitAny: tests look into replies freely.
-type Json = any;
 
 (possible ? describe : describe.skip)('two MCP aggregators, one Redis', () => {
   const server = new ToolServer('modern');
@@ -17,38 +15,12 @@ type Json = any;
   /** A session of each aggregator. */
   let sessions: string[] = [];
 
-  const post = async (body: Json, { session, signal }: { session?: string; signal?: AbortSignal } = {}) => {
-    const answer = await fetch(`${gateway.url}/mcp`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${gateway.key}`,
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        ...(session !== undefined && { 'mcp-session-id': session, 'mcp-protocol-version': version }),
-      },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...body }),
-      ...(signal && { signal }),
-    });
-    const text = await answer.text();
-    return {
-      status: answer.status,
-      session: answer.headers.get('mcp-session-id') ?? '',
-      body: (text === '' ? null : JSON.parse(text.startsWith('{') ? text : text.slice(text.lastIndexOf('data: ') + 6))) as Json,
-    };
-  };
   const call = (session: string, name: string, args: object = {}, signal?: AbortSignal) =>
-    post({ method: 'tools/call', params: { name, arguments: args } }, { session, ...(signal && { signal }) });
-  const namesOf = async (session: string): Promise<string[]> =>
-    (await post({ method: 'tools/list' }, { session })).body.result.tools.map(({ name }: Json) => name);
+    postMcp(gateway, { method: 'tools/call', params: { name, arguments: args } }, { session, ...(signal && { signal }) });
+  const namesOf = (session: string): Promise<string[]> => toolNames(gateway, { session });
 
   async function openSessions(): Promise<void> {
-    const found = new Map<string, string>();
-    await until(async () => {
-      const opened = await post({ method: 'initialize', params: { protocolVersion: version, capabilities: {}, clientInfo: { name: 'suite', version: '1' } } });
-      found.set(opened.session.split('.')[0]!, opened.session);
-      return found.size === 2;
-    }, 'a session with each aggregator');
-    sessions = [...found.values()];
+    sessions = await openSessionOfEach(gateway, 2);
     for (const session of sessions) await until(async () => (await namesOf(session)).includes('narrow.wait'), 'each aggregator to know the tools');
   }
 

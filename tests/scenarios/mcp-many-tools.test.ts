@@ -2,30 +2,19 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ManyToolsServer } from '../fake-mcp/many-tools-server.ts';
 import { arrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
+import { openSessionOfEach, postMcp } from '../support/mcp-posts.ts';
 
-const version = '2025-11-25';
 const toolsOfEach = 40;
 
 describe.each(arrangements('many MCP tools'))('many MCP tools, %s', (arrangement) => {
   const many = new ManyToolsServer(50, toolsOfEach);
-  /** Sessions, each of another aggregator. */
-  const sessions = new Map<string, string>();
+  /** Each of another aggregator. */
+  let sessions: string[] = [];
   let gateway: TestGateway;
 
-  const post = (body: object, session?: string) =>
-    fetch(`${gateway.url}/mcp`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${gateway.key}`,
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        ...(session !== undefined && { 'mcp-session-id': session, 'mcp-protocol-version': version }),
-      },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...body }),
-    });
   /** The reply's text, as each aggregator writes it. */
   const askEach = (method: string, params: object = {}): Promise<string[]> =>
-    Promise.all([...sessions.values()].map(async (session) => (await post({ method, params }, session)).text()));
+    Promise.all(sessions.map(async (session) => (await postMcp(gateway, { method, params }, { session })).text));
   // biome-ignore lint/suspicious/noExplicitAny: tests look into replies freely.
   const namesOf = (text: string): string[] => (JSON.parse(text) as any).result.tools.map(({ name }: { name: string }) => name);
 
@@ -37,13 +26,7 @@ describe.each(arrangements('many MCP tools'))('many MCP tools, %s', (arrangement
       mcp_servers: many.names.map((name, at) => ({ name, endpoint: many.urlOf(name), priority: (at * 7) % 5 })),
       key_groups: [{ name: 'everyone', models: ['*'], mcp_tool_acl: { allowed_tools: ['*'] } }],
     });
-    await until(async () => {
-      const opened = await post({ method: 'initialize', params: { protocolVersion: version, capabilities: {}, clientInfo: { name: 'suite', version: '1' } } });
-      const session = opened.headers.get('mcp-session-id') ?? '';
-      await opened.text();
-      if (session !== '') sessions.set(session.split('.')[0]!, session);
-      return sessions.size === (arrangement === 'split' ? 2 : 1);
-    }, 'a session with each aggregator');
+    sessions = await openSessionOfEach(gateway, arrangement === 'split' ? 2 : 1);
     await until(
       async () => (await askEach('tools/list')).every((text) => namesOf(text).length === 1 + many.names.length * toolsOfEach),
       'each aggregator to know all tools',
@@ -56,7 +39,7 @@ describe.each(arrangements('many MCP tools'))('many MCP tools, %s', (arrangement
 
   test('lists are the same bytes from each aggregator, each time', async () => {
     const lists = [...(await askEach('tools/list')), ...(await askEach('tools/list'))];
-    expect(lists).toHaveLength(sessions.size * 2);
+    expect(lists).toHaveLength(sessions.length * 2);
     expect(new Set(lists).size).toBe(1);
   });
 

@@ -78,7 +78,7 @@ export function createMcpAggregator({ bus, catalog, config, logger, redactor, me
       const known = catalog.current();
       if (known) await Promise.race([registry.adopt(known), new Promise((resolve) => setTimeout(resolve, 2000).unref())]);
       registrations.push(
-        bus.serve({ ask: { 'mcp.test-tool': (asked) => testTool(asked, registry, version) } }),
+        bus.serve({ ask: { 'mcp.test-tool': (asked) => testTool(asked, { registry, redactor, version }) } }),
         bus.listen('mcp.refresh', ({ server }) => registry.find(server)?.refreshSoon()),
         serveGather(bus, `mcp-aggregator@${process}`, {
           'mcp-servers': ({ server }) => ({

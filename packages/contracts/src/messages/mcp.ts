@@ -69,6 +69,8 @@ export interface McpServerStatus {
   reason: string | null;
   /** Connections that are open. */
   sessions: number;
+  /** Its tools could not be had when they were last asked for. */
+  stale: boolean;
   /** null: never loaded. */
   tools: McpToolStatus[] | null;
   /** Why some of its tools are not offered. */

@@ -10,7 +10,8 @@ import { isoTime } from './answers/iso-time.ts';
 import { base, parameter, type Route } from './route.ts';
 
 const state = z.enum(['unknown', 'healthy', 'unhealthy']);
-const health = { name: text, state, reason: text.nullable(), sessions: count, faults: z.array(text) };
+const stale = z.boolean().describe('Its tools could not be had when they were last asked for');
+const health = { name: text, state, reason: text.nullable(), sessions: count, stale, faults: z.array(text) };
 const serverStatus = z.strictObject({ ...health, tools: count.nullable() });
 const tool = z.strictObject({
   name: text,
@@ -38,7 +39,7 @@ export function mergeStatus(all: readonly McpServerStatus[]): Map<string, McpSer
     else {
       const worse = rank[one.state] > rank[known.state] ? one : known;
       const tools = (one.tools?.length ?? -1) > (known.tools?.length ?? -1) ? one.tools : known.tools;
-      merged.set(one.name, { ...worse, tools, sessions: one.sessions + known.sessions });
+      merged.set(one.name, { ...worse, tools, sessions: one.sessions + known.sessions, stale: one.stale || known.stale });
     }
   }
   return merged;
@@ -59,7 +60,7 @@ function statusRoutes(context: ConsoleContext): Route[] {
     const { answers } = await gatherer.gather('mcp-servers', server === undefined ? {} : { server });
     return mergeStatus(answers.flatMap(({ answer }) => answer.servers));
   };
-  const unknown = (name: string): McpServerStatus => ({ name, state: 'unknown', reason: null, sessions: 0, tools: null, faults: [] });
+  const unknown = (name: string): McpServerStatus => ({ name, state: 'unknown', reason: null, sessions: 0, stale: false, tools: null, faults: [] });
   return [
     {
       method: 'get',

@@ -8,6 +8,7 @@ import { ServerFault } from '../servers/http.ts';
 import type { PeerReply } from '../servers/peer.ts';
 import type { PeerUser } from '../servers/pool.ts';
 import type { McpServer } from '../servers/server.ts';
+import { sleep } from '../servers/session-peer.ts';
 import { readTool, type Tool } from '../servers/tool.ts';
 import { defaultResults, maxResults } from '../tools/search.ts';
 import { searchToolName } from '../tools/views.ts';
@@ -30,6 +31,8 @@ const unknownTool = (name: string): RpcError => new RpcError(errorCodes.invalidP
 const unavailable = (server: McpServer): RpcError =>
   new RpcError(errorCodes.server, `The MCP server ${server.name} is not available.`, { data: { code: 'server_unavailable' } });
 
+/** How long a call waits for the tools of a server that were never loaded. */
+const readyMs = 10_000;
 /** Tools asked for again when a call names one that is not known. */
 const freshMs = 5_000;
 
@@ -56,7 +59,7 @@ async function findTool(name: string, asked: Asked, context: EndpointContext): P
   const loaded = (one: McpServer): void => context.records.loaded(asked.exchange, one.name, one.tools?.length ?? 0);
   // Nobody without a grant makes the gateway ask a server.
   if (server.tools === undefined && server.isWell && isVisible) {
-    await server.load().catch(() => undefined);
+    await loadInTime(server, asked.signal);
     if (server.tools !== undefined && server.record.defer_loading) loaded(server);
   }
   const find = (): Target | undefined => {
@@ -76,6 +79,21 @@ async function findTool(name: string, asked: Asked, context: EndpointContext): P
   if (again) return again;
   if (scope && (await isOfSession(scope, name, asked))) return { server: scope, tool: name, known: undefined };
   throw unknownTool(name);
+}
+
+/** A server that does not get ready in time has failed the call. */
+async function loadInTime(server: McpServer, signal: AbortSignal): Promise<void> {
+  const late = new AbortController();
+  try {
+    const tooLate = sleep(readyMs, AbortSignal.any([late.signal, signal])).then(() => {
+      throw new ServerFault(`The server did not get ready within ${readyMs / 1000} s.`);
+    });
+    await Promise.race([server.load(), tooLate]);
+  } catch (error) {
+    if (!signal.aborted) server.noteCall(error);
+  } finally {
+    late.abort();
+  }
 }
 
 /** By the tool's own name, where it is known: with another separator its dots were listed as underscores. */
@@ -265,5 +283,6 @@ async function searchAsTool(asked: Asked, args: unknown, context: EndpointContex
   return asked.era === 'modern' ? `${result},"resultType":"complete"}` : `${result}}`;
 }
 
-/** `_meta` of what the gateway answers by itself in modern terms. */
-export const ownResultMeta = (version: string): string => `"_meta":{"${metaKeys.server}":{"name":"model-gateway","version":${JSON.stringify(version)}}}`;
+/** `_meta` of what the gateway answers by itself in modern terms. `more`: JSON text of further members. */
+export const ownResultMeta = (version: string, more = ''): string =>
+  `"_meta":{"${metaKeys.server}":{"name":"model-gateway","version":${JSON.stringify(version)}}${more === '' ? '' : `,${more}`}}`;

@@ -69,8 +69,16 @@ const listTools: Method = async (asked, context) => {
   const own = asked.scope ? await listOfSession(asked.scope, asked) : null;
   if (own !== null) return ownResult(asked, context, `"tools":[${own.join(',')}]`, true);
   const view = await context.views.see(asked.caller, asked.scope, (server) => context.records.loaded(asked.exchange, server.name, server.tools?.length ?? 0));
-  return ownResult(asked, context, `"tools":${view.list}`, true);
+  const stale = context.views.staleOf(asked.caller, asked.scope);
+  return stale.length === 0 ? ownResult(asked, context, `"tools":${view.list}`, true) : staleList(asked, context, view.list, stale);
 };
+
+/** A list that is not whole, or may not be true any more: it names the servers in question, and is not to be kept. */
+function staleList({ era }: Asked, { version }: EndpointContext, list: string, stale: readonly string[]): string {
+  const mark = `"model-gateway/stale":${JSON.stringify(stale)}`;
+  if (era === 'session') return `{"tools":${list},"_meta":{${mark}}}`;
+  return `{"tools":${list},"resultType":"complete","ttlMs":0,"cacheScope":"private",${ownResultMeta(version, mark)}}`;
+}
 
 /** A server that keeps something for the caller's session may offer it other tools. null: it does not. */
 async function listOfSession(server: McpServer, asked: Asked): Promise<string[] | null> {

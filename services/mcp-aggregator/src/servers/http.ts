@@ -52,10 +52,14 @@ export class ServerFault extends Error {
 
 export interface HttpHandlers {
   head?(status: number, headers: Record<string, string>): void;
-  event?(event: ServerEvent): void;
+  /** Whether that was the last one that is wanted. */
+  event?(event: ServerEvent): boolean;
 }
 
-/** Resolves when the reply has ended; rejects with ServerFault. Redirects are answers like others. */
+/** How long a server is given to end a stream by itself, so that its connection can be used again. */
+const endMs = 1000;
+
+/** Resolves when the reply has ended, or nothing more of it is wanted; rejects with ServerFault. Redirects are answers like others. */
 export function sendHttp(outbound: Outbound, ask: HttpAsk, handlers: HttpHandlers = {}): Promise<HttpReply> {
   return new Promise((resolve, reject) => {
     const { signal } = ask;
@@ -86,6 +90,8 @@ class Exchange {
   #status = 0;
   #headers: Record<string, string> = {};
   #call: OutboundCall | undefined;
+  /** Nothing more is wanted; the connection is closed unless the server ends the stream. */
+  #ending: NodeJS.Timeout | undefined;
 
   constructor(ask: HttpAsk, handlers: HttpHandlers, done: { resolve(reply: HttpReply): void; reject(fault: ServerFault): void }) {
     this.#ask = ask;
@@ -109,6 +115,7 @@ class Exchange {
   }
 
   data(chunk: Buffer): void {
+    if (this.#ending) return;
     if (this.#parser) return this.#read(() => this.#parser?.push(chunk) ?? []);
     this.#size += chunk.length;
     if (this.#size > (this.#ask.maxBytes ?? maxBodyBytes)) return this.#fail(new ServerFault('The server sent more than the gateway holds.'));
@@ -116,12 +123,13 @@ class Exchange {
   }
 
   end(): void {
-    if (this.#parser) this.#read(() => this.#parser?.finish() ?? []);
-    this.#settle();
-    this.#done.resolve({ status: this.#status, headers: this.#headers, body: this.#pieces.take(), streamed: this.#parser !== null });
+    if (this.#parser && !this.#ending) this.#read(() => this.#parser?.finish() ?? []);
+    clearTimeout(this.#ending);
+    this.#succeed();
   }
 
   error(fault: { message: string; class: string; phase: string; cause: unknown }): void {
+    clearTimeout(this.#ending);
     this.#settle();
     this.#done.reject(
       new ServerFault(fault.message.replaceAll('upstream', 'server'), { unsent: fault.class === 'connect' || fault.class === 'busy', cause: fault.cause }),
@@ -130,12 +138,22 @@ class Exchange {
 
   #read(take: () => SseRecord[]): void {
     try {
-      for (const record of take()) this.#handlers.event?.(readEvent(record));
+      for (const record of take()) if (this.#handlers.event?.(readEvent(record))) return this.#stopReading();
     } catch (error) {
       this.#fail(
         new ServerFault(error instanceof FramingError ? 'The server sent events that cannot be read.' : 'A reply could not be read.', { cause: error }),
       );
     }
+  }
+
+  #stopReading(): void {
+    this.#ending = setTimeout(() => this.#call?.abort(new Error('nothing more is wanted')), endMs).unref();
+    this.#succeed();
+  }
+
+  #succeed(): void {
+    this.#settle();
+    this.#done.resolve({ status: this.#status, headers: this.#headers, body: this.#pieces.take(), streamed: this.#parser !== null });
   }
 
   #fail(fault: ServerFault): void {

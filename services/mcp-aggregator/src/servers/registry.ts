@@ -1,13 +1,11 @@
 /** All MCP servers of the configuration, in the order in which their tools are offered. */
 import type { Bus } from '@model-gateway/bus';
 import { type McpSecrets, type McpServerRecord, type Snapshot, sealedAs } from '@model-gateway/contracts';
-import { createOpener } from '@model-gateway/secrets';
-import type { Redactor } from '@model-gateway/telemetry';
+import { createOpener, credentialOf } from '@model-gateway/secrets';
 import { type Access, McpServer, type ServerDeps } from './server.ts';
 
 export interface RegistryDeps extends Omit<ServerDeps, 'changedTools'> {
   bus: Bus;
-  redactor: Redactor;
 }
 
 const retryMs = 1000;
@@ -101,7 +99,7 @@ export class Registry {
         const opened: Record<string, string> = {};
         const open = (sealed: string, place: string): string => {
           const value = opener.open(sealed, place);
-          this.#deps.redactor.add(value);
+          for (const secret of new Set([value, credentialOf(value)])) this.#deps.redactor.add(secret);
           return value;
         };
         try {

@@ -1,7 +1,7 @@
 /** One MCP server as the gateway sees it: how it is spoken to, which tools it has, whether it is well. */
 import type { McpServerRecord, McpServerStatus, McpToolStatus } from '@model-gateway/contracts';
 import type { SharedState } from '@model-gateway/distributed-state';
-import type { Logger } from '@model-gateway/telemetry';
+import type { Logger, Redactor } from '@model-gateway/telemetry';
 import type { Outbound } from '@model-gateway/upstream-client';
 import { elementsOf, isObject, membersOfText, parseJson } from '../protocol/raw-json.ts';
 import { errorCodes, isModern, metaKeys, modernVersion, modernVersions } from '../protocol/versions.ts';
@@ -18,6 +18,7 @@ import { readTool, type Tool } from './tool.ts';
 export interface ServerDeps {
   outbound: Outbound;
   logger: Logger;
+  redactor: Redactor;
   /** Where its limits are counted. */
   state: SharedState;
   /** Sent as the name of the client. */
@@ -44,6 +45,8 @@ const callFailures = 5;
 const maxPages = 100;
 const maxTools = 5000;
 const debounceMs = 100;
+/** How long lists wait for tools that were never loaded, from when they were asked for; those of other servers come all the same. */
+export const loadMs = 5_000;
 /** Of a description, to admins. */
 const maxShown = 500;
 
@@ -67,6 +70,7 @@ export class McpServer {
   #loadedAt = 0;
   #askedAt = Number.NEGATIVE_INFINITY;
   #loadingSince = 0;
+  #lastLoadFailed = false;
   #failures = { probes: 0, calls: 0 };
   #timer: NodeJS.Timeout | undefined;
   #refresh: NodeJS.Timeout | undefined;
@@ -112,6 +116,11 @@ export class McpServer {
     return this.#loading ? performance.now() - this.#loadingSince : 0;
   }
 
+  /** Its tools could not be had when they were last asked for: what is known of them, if anything, may have changed. */
+  get isStale(): boolean {
+    return this.#loading ? this.#lastLoadFailed || this.loadingFor >= loadMs : this.#lastLoadFailed;
+  }
+
   get isWell(): boolean {
     return this.state !== 'unhealthy';
   }
@@ -143,10 +152,18 @@ export class McpServer {
   reload(): Promise<void> {
     if (this.#loading) return this.#loading;
     this.#loadingSince = performance.now();
-    this.#loading = this.#load().finally(() => {
+    const done = (failed: boolean): void => {
+      this.#lastLoadFailed = failed;
       this.#loading = undefined;
       this.#askedAt = performance.now();
-    });
+    };
+    this.#loading = this.#load().then(
+      () => done(false),
+      (error: unknown) => {
+        done(true);
+        throw error;
+      },
+    );
     return this.#loading;
   }
 
@@ -170,7 +187,7 @@ export class McpServer {
       if (this.state === 'unknown') this.#setState('healthy', null);
       return;
     }
-    if (++this.#failures.calls >= callFailures) this.#setState('unhealthy', reasonOf(error));
+    if (++this.#failures.calls >= callFailures) this.#setState('unhealthy', this.#reasonOf(error));
   }
 
   /** One look at the server now. */
@@ -184,7 +201,7 @@ export class McpServer {
     } catch (error) {
       if (this.#closed.signal.aborted) return;
       this.#era = undefined;
-      const reason = signal.aborted ? `The server did not answer within ${check.timeout_secs} s.` : reasonOf(error);
+      const reason = signal.aborted ? `The server did not answer within ${check.timeout_secs} s.` : this.#reasonOf(error);
       this.#failures.probes++;
       if (this.#failures.probes >= probeFailures || this.state === 'unhealthy') this.#setState('unhealthy', reason);
       else this.reason = reason;
@@ -229,10 +246,11 @@ export class McpServer {
   }
 
   async #fetchHealth(path: string, signal: AbortSignal): Promise<void> {
-    const url = new URL(path, new URL(this.#access.url).origin);
+    // Not resolved as a link: `//host` would lead the credentials to another origin.
+    const url = `${new URL(this.#access.url).origin}${path}`;
     const { status } = await sendHttp(this.#deps.outbound, {
       method: 'GET',
-      url: url.href,
+      url,
       headers: this.#access.headers,
       answerMs: handshakeMs,
       idleMs: handshakeMs,
@@ -372,6 +390,7 @@ export class McpServer {
       state,
       reason,
       sessions: this.sessions,
+      stale: this.isStale,
       faults: [...this.#faults],
       tools: this.#tools === undefined ? null : this.#all.map(show),
     };
@@ -397,6 +416,11 @@ export class McpServer {
       if (cursor === undefined || cursor === 'null' || cursor === '""') break;
     }
     return texts.slice(0, maxTools);
+  }
+
+  /** A server may repeat what it was sent, credentials too. */
+  #reasonOf(error: unknown): string {
+    return error instanceof ServerFault ? this.#deps.redactor.redactKnown(error.message) : 'The server could not be asked.';
   }
 
   #setState(state: HealthState, reason: string | null): void {
@@ -427,8 +451,6 @@ function supportedIn(error: string): string | undefined {
   const supported = isObject(data) && Array.isArray(data['supported']) ? data['supported'] : [];
   return modernVersions.find((known) => supported.includes(known));
 }
-
-const reasonOf = (error: unknown): string => (error instanceof ServerFault ? error.message : 'The server could not be asked.');
 
 const withSignal = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
   Promise.race([

@@ -38,8 +38,13 @@ export class SessionPeer implements Peer {
   #sessionId: string | undefined;
   #nextId = 1;
   #beginning: Promise<void> | undefined;
+  /** How many handshakes have succeeded; the last one has, where it is open. */
+  #handshakes = 0;
+  #isOpen = false;
   /** Requests of callers that are not answered yet, the oldest first. */
   readonly #waiting = new Set<PeerRequest>();
+  /** Of all requests that are not answered yet, by id. */
+  readonly #replies = new Map<string, ReplyReader>();
 
   constructor(options: SessionOptions) {
     this.#options = options;
@@ -61,12 +66,14 @@ export class SessionPeer implements Peer {
   }
 
   async request(request: PeerRequest): Promise<PeerReply> {
-    const before = this.#sessionId;
-    const reply = await this.#send(request);
-    if (!this.#isLost(reply)) return reply;
-    // The server has forgotten the session: nothing ran. One handshake, one more try.
-    if (before === this.#sessionId) await this.begin(request.signal);
-    return this.#send(request);
+    await this.#ready(request.signal);
+    const [handshakes, sessionId] = [this.#handshakes, this.#sessionId];
+    const reply = await this.#exchange(request);
+    if (!isLost(reply, sessionId)) return reply;
+    // The server has forgotten the session: nothing ran. One handshake for all requests that found out, one more try of each.
+    if (handshakes === this.#handshakes) this.#isOpen = false;
+    await this.#ready(request.signal);
+    return this.#exchange(request);
   }
 
   async notify(method: string, params: string | undefined): Promise<void> {
@@ -88,8 +95,16 @@ export class SessionPeer implements Peer {
     await sendHttp(this.#options.outbound, ask).catch(() => undefined);
   }
 
+  /** Waits for a handshake under way, and makes one where the session is not open. It belongs to nobody: who began it may leave. */
+  async #ready(signal: AbortSignal): Promise<void> {
+    if (this.#isOpen) return;
+    const handshake = this.#beginning ?? this.begin(AbortSignal.any([AbortSignal.timeout(handshakeMs), this.#closed.signal]));
+    await orAborted(handshake, signal);
+  }
+
   async #initialize(signal: AbortSignal): Promise<void> {
     const { capabilities, clientInfo, listens } = this.#options;
+    this.#isOpen = false;
     this.#sessionId = undefined;
     this.#info = { ...this.#info, version: newestSessionVersion };
     const params = `{"protocolVersion":${JSON.stringify(newestSessionVersion)},"capabilities":${capabilities},"clientInfo":${JSON.stringify(clientInfo)}}`;
@@ -110,17 +125,9 @@ export class SessionPeer implements Peer {
       instructions: typeof instructions === 'string' ? instructions : undefined,
     };
     await this.notify('notifications/initialized', undefined);
+    this.#handshakes++;
+    this.#isOpen = true;
     if (listens && sessionId !== undefined) void this.#listen(sessionId);
-  }
-
-  #isLost(reply: PeerReply): boolean {
-    if (reply.kind !== 'error') return false;
-    if (reply.status === 404) return this.#sessionId !== undefined;
-    return reply.status === 400 && reply.code === errorCodes.server && /session|not initialized/i.test(reply.error);
-  }
-
-  #send(request: PeerRequest): Promise<PeerReply> {
-    return this.#exchange(request);
   }
 
   #ownHeaders(): Record<string, string> {
@@ -153,10 +160,12 @@ export class SessionPeer implements Peer {
   async #exchange(request: PeerRequest, onHead?: (headers: Record<string, string>) => void): Promise<PeerReply> {
     const id = String(this.#nextId++);
     const wait = new ReplyReader(id, request);
-    const signal = AbortSignal.any([request.signal, this.#closed.signal]);
+    this.#replies.set(id, wait);
+    const signal = AbortSignal.any([request.signal, this.#closed.signal, wait.answeredElsewhere]);
     const sendCancellation = (): void =>
       void this.notify('notifications/cancelled', `{"requestId":${id},"reason":"The caller has left."}`).catch(() => undefined);
-    request.signal.addEventListener('abort', sendCancellation, { once: true });
+    // The protocol forbids to cancel a handshake.
+    if (request.method !== 'initialize') request.signal.addEventListener('abort', sendCancellation, { once: true });
     if (request.onMessage) this.#waiting.add(request);
     try {
       const handlers = {
@@ -172,9 +181,13 @@ export class SessionPeer implements Peer {
       );
       if (reply !== null && !reply.streamed) return readWhole(reply, id);
       return wait.answer ?? (await this.#resume(wait, request, signal));
+    } catch (error) {
+      if (wait.answer) return wait.answer;
+      throw error;
     } finally {
       request.signal.removeEventListener('abort', sendCancellation);
       this.#waiting.delete(request);
+      this.#replies.delete(id);
     }
   }
 
@@ -216,6 +229,9 @@ export class SessionPeer implements Peer {
           const message = readMessage(Buffer.from(data, 'utf8'));
           if (message?.kind === 'notification') this.#options.onNotification(message);
           else if (message?.kind === 'request') this.#askAside(message);
+          // Servers answer here what they were asked on a reply that has ended.
+          else if (message?.id) this.#replies.get(message.id)?.take(message);
+          return false;
         },
       }).catch(() => null);
       if (reply !== null && reply.status >= 400) return;
@@ -228,6 +244,7 @@ export class SessionPeer implements Peer {
 export class ReplyReader {
   readonly #id: string;
   readonly #request: Pick<PeerRequest, 'onMessage'>;
+  readonly #elsewhere = new AbortController();
   answer: PeerReply | undefined;
   lastEventId: string | undefined;
   retryMs: number | undefined;
@@ -237,15 +254,35 @@ export class ReplyReader {
     this.#request = request;
   }
 
-  read({ event, data, id, retryMs }: ServerEvent): void {
+  /** Aborted when the answer came on another stream than those that are read for it. */
+  get answeredElsewhere(): AbortSignal {
+    return this.#elsewhere.signal;
+  }
+
+  /** Whether the answer has come: nothing follows it. */
+  read({ event, data, id, retryMs }: ServerEvent): boolean {
     if (id !== undefined && id !== '') this.lastEventId = id;
     if (retryMs !== undefined) this.retryMs = retryMs;
-    if (event !== 'message' || data === '' || this.answer) return;
+    if (event !== 'message' || data === '' || this.answer) return this.answer !== undefined;
     const message = readMessage(Buffer.from(data, 'utf8'));
     if (message === null) throw new ServerFault('The server sent a message that cannot be read.');
     if (message.kind === 'notification' || message.kind === 'request') this.#request.onMessage?.(message);
     else if (message.id === this.#id) this.answer = toReply(message, 200);
+    return this.answer !== undefined;
   }
+
+  /** The answer, as it came on another stream. */
+  take(message: Message & { kind: 'result' | 'error' }): void {
+    this.answer ??= toReply(message, 200);
+    this.#elsewhere.abort();
+  }
+}
+
+/** The server does not know the session that the request was made in. */
+function isLost(reply: PeerReply, sessionId: string | undefined): boolean {
+  if (reply.kind !== 'error') return false;
+  if (reply.status === 404) return sessionId !== undefined;
+  return reply.status === 400 && reply.code === errorCodes.server && /session|not initialized/i.test(reply.error);
 }
 
 export const toReply = (message: Message & { kind: 'result' | 'error' }, status: number): PeerReply =>
@@ -275,6 +312,16 @@ export function describeRefusal({ error, status }: PeerReply & { kind: 'error' }
   return status >= 400 && !words.includes(String(status))
     ? `The server answered ${status}: ${words.slice(0, 300)}`
     : words.slice(0, 300) || 'The server refused.';
+}
+
+/** What the promise gives, unless the signal is aborted first. */
+function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(new ServerFault('The call was given up.', { unsent: true }));
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
 }
 
 /** Rejects when the signal is aborted. */

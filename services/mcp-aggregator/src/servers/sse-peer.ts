@@ -151,7 +151,12 @@ export class SsePeer implements Peer {
       signal: this.#closed.signal,
     } as const;
     try {
-      const { status } = await sendHttp(this.#options.outbound, ask, { event: (event) => this.#read(event, url) });
+      const { status } = await sendHttp(this.#options.outbound, ask, {
+        event: (event) => {
+          this.#read(event, url);
+          return false;
+        },
+      });
       this.#end(new ServerFault(status >= 400 ? `The server answered ${status}.` : 'The server ended its stream of events.'));
     } catch (error) {
       this.#end(error instanceof ServerFault ? error : new ServerFault('The stream of events broke off.', { cause: error }));

@@ -2,7 +2,7 @@
 import { isServerVisible } from '../access/decide.ts';
 import type { Caller } from '../endpoint/caller.ts';
 import type { Registry } from '../servers/registry.ts';
-import type { McpServer } from '../servers/server.ts';
+import { loadMs, type McpServer } from '../servers/server.ts';
 import { type OfferedTool, offeredTools, printTools } from './offered.ts';
 import { ToolIndex } from './search.ts';
 
@@ -36,8 +36,6 @@ export interface View {
   index(): ToolIndex;
 }
 
-/** How long lists wait for a server that was never loaded, from when it was asked; the others' tools come all the same. */
-const loadMs = 5_000;
 /** Tools older than that are asked for again, while the old ones are listed. */
 const staleMs = 30_000;
 /** After a server did not give its tools, lists wait for it again no sooner. */
@@ -57,13 +55,22 @@ export class Views {
 
   /** `scope`: one server alone. Waits for tools that were never loaded, not longer than five seconds since they were asked for; `loaded` is called with each deferred one. */
   async see(caller: Caller, scope: McpServer | null, loaded: (server: McpServer) => void): Promise<View> {
-    const servers = scope ? [scope] : this.#registry.servers.filter(({ name, record }) => isServerVisible(caller.acl, { server: name, tags: record.tags }));
+    const servers = this.#serversOf(caller, scope);
     const missing = servers.filter((server) => server.isWell && server.tools === undefined);
     // Nobody waits again and again for one that does not answer.
     const waited = missing.filter((server) => server.sinceAsked > retryMs);
     await Promise.all(waited.map((server) => Promise.race([wait(loadMs - server.loadingFor), loadFirst(server, loaded)])));
     for (const server of servers) if (server.isWell && server.tools !== undefined && server.toolsAge > staleMs) void server.reload().catch(() => undefined);
     return this.now(caller, scope);
+  }
+
+  /** Names of servers whose tools may be others by now, or are missing, since they did not give them when they were last asked. */
+  staleOf(caller: Caller, scope: McpServer | null): string[] {
+    return this.#serversOf(caller, scope).flatMap((server) => (server.isWell && server.isStale ? [server.name] : []));
+  }
+
+  #serversOf(caller: Caller, scope: McpServer | null): readonly McpServer[] {
+    return scope ? [scope] : this.#registry.servers.filter(({ name, record }) => isServerVisible(caller.acl, { server: name, tags: record.tags }));
   }
 
   /** What is known now. */

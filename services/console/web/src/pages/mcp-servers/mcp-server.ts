@@ -98,6 +98,8 @@ export interface McpStatus {
   state: McpState;
   reason: string | null;
   sessions: number;
+  /** Its tools could not be had when they were last asked for. */
+  stale: boolean;
   faults: string[];
   /** How many; null: never loaded. */
   tools: number | null;

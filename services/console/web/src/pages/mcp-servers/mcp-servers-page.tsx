@@ -52,6 +52,11 @@ function Health({ status }: { status: McpStatus | undefined }) {
       <Badge color={colors[state]} variant="light" style={{ flexShrink: 0 }}>
         {t(`states.${state}`)}
       </Badge>
+      {status?.stale && (
+        <Text size="xs" c="dimmed">
+          {t('stale')}
+        </Text>
+      )}
       {status?.reason && (
         <Text size="xs" c="dimmed" maw={340} lineClamp={2} className="anywhere">
           {status.reason}
