@@ -58,6 +58,14 @@ const orders: Record<StatsOrder, RawBuilder<unknown>> = {
   duration_ms: sql`sum(s.duration_ms)`,
 };
 
+const orderOf: Record<StatsOrder, (sums: Measures) => number> = {
+  requests: ({ requests }) => requests,
+  errors: ({ errors }) => errors,
+  tokens: (sums) => sums.input + sums.output + sums.cache_read + sums.cache_write + sums.reasoning + sums.audio_input + sums.audio_output,
+  cost_micros: ({ cost_micros }) => cost_micros,
+  duration_ms: ({ duration_ms }) => duration_ms,
+};
+
 /** Of one dimension alone there are sums of their own, far fewer than the combinations. */
 function scopeOf({ filters, by }: StatsQuery): Scope {
   const grouped = by?.dimension === 'tag' ? 'access_key' : by?.dimension;
@@ -69,9 +77,14 @@ function scopeOf({ filters, by }: StatsQuery): Scope {
 /** Oldest first, or by `order`. */
 export async function readStats(db: Kysely<Database>, dialect: StorageDialect, query: StatsQuery): Promise<StatsGroup[]> {
   try {
-    const values = query.by ? (query.by.values ?? (await firstValues({ db, dialect, query }, query.by))) : null;
-    if (values?.length === 0) return [];
-    return gather(query, values, await readSums({ db, dialect, query, values }));
+    const { by } = query;
+    // A tag's sums are those of its keys, of which there may be thousands: they are read once, and the few tags put in order here.
+    const allAtOnce = by?.dimension === 'tag' && !by.values;
+    const known = by && !allAtOnce ? (by.values ?? (await firstValues({ db, dialect, query }, by))) : null;
+    if (known?.length === 0) return [];
+    const sums = await readSums({ db, dialect, query, values: known });
+    const values = allAtOnce ? firstOf(sums, by) : known;
+    return gather(query, values, allAtOnce ? sums.filter(({ value }) => values?.includes(value)) : sums);
   } catch (error) {
     throw dialect.translateError(error);
   }
@@ -112,6 +125,23 @@ async function firstValues({ db, dialect, query }: Asked, { dimension, order, li
     group by ${column} having ${isThere} order by ${orders[order]} desc, ${column} limit ${limit}`.execute(db);
   return rows.map(({ value }) => value);
 }
+
+/** The same order as `firstValues` gives, of sums that were read for every value. */
+function firstOf(sums: readonly SumRow[], { order, limit }: NonNullable<StatsQuery['by']>): string[] {
+  const totals = new Map<string, Measures>();
+  for (const row of sums) {
+    const total = totals.get(row.value) ?? noMeasures();
+    for (const name of measureNames) total[name] += Number(row[name]);
+    totals.set(row.value, total);
+  }
+  return [...totals]
+    .filter(([, total]) => hasAny(total))
+    .sort(([one, its], [other, others]) => orderOf[order](others) - orderOf[order](its) || (one < other ? -1 : 1))
+    .slice(0, limit)
+    .map(([value]) => value);
+}
+
+const hasAny = ({ requests, cost_micros, duration_ms }: Measures): boolean => requests > 0 || cost_micros > 0 || duration_ms > 0;
 
 type SumRow = { value: string; start: number | null; currency: string; duration_counts: string; content_counts: string } & Record<
   keyof Measures,
@@ -165,7 +195,7 @@ function gather(query: StatsQuery, values: readonly string[] | null, sums: reado
   }
   const place = new Map(values?.map((value, at) => [value, at]));
   return [...groups.values()]
-    .filter(({ sums: { requests, cost_micros, duration_ms } }) => requests > 0 || cost_micros > 0 || duration_ms > 0)
+    .filter(({ sums }) => hasAny(sums))
     .sort((one, other) => (one.start ?? 0) - (other.start ?? 0) || (place.get(one.value) ?? 0) - (place.get(other.value) ?? 0))
     .map((one) => finish(one, query.by !== undefined));
 }
