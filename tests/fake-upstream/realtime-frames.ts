@@ -9,9 +9,9 @@ export interface RecordedFrame {
   data: Record<string, unknown>;
 }
 
-/** `name`: of a recording of `alpha_realtime`. */
+/** `name`: of a recording of `alpha_realtime`, or `<protocol>/<name>`. */
 export const readFrames = (name: string): RecordedFrame[] =>
-  readFileSync(join(fixturesDirectory(), 'alpha_realtime', name, 'frames.jsonl'), 'utf8')
+  readFileSync(join(fixturesDirectory(), ...(name.includes('/') ? [] : ['alpha_realtime']), name, 'frames.jsonl'), 'utf8')
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as RecordedFrame);

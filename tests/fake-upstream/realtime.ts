@@ -6,19 +6,21 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { type BidiPlay, bidiPath, keyOfBidi, playBidi, recordedModel } from './realtime-bidi.ts';
 import { type RecordedFrame, readFrames } from './realtime-frames.ts';
 import { type KindPlay, live, transcribe, translate } from './realtime-kinds.ts';
 import { replayTurns } from './realtime-turns.ts';
 
 export type { RecordedFrame };
-export { readFrames };
+export { readFrames, recordedModel };
 
 /** The vendor of `delta_realtime` has another address, sessions without a type, and another spelling of usage. */
 const deltaPath = '/api-ws/v1/realtime';
 
 /** Sessions of other kinds, by their path and intent: who plays them, and whether their address names a model. */
-function findKind(url: URL): { play(play: KindPlay): void; named: boolean } | undefined {
+function findKind(url: URL): { play(play: KindPlay & BidiPlay): void; named: boolean } | undefined {
   if (url.pathname === '/v1/live/sessions') return { play: live, named: false };
+  if (bidiPath.test(url.pathname)) return { play: playBidi, named: false };
   if (url.pathname === '/v1/realtime/translations') return { play: translate, named: true };
   return url.pathname === '/v1/realtime' && url.searchParams.get('intent') === 'transcription' ? { play: transcribe, named: false } : undefined;
 }
@@ -63,7 +65,7 @@ export async function startFakeRealtime(): Promise<FakeRealtime> {
     const session: RealtimeSession = {
       path: request.url ?? '/',
       headers: request.headers,
-      key: (request.headers.authorization ?? '').replace('Bearer ', ''),
+      key: bidiPath.test(url.pathname) ? keyOfBidi(request) : (request.headers.authorization ?? '').replace('Bearer ', ''),
       received: [],
       refused: [],
     };
@@ -73,7 +75,8 @@ export async function startFakeRealtime(): Promise<FakeRealtime> {
       socket.end(`HTTP/1.1 ${status} Refused\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`);
     };
     const model = url.searchParams.get('model');
-    if (session.key === '' || session.key.includes('bad')) return refuse(401, 'invalid_api_key');
+    // The vendor of the other protocol reads a key after the handshake.
+    if (session.key === '' || (session.key.includes('bad') && !bidiPath.test(url.pathname))) return refuse(401, 'invalid_api_key');
     const isDelta = url.pathname === deltaPath;
     const kind = findKind(url);
     if (kind ? (model !== null) !== kind.named : (url.pathname !== '/v1/realtime' && !isDelta) || model === null) return refuse(400, 'missing_model');
@@ -87,7 +90,7 @@ export async function startFakeRealtime(): Promise<FakeRealtime> {
         session.closed = { code, reason: reason.toString() };
       });
       accepted.on('message', (data: Buffer, isBinary) => session.received.push({ data, isBinary }));
-      if (kind) kind.play({ socket: accepted, model, refused: (code) => session.refused.push(code) });
+      if (kind) kind.play({ socket: accepted, model, key: session.key, refused: (code) => session.refused.push(code) });
       else play(session, accepted, model ?? '');
     });
   });

@@ -174,6 +174,9 @@ describe.each(arrangements('realtime-kinds'))('sessions of other kinds at a %s g
       expect([path, reply.status]).toEqual([path, 404]);
       expect(((await reply.json()) as { error: { message: string } }).error.message).toMatch(/WebSocket|short-lived/);
     }
+    // By the vendor's own addresses, as its SDK opens them.
+    for (const path of ['/api-ws/v1/inference', '/api-ws/v1/inference/', '/api-ws/v1/realtime?model=omni'])
+      expect(await refusedTalk(gateway.url, { path, key: gateway.key })).toMatchObject({ status: 404, message: expect.stringContaining('/v1/realtime') });
     for (const path of ['live/sessions', 'realtime/translations']) expect((await fetch(`${gateway.url}/v1/${path}`, { headers })).status).toBe(426);
   });
 });

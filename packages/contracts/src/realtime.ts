@@ -1,8 +1,11 @@
 import type { Plan } from './plan.ts';
 import type { ProtocolId } from './protocol-id.ts';
 
-/** What a session over a WebSocket is for: conversation, words of sound, sound in another language, or a conversation in which both sides speak at once. */
-export const realtimeKinds = ['realtime', 'transcription', 'translation', 'live'] as const;
+/**
+ * What a session over a WebSocket is for: conversation, words of sound, sound in another language, or a conversation in which both sides speak at once;
+ * `bidi` is the last as Gemini Live has it.
+ */
+export const realtimeKinds = ['realtime', 'transcription', 'translation', 'live', 'bidi'] as const;
 export type RealtimeKind = (typeof realtimeKinds)[number];
 
 /**
@@ -17,6 +20,8 @@ export interface RealtimeJob {
   keyGroup: string;
   /** Absent: `realtime`. */
   kind?: RealtimeKind;
+  /** The API version that the caller's path names; absent: none. */
+  version?: string;
   /** The session was opened with a short-lived key. */
   shortLived?: ShortLivedSession;
   /** The protocol whose path the caller used. */

@@ -14,6 +14,7 @@ import type { ClientAdapter, Protocol, UpstreamAdapter } from './contract/index.
 import { delta } from './delta/index.ts';
 import { deltaRealtime } from './delta_realtime/index.ts';
 import { gamma } from './gamma/index.ts';
+import { livePath, liveVersions } from './gamma/live/index.ts';
 import { passthrough } from './passthrough/index.ts';
 
 /** The only list. A protocol that is not here is not built: the console refuses it on save. */
@@ -40,6 +41,8 @@ export interface RealtimePath {
   readonly path: string;
   readonly protocol: Protocol;
   readonly kind: RealtimeKind;
+  /** The API version that the path names, where it names one. */
+  readonly version?: string;
   /** What the query parameter `intent` makes of it. */
   readonly intents?: Readonly<Record<string, RealtimeKind>>;
 }
@@ -48,6 +51,7 @@ export const realtimePaths: readonly RealtimePath[] = [
   { path: '/v1/realtime', protocol: alphaRealtime, kind: 'realtime', intents: { transcription: 'transcription' } },
   { path: '/v1/realtime/translations', protocol: alphaRealtime, kind: 'translation' },
   { path: '/v1/live/sessions', protocol: alphaRealtime, kind: 'live' },
+  ...liveVersions.map((version): RealtimePath => ({ path: livePath(version), protocol: gamma, kind: 'bidi', version })),
 ];
 
 /** Where short-lived keys for sessions are asked for, by the `type` of the session; the first is meant where none is given. */

@@ -121,6 +121,7 @@ export const realtimeJob = z.looseObject({
   accessKey: text,
   keyGroup: text,
   kind: z.enum(realtimeKinds).optional(),
+  version: text.optional(),
   shortLived: z.looseObject({ carried: text, parentHash: text }).optional(),
   clientProtocol: text,
   requestedModel: text,

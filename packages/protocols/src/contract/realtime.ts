@@ -13,6 +13,8 @@ export type RealtimeNotice =
   | { readonly kind: 'response-ended'; readonly id: string; readonly status: string; readonly code: string | null; readonly usage: Usage | null }
   /** What all of the session has used so far, beside its responses: whole seconds. */
   | { readonly kind: 'session-usage'; readonly seconds: number }
+  /** Of turns that nothing announces, one after the other: this frame holds some of its content, counts something, ends it, or all of that. */
+  | { readonly kind: 'turn'; readonly content: boolean; readonly usage: Usage | null; readonly over: boolean }
   | { readonly kind: 'error'; readonly fault: UpstreamFault; readonly eventId: string | null };
 
 /** What a frame of the caller asks for. */
@@ -20,8 +22,11 @@ export type RealtimeAsk = { readonly kind: 'respond'; readonly eventId: string |
 
 /** Sessions of one kind. Example: `connect({ target, clientHeaders })` gives `{ url: 'wss://host/v1/realtime?model=m', headers: {} }`. */
 export interface RealtimeAdapter {
-  /** Address (`ws:` or `wss:`) and headers of a session, without the credential. */
-  connect(context: { target: Target; clientHeaders: Readonly<Record<string, string>> }): { url: string; headers: Record<string, string> };
+  /** Address (`ws:` or `wss:`) and headers of a session, without the credential. `version`: the one that the caller's path names, if it does. */
+  connect(context: { target: Target; clientHeaders: Readonly<Record<string, string>>; version?: string | undefined }): {
+    url: string;
+    headers: Record<string, string>;
+  };
   /** A caller's text frame as the upstream gets it: names of models exchanged, every other byte as it was. The same object where nothing changes. */
   rewrite(frame: Buffer, target: Pick<Target, 'upstreamModelId'>): Buffer;
   /** null: nothing that is observed. Unreadable frames are none. */
@@ -31,8 +36,12 @@ export interface RealtimeAdapter {
   writeSettings(settings: Readonly<Record<string, unknown>>): string;
   /** The model that such settings name. */
   modelOf(settings: unknown): string | undefined;
-  /** An error of the gateway's own as a frame, for a session whose handshake was accepted. */
-  writeError(error: { code: string; message: string; status: number }, eventId: string): string;
+  /** An error of the gateway's own as a frame, for a session whose handshake was accepted; null: the close says it. */
+  writeError(error: { code: string; message: string; status: number }, eventId: string): string | null;
+  /** What a close before the session has begun says, where the protocol has no other way to tell errors. */
+  readClose?(code: number, reason: string): UpstreamFault;
+  /** Frames are read in binary messages as in those of text. */
+  jsonInBinary?: true;
   /** Present where no address names the model. */
   firstFrame?: FirstFrame;
 }

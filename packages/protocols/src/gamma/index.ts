@@ -12,6 +12,7 @@ import { notServed, routes } from './client/routes.ts';
 import { GammaTerminator } from './client/stream-terminator.ts';
 import { testCall } from './client/test-call.ts';
 import { GammaReplyWriter, writeWhole } from './client/write-response.ts';
+import { live } from './live/index.ts';
 import { buildCredential, buildListRequest, buildRequest, isImageOperation, isPredicted } from './shared/endpoint.ts';
 import { readError, writeError } from './shared/errors.ts';
 import { isVendorUrl } from './shared/media.ts';
@@ -81,5 +82,6 @@ export const gamma: Protocol = {
     verbatim,
     listModels: buildListRequest,
     readModelList,
+    realtime: { bidi: live },
   },
 };

@@ -5,6 +5,7 @@ import type { Pair } from './cross.ts';
 import { type Feature, features } from './features.ts';
 import type { Verdict, Word } from './judge.ts';
 import { writePaths } from './paths.ts';
+import { writeSessions } from './sessions.ts';
 
 interface Asked {
   model: string;
@@ -115,5 +116,6 @@ An upstream's cell is judged with one model; others of the same protocol may tak
 ${asked.join('\n')}
 
 ${chatClients.map(({ id }) => tableOf(id)).join('\n')}
-${writePaths()}`;
+${writePaths()}
+${writeSessions()}`;
 }

@@ -1,5 +1,5 @@
 /** Which client protocol a path belongs to. Paths come from the protocols' own route tables. */
-import { type ClientAdapter, type ClientRoute, clientProtocols, type Protocol, type RouteMatch } from '@model-gateway/protocols';
+import { type ClientAdapter, type ClientRoute, clientProtocols, type Protocol, type RouteMatch, realtimePaths } from '@model-gateway/protocols';
 
 export type ClientProtocol = Protocol & { client: ClientAdapter };
 
@@ -73,9 +73,14 @@ const googleHeaders = ['x-goog-api-key', 'x-gamma-api-key', 'x-goog-api-client']
 export function protocolOfPrefix(path: string): ClientProtocol {
   const deeper = entries.filter(({ route }) => path.startsWith(route.path)).sort((a, b) => b.route.path.length - a.route.path.length)[0];
   const segment = firstSegment(path);
-  const found = deeper ?? entries.find(({ route }) => firstSegment(route.path) === segment) ?? entries[0];
-  if (!found) throw new Error('no client protocol is registered');
-  return found.protocol;
+  const found = deeper ?? entries.find(({ route }) => firstSegment(route.path) === segment);
+  if (found) return found.protocol;
+  const ofSessions = realtimePaths.find((known) => firstSegment(known.path) === segment)?.protocol;
+  if (ofSessions && isClient(ofSessions)) return ofSessions;
+  if (!entries[0]) throw new Error('no client protocol is registered');
+  return entries[0].protocol;
 }
+
+const isClient = (protocol: Protocol): protocol is ClientProtocol => protocol.client !== undefined;
 
 const firstSegment = (path: string): string => path.split('/', 2)[1] ?? '';

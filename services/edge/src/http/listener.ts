@@ -8,10 +8,10 @@ import { handleMcp, isMcpPath } from '../mcp/mcp-exchange.ts';
 import { mintKey, shortLivedKeysAt } from '../realtime/mint-key.ts';
 import { notASocket, realtimeAt } from '../realtime/open-session.ts';
 import { type ClientProtocol, findClientRoute, type Headers } from './client-routes.ts';
-import { isAmbiguous, originForm } from './request-target.ts';
+import { isAmbiguous, originForm, singleSlash } from './request-target.ts';
 
 /** Paths under these belong to callers of models; the rest goes to the service routes. */
-const dataPlane = /^\/(?:v\d+[a-z]*|rerank|api\/v1\/(?:services|tasks))(?:\/|$)/;
+const dataPlane = /^\/(?:v\d+[a-z]*|rerank|api\/v1\/(?:services|tasks)|ws|api-ws)(?:\/|$)/;
 
 /** Shared: what is taken out of a query is not in this one. */
 const noQuery = new URLSearchParams();
@@ -23,7 +23,7 @@ export function createListener(context: EdgeContext, serviceRoutes: RequestListe
   return (request, response) => {
     const target = originForm(request);
     const cut = target.indexOf('?');
-    const path = cut < 0 ? target : target.slice(0, cut);
+    const path = singleSlash(cut < 0 ? target : target.slice(0, cut));
     if (isMcpPath(path)) return void handleMcp(request, response, context);
     if (!dataPlane.test(path)) return serviceRoutes(request, response);
     if (path.length > 4096) return refuse(request, response, findRouteOf(path), new GatewayError('not_found'));

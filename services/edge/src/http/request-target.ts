@@ -13,6 +13,9 @@ export function originForm(request: IncomingMessage): string {
   return request.url;
 }
 
+/** Google's SDK for JavaScript joins the address of its WebSockets and their path with two slashes. */
+export const singleSlash = (path: string): string => (path.startsWith('//ws/') ? path.slice(1) : path);
+
 /** Requests that two servers may read differently: two Host headers, or a transfer encoding that HTTP/1.0 does not have, or that is more than chunks. */
 export function isAmbiguous(request: IncomingMessage): boolean {
   const encoding = request.headers['transfer-encoding'];

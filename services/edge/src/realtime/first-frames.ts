@@ -12,6 +12,7 @@ const maxWaitMs = 15_000;
 
 export class FirstFrames {
   readonly #rule: FirstFrame;
+  readonly #jsonInBinary: boolean;
   readonly #late: NodeJS.Timeout;
   readonly #named: { resolve(model: string): void; reject(error: GatewayError): void };
   readonly #frames: HeldFrame[] = [];
@@ -19,8 +20,10 @@ export class FirstFrames {
   /** Rejects where it does not come, or is not named where it should be. */
   readonly model: Promise<string>;
 
-  constructor(rule: FirstFrame) {
+  /** `jsonInBinary`: of the protocol's frames. */
+  constructor(rule: FirstFrame, jsonInBinary = false) {
     this.#rule = rule;
+    this.#jsonInBinary = jsonInBinary;
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     this.model = promise;
     this.#named = { resolve, reject };
@@ -34,7 +37,8 @@ export class FirstFrames {
     this.#size += data.length;
     if (this.#size > maxBytes) return false;
     this.#frames.push({ data, isBinary });
-    const model = isBinary && !this.#rule.opens ? null : isBinary ? '' : this.#rule.readModel(data);
+    const isUnread = isBinary && !this.#jsonInBinary;
+    const model = isUnread ? (this.#rule.opens ? '' : null) : this.#rule.readModel(data);
     if (model === '') this.fail(this.#refusal());
     else if (model !== null) {
       clearTimeout(this.#late);

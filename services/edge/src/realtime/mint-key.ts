@@ -68,11 +68,12 @@ async function mint(exchange: ClientExchange, { protocol, kinds }: KeyPath, { ad
   exchange.answer(200, JSON.stringify({ value, expires_at: expiresAt / 1000, session: shown }), { 'cache-control': 'no-store' });
 }
 
-const objectOf: Record<RealtimeKind, string> = {
+const objectOf: Readonly<Record<RealtimeKind, string>> = {
   realtime: 'realtime.session',
   transcription: 'realtime.transcription_session',
   translation: 'realtime.translation_session',
   live: 'live.session',
+  bidi: 'live.session',
 };
 
 type Fields = Record<string, unknown>;

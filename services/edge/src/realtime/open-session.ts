@@ -90,7 +90,8 @@ export class RealtimeListener {
       const { adapter } = entry;
       if (!adapter) throw new GatewayError('not_found');
       entry.requestedModel = modelOf(adapter, query, caller.shortLived, caller.snapshot);
-      if (entry.requestedModel === null && adapter.firstFrame) return this.#await(opening, entry, caller, new FirstFrames(adapter.firstFrame));
+      if (entry.requestedModel === null && adapter.firstFrame)
+        return this.#await(opening, entry, caller, new FirstFrames(adapter.firstFrame, adapter.jsonInBinary));
       await this.#connect(opening, entry, caller, await admitSession(entry, caller.snapshot, caller.principal, this.#context));
     } catch (error) {
       this.#refuse(opening, entry, toGatewayError(error));
@@ -160,6 +161,7 @@ export class RealtimeListener {
           accessKey: principal.key.name,
           keyGroup: principal.group.name,
           ...(entry.kind !== 'realtime' && { kind: entry.kind }),
+          ...(entry.version !== undefined && { version: entry.version }),
           ...(shortLived && { shortLived: { carried: shortLived.carried, parentHash: principal.key.hash } }),
           clientProtocol: entry.protocol.id,
           requestedModel: entry.requestedModel ?? '',

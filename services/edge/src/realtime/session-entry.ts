@@ -16,6 +16,7 @@ export class SessionEntry {
   readonly startedAt = Date.now();
   readonly request: IncomingMessage;
   readonly protocol: Protocol;
+  readonly version: string | undefined;
   readonly clientIp: string | null;
   readonly clientRequestId: string | null;
   readonly sessionId: string | null;
@@ -28,9 +29,10 @@ export class SessionEntry {
   requestedModel: string | null = null;
   named: ResolvedName | null = null;
 
-  constructor(request: IncomingMessage, { protocol, kind }: RealtimePath, context: EdgeContext) {
+  constructor(request: IncomingMessage, { protocol, kind, version }: RealtimePath, context: EdgeContext) {
     this.request = request;
     this.protocol = protocol;
+    this.version = version;
     this.kind = kind;
     this.#context = context;
     this.clientIp = context.admission.clientAddress(request);

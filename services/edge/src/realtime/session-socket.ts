@@ -166,7 +166,7 @@ export class SessionSocket implements OpenSocket, StreamHandlers<'translator.rea
     const { entry } = this.#hold;
     if (error.code === 'service_lost' || error.code === 'service_unavailable') entry.publish(101, error);
     const text = entry.adapter?.writeError(error, `event_${entry.id}`);
-    if (text !== undefined && socket.readyState === socket.OPEN) socket.send(text);
+    if (typeof text === 'string' && socket.readyState === socket.OPEN) socket.send(text);
     // What would have been refused before the handshake, had the caller said there what it wants.
     const isRefused = this.#hold.first !== undefined && !this.#begun && error.status < 500;
     this.#closeSocket({ code: isRefused ? 1008 : 1011, reason: error.message });

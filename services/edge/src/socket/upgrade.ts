@@ -11,7 +11,7 @@ import type { EdgeContext } from '../context.ts';
 import { type ClientRouteMatch, findClientRoute, type Headers, protocolOfPrefix } from '../http/client-routes.ts';
 import { sayLast } from '../http/close-with-message.ts';
 import { BodyBudget } from '../http/read-body.ts';
-import { isAmbiguous, originForm } from '../http/request-target.ts';
+import { isAmbiguous, originForm, singleSlash } from '../http/request-target.ts';
 import { RealtimeListener, realtimeAt, type SessionCaller } from '../realtime/open-session.ts';
 import { isParentAdmitted, principalOf, ShortLivedKeyChecks } from '../realtime/short-lived-keys.ts';
 import { type TurnHeaders, turnHeaders } from './turn-request.ts';
@@ -37,7 +37,8 @@ function findSocketRoute(request: IncomingMessage): ClientRouteMatch | null {
   return 'found' in answer && answer.found.route.socket ? answer.found : null;
 }
 
-const realtimeOf = (request: IncomingMessage) => realtimeAt(originForm(request).split('?', 1)[0] ?? '');
+const pathOf = (request: IncomingMessage): string => singleSlash(originForm(request).split('?', 1)[0] ?? '/');
+const realtimeOf = (request: IncomingMessage) => realtimeAt(pathOf(request));
 
 /** Whether a request opens a WebSocket here. Every other wish to upgrade (h2c) is ignored, as HTTP allows, and answered as the request it is. */
 export const opensSocket = (request: IncomingMessage): boolean =>
@@ -168,7 +169,7 @@ function isStillAdmitted(request: IncomingMessage, headers: TurnHeaders, context
 /** `requestId`: of what left a row. */
 function refuse(socket: Duplex, request: IncomingMessage, error: GatewayError, requestId = mintRequestId()): void {
   const { status, code, message, headers = {}, retryAfter, param } = error;
-  const { client } = protocolOfPrefix(request.url?.split('?', 1)[0] ?? '/');
+  const { client } = protocolOfPrefix(pathOf(request));
   const drawn = client.writeError({ status, code, message, requestId, ...(param !== undefined && { param }) });
   // A limit of the key has a text of its own.
   const body = code === 'rate_limited' && error.body !== undefined ? error.body : drawn.body;

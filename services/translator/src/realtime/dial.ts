@@ -13,7 +13,7 @@ import type { RealtimeDeps } from './deps.ts';
 
 export type UpstreamSocket = Parameters<WebSocketHandlers['opened']>[0];
 
-/** A frame of the upstream's. */
+/** A frame of either side's. */
 export interface Frame {
   readonly bytes: Buffer;
   readonly isBinary: boolean;
@@ -26,7 +26,7 @@ export interface DialContext {
   readonly realtime: RealtimeAdapter;
   readonly deps: RealtimeDeps;
   /** The caller's frame without which the upstream says nothing. */
-  readonly opening: Buffer | null;
+  readonly opening: Frame | null;
   /** The upstream has answered the handshake with 101. */
   accepted(): void;
 }
@@ -48,7 +48,7 @@ function handshake(context: DialContext, onGiveUp: (giveUp: () => void) => void)
   return new Promise((resolve, reject) => {
     let headers: Record<string, string>;
     const { job, route, realtime, deps } = context;
-    const { url, headers: own } = realtime.connect({ target: route.target, clientHeaders: job.headers });
+    const { url, headers: own } = realtime.connect({ target: route.target, clientHeaders: job.headers, version: job.version });
     try {
       headers = headersFor(context, own);
     } catch (error) {
@@ -116,7 +116,7 @@ function awaitFirst(socket: UpstreamSocket, { route, realtime, opening }: DialCo
   const onMessage = (data: Buffer, isBinary: boolean): void => {
     // More frames may have come with the first.
     if (frames.push({ bytes: data, isBinary }) > 1) return;
-    const notice = isBinary ? null : realtime.readNotice(data);
+    const notice = isBinary && !realtime.jsonInBinary ? null : realtime.readNotice(data);
     // Where nothing that the caller sent has reached the upstream, whatever it finds wrong, another may do better.
     if (notice?.kind === 'error') return fail(notice.fault.class === 'caller' && !opening ? { ...notice.fault, class: 'server' } : notice.fault);
     clearTimeout(late);
@@ -129,11 +129,14 @@ function awaitFirst(socket: UpstreamSocket, { route, realtime, opening }: DialCo
       },
     });
   };
-  const onClose = (code: number): void => fail({ class: 'server', code: `closed_${code}`, message: 'The upstream closed the session before it began.' });
+  const onClose = (code: number, reason: Buffer): void => {
+    const said = realtime.readClose?.(code, reason.toString('utf8'));
+    fail({ class: 'server', message: 'The upstream closed the session before it began.', ...said, code: `closed_${code}` });
+  };
   // `close` follows.
   socket.on('error', () => {});
   socket.on('message', onMessage);
   socket.on('close', onClose);
-  if (opening) socket.send(realtime.rewrite(opening, route.target), { binary: false });
+  if (opening) socket.send(realtime.rewrite(opening.bytes, route.target), { binary: opening.isBinary });
   socket.resume();
 }

@@ -10,7 +10,7 @@ import { Failures } from '../attempt/failures.ts';
 import type { RetryBudget } from '../attempt/retry-budget.ts';
 import type { Cancellation } from '../request/cancellation.ts';
 import type { RealtimeDeps } from './deps.ts';
-import { type DialContext, type Dialled, dial } from './dial.ts';
+import { type DialContext, type Dialled, dial, type Frame } from './dial.ts';
 
 /** A session that an upstream has begun. */
 export interface Begun extends Extract<Dialled, { takeOver(): unknown }> {
@@ -24,7 +24,7 @@ export interface Search {
   readonly cancellation: Cancellation;
   readonly deps: RealtimeDeps;
   /** As in `DialContext`. */
-  readonly opening: Buffer | null;
+  readonly opening: Frame | null;
   /** An upstream has answered the handshake with 101. */
   accepted(): void;
   /** An attempt is over. `route`: where it went. */

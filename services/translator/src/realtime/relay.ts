@@ -68,7 +68,7 @@ export class Relay {
     const isText = (flags & frameFlag.text) !== 0;
     const { realtime, route, socket } = this.#begun;
     let frame = message;
-    if (isText) {
+    if (isText || realtime.jsonInBinary) {
       const ask = realtime.readAsk(message);
       if (ask) this.#record.asked(ask);
       frame = realtime.rewrite(message, route.target);
@@ -97,7 +97,8 @@ export class Relay {
     this.#unanswered = 0;
     this.#record.downBytes += data.length;
     if (!this.#stream.data(data, isBinary ? frameFlag.messageEnd : frameFlag.messageEnd | frameFlag.text)) this.#begun.socket.pause();
-    const notice = isBinary ? null : this.#begun.realtime.readNotice(data);
+    const { realtime } = this.#begun;
+    const notice = isBinary && !realtime.jsonInBinary ? null : realtime.readNotice(data);
     if (!notice) return;
     this.#record.noticed(notice);
     if (this.#leaving && !this.#record.responding) this.#leave();

@@ -7,7 +7,8 @@ import { mintRequestId } from '@model-gateway/service-runtime';
 import type { OpenReply } from '../open-reply.ts';
 import { Cancellation } from '../request/cancellation.ts';
 import type { RealtimeDeps } from './deps.ts';
-import { EarlyFrames } from './early-frames.ts';
+import type { Frame } from './dial.ts';
+import { type EarlyFrame, EarlyFrames } from './early-frames.ts';
 import { type Begun, findUpstream } from './find-upstream.ts';
 import { Relay, type RelayEnd } from './relay.ts';
 import { SessionRecord } from './session-record.ts';
@@ -85,15 +86,15 @@ class Session implements OpenReply {
   }
 
   /** The caller's first frame, where upstreams say nothing before they have it. */
-  async #opening(): Promise<Buffer | null> {
+  async #opening(): Promise<Frame | null> {
     const { clientProtocol, kind = 'realtime' } = this.#job;
     if (!findProtocol(clientProtocol)?.upstream?.realtime?.[kind]?.firstFrame?.opens) return null;
-    const bytes = await new Promise<Buffer>((resolve, reject) => {
+    const { bytes, flags } = await new Promise<EarlyFrame>((resolve, reject) => {
       this.#cancellation.onCancel(() => reject(this.#cancellation.interruption ?? new GatewayError('client_gone')));
-      this.#early.takeFirst((frame) => resolve(frame.bytes));
+      this.#early.takeFirst(resolve);
     });
     this.#record.upBytes += bytes.length;
-    return bytes;
+    return { bytes, isBinary: (flags & frameFlag.text) === 0 };
   }
 
   /** Ends the session: this process shuts down. */

@@ -3,6 +3,7 @@ import { type AttemptRecord, newRequestRow, noUsage, type RealtimeJob, type Requ
 import type { Place } from '@model-gateway/distributed-state';
 import type { RealtimeAsk, RealtimeNotice } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
+import { addUsage } from '../meter.ts';
 
 /** A response under way. */
 interface Turn {
@@ -23,6 +24,9 @@ interface Asked {
 /** Of responses under way, and of requests that wait for theirs; a vendor allows far fewer. */
 const maxOpen = 256;
 
+/** The turn of a protocol that runs one at a time and names none. */
+const nameless = '';
+
 export interface SessionRecordContext {
   readonly job: RealtimeJob;
   mintRowId(): string;
@@ -35,6 +39,8 @@ export class SessionRecord {
   readonly #attempts: AttemptRecord[] = [];
   readonly #turns = new Map<string, Turn>();
   readonly #asked: Asked[] = [];
+  /** Of the turn that runs without a name, or of the one after it. */
+  #counted: Usage | null = null;
   #route: Route | null = null;
   #establishedMs: number | null = null;
   #ended = false;
@@ -81,6 +87,8 @@ export class SessionRecord {
       case 'session-usage':
         this.#seconds = Math.max(this.#seconds ?? 0, notice.seconds);
         return;
+      case 'turn':
+        return this.#turn(notice);
       case 'error':
         return this.#refused(notice.eventId, notice.fault.code ?? null);
     }
@@ -90,8 +98,10 @@ export class SessionRecord {
   end(status: number, errorCode: string | null): void {
     if (this.#ended) return;
     this.#ended = true;
-    for (const turn of this.#turns.values()) this.#publishTurn(turn, null, errorCode ?? 'client_gone');
+    for (const turn of this.#turns.values()) this.#publishTurn(turn, this.#takeCounted(), errorCode ?? 'client_gone');
     this.#turns.clear();
+    // Counts that came after the end of the last turn.
+    if (this.#counted) this.#end({ id: nameless, status: 'completed', code: null, usage: this.#takeCounted() });
     const { job } = this.#context;
     this.#context.publish(
       newRequestRow({
@@ -123,10 +133,24 @@ export class SessionRecord {
     });
   }
 
-  #end({ id, status, code, usage }: Extract<RealtimeNotice, { kind: 'response-ended' }>): void {
+  #end({ id, status, code, usage }: Omit<Extract<RealtimeNotice, { kind: 'response-ended' }>, 'kind'>): void {
     const turn = this.#turns.get(id) ?? { startedAt: Date.now(), began: performance.now(), firstContentMs: null, settle: this.#place?.begin() };
     this.#turns.delete(id);
     this.#publishTurn(turn, usage, status === 'failed' ? (code ?? 'upstream_failed') : null);
+  }
+
+  #turn({ content, usage, over }: Extract<RealtimeNotice, { kind: 'turn' }>): void {
+    if ((content || over) && !this.#turns.has(nameless)) this.#start(nameless, this.#asked.shift());
+    const turn = this.#turns.get(nameless);
+    if (turn && content) turn.firstContentMs ??= Math.round(performance.now() - turn.began);
+    if (usage) this.#counted = this.#counted ? addUsage(this.#counted, usage) : usage;
+    if (over) this.#end({ id: nameless, status: 'completed', code: null, usage: this.#takeCounted() });
+  }
+
+  #takeCounted(): Usage | null {
+    const counted = this.#counted;
+    this.#counted = null;
+    return counted;
   }
 
   /** An error says which of the caller's events it is about, where that event had an id. */
@@ -142,7 +166,7 @@ export class SessionRecord {
     const tokens: Usage = usage ?? noUsage;
     const { audioInput = 0, audioOutput = 0 } = tokens;
     // Where they are unknown, what was expected stays counted.
-    if (usage) settle?.(tokens.input + tokens.cacheRead + tokens.output + audioInput + audioOutput);
+    if (usage) settle?.(tokens.input + tokens.cacheRead + tokens.output + tokens.reasoning + audioInput + audioOutput);
     this.#context.publish(
       newRequestRow({
         ...this.#common(),
@@ -154,6 +178,7 @@ export class SessionRecord {
         input_tokens: tokens.input,
         cache_read_tokens: tokens.cacheRead,
         output_tokens: tokens.output,
+        reasoning_tokens: tokens.reasoning,
         audio_input_tokens: audioInput,
         audio_output_tokens: audioOutput,
         seconds: tokens.seconds ?? null,

@@ -36,6 +36,11 @@ export const notServed = [
   { path: '/v1/realtime/transcription_sessions', message: 'Sessions are not made beforehand: open the WebSocket at /v1/realtime?intent=transcription.' },
   { path: '/v1/realtime/calls', message: 'Sessions over WebRTC or SIP are not served: open the WebSocket at /v1/realtime.' },
   { path: '/v1/live/sessions', message: 'Sessions over WebRTC or SIP are not served: open the WebSocket at /v1/live/sessions.' },
+  {
+    path: '/api-ws/v1/inference',
+    message: 'Task sockets of DashScope are not served: speech is made at /v1/audio/speech, and sessions are opened at /v1/realtime.',
+  },
+  { path: '/api-ws/v1/realtime', message: 'Sessions are opened at /v1/realtime, also those of DashScope.' },
   { path: '/v1/videos', message: 'Videos are not served on this path.' },
 ];
 

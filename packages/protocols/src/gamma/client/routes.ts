@@ -60,7 +60,16 @@ const ofOwnSdk =
   (rest, query, headers, method) =>
     fromOwnSdk(headers) ? match(rest, query, headers, method) : null;
 
+const liveMethod = (version: string, method: string): string => `/ws/google.ai.generativelanguage.${version}.GenerativeService.${method}`;
+
 export const notServed = [
+  ...['v1beta', 'v1', 'v1alpha'].flatMap((version) => [
+    {
+      path: liveMethod(version, 'BidiGenerateContentConstrained'),
+      message: 'Live sessions by short-lived tokens of the vendor are not served here: open them with an access key, at BidiGenerateContent.',
+    },
+    { path: liveMethod(version, 'BidiGenerateMusic'), message: 'Sessions that make music are not served here.' },
+  ]),
   {
     path: '/v1beta/interactions',
     message: 'Interactions are not served here: send the whole conversation to /v1beta/models/{model}:generateContent or :streamGenerateContent.',

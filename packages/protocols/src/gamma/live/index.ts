@@ -1,0 +1,122 @@
+/** Gemini Live: generate-content in both directions over one WebSocket. Frames pass as they are, in text and in binary messages alike. */
+import { applyEdits } from '@model-gateway/json-bytes';
+import type { UpstreamFault } from '../../chat/event.ts';
+import type { FirstFrame, RealtimeAdapter, RealtimeNotice } from '../../contract/index.ts';
+import { visitMembers } from '../../kit/json-members.ts';
+import { modelName } from '../shared/endpoint.ts';
+import { readError } from '../shared/errors.ts';
+import { camelName, objectField, textField } from '../shared/fields.ts';
+import { readLiveUsage } from './usage.ts';
+
+/** The vendor's path, on both sides; the version is the caller's choice. */
+export const livePath = (version: string): string => `/ws/google.ai.generativelanguage.${version}.GenerativeService.BidiGenerateContent`;
+export const liveVersions = ['v1beta', 'v1', 'v1alpha'] as const;
+
+/** Versions of calls at which an upstream's address may end: sessions have theirs in the path. */
+const callVersion = /\/v\d+[a-z0-9]*\/?$/;
+const passedHeaders = ['x-goog-api-client'] as const;
+
+const missing = 'Send setup with setup.model first: it names the model of the session.';
+
+const firstFrame: FirstFrame = {
+  opens: true,
+  missing,
+  readModel: (frame) => modelOf(objectField(parse(frame), 'setup')) ?? '',
+};
+
+export const live: RealtimeAdapter = {
+  jsonInBinary: true,
+  firstFrame,
+  connect({ target: { baseUrl, directPath }, clientHeaders, version = liveVersions[0] }) {
+    const url = new URL(directPath ? baseUrl : `${baseUrl.replace(/\/+$/, '').replace(callVersion, '')}${livePath(version)}`);
+    url.protocol = url.protocol === 'http:' || url.protocol === 'ws:' ? 'ws:' : 'wss:';
+    const headers: Record<string, string> = {};
+    for (const name of passedHeaders) {
+      const value = clientHeaders[name];
+      if (value !== undefined) headers[name] = value;
+    }
+    return { url: url.href, headers };
+  },
+  rewrite(frame, { upstreamModelId }) {
+    if (!holds(frame, 'setup')) return frame;
+    const edited = applyEdits(frame, [{ path: ['setup', 'model'], value: modelName(upstreamModelId) }]);
+    return edited === frame ? frame : Buffer.from(edited.buffer, edited.byteOffset, edited.byteLength);
+  },
+  readAsk(frame) {
+    let ask = false;
+    visitMembers(frame, 0, (key, start) => {
+      if (camelName(key) !== 'clientContent') return false;
+      ask = isTrue(frame, start, 'turnComplete');
+      return true;
+    });
+    return ask ? { kind: 'respond', eventId: null } : null;
+  },
+  readNotice,
+  readClose,
+  writeSettings: (setup) => JSON.stringify({ setup }),
+  modelOf,
+  // The vendor has no frame for errors: the close says what was wrong.
+  writeError: () => null,
+};
+
+/** Content, counts and the end of a turn may all come in one frame. */
+function readNotice(frame: Buffer): RealtimeNotice | null {
+  let [isSession, content, over] = [false, false, false];
+  let usage: ReturnType<typeof readLiveUsage> = null;
+  visitMembers(frame, 0, (key, start, end) => {
+    const name = camelName(key);
+    if (name === 'setupComplete') isSession = true;
+    else if (name === 'toolCall') content = true;
+    else if (name === 'usageMetadata') usage = readLiveUsage(parse(frame.subarray(start, end)));
+    else if (name === 'serverContent') {
+      visitMembers(frame, start, (inner) => {
+        content ||= camelName(inner) === 'modelTurn' || camelName(inner) === 'outputTranscription';
+        return false;
+      });
+      over = isTrue(frame, start, 'turnComplete');
+    }
+    return false;
+  });
+  if (isSession) return { kind: 'session' };
+  return content || over || usage ? { kind: 'turn', content, usage, over } : null;
+}
+
+/** What a close before the session says: the vendor's code is about the WebSocket alone, its words are about the session. */
+function readClose(code: number, reason: string): UpstreamFault {
+  if (/quota|exhausted/i.test(reason)) return readError(429, {}, reason);
+  if (code === 1008 && /not found|not supported/i.test(reason)) return readError(404, {}, reason);
+  return readError(code === 1007 || code === 1008 ? 400 : 500, {}, reason);
+}
+
+const parse = (frame: Buffer): unknown => {
+  try {
+    return JSON.parse(frame.toString('utf8'));
+  } catch {
+    return null;
+  }
+};
+
+/** As the caller named it: the SDKs write `models/` before it. */
+function modelOf(setup: unknown): string | undefined {
+  return textField(setup, 'model')?.replace(/^models\//, '') || undefined;
+}
+
+/** Whether the frame has the member. */
+function holds(frame: Buffer, name: string): boolean {
+  let found = false;
+  visitMembers(frame, 0, (key) => {
+    found ||= key === name;
+    return found;
+  });
+  return found;
+}
+
+/** Whether the object at `from` says so. */
+function isTrue(frame: Buffer, from: number, name: string): boolean {
+  let value = false;
+  visitMembers(frame, from, (key, start, end) => {
+    if (camelName(key) === name) value = frame.toString('latin1', start, end) === 'true';
+    return false;
+  });
+  return value;
+}
