@@ -8,14 +8,8 @@ const folder = join(import.meta.dirname, '..');
 const program = join(folder, 'node_modules/@modelcontextprotocol/conformance/dist/index.js');
 const client = join(folder, 'fake-mcp/conformance-client.ts');
 const revisions = ['2025-06-18', '2025-11-25', '2026-07-28'];
-/**
- * OAuth towards servers is not supported; extensions are none of the revision; and the suite waits without end for its server of `sse-retry`, to which the
- * gateway keeps a connection.
- */
-const leftOut = /^auth\/|^sep-2640-|^sse-retry$/;
-/** For a caller with a session a server of both eras is asked for one, by an `initialize` of the older era, which this scenario takes for a fault. */
-const ofModernCallers = new Set(['request-metadata']);
-
+/** OAuth towards servers is not supported, and extensions are none of the revision. */
+const leftOut = /^auth\/|^sep-2640-/;
 const start = (args: readonly string[], env: Record<string, string> = {}): Promise<string> =>
   new Promise((resolve) => {
     execFile(process.execPath, [program, ...args], { maxBuffer: 1e8, env: { ...process.env, ...env } }, (_error, stdout, stderr) =>
@@ -59,7 +53,7 @@ describe('the gateway as a client', () => {
     async (era) => {
       const faults: string[] = [];
       // Two at a time: each starts a process of its own.
-      const waiting = scenarios.filter(([name]) => era === 'modern' || !ofModernCallers.has(name));
+      const waiting = [...scenarios];
       const work = async (): Promise<void> => {
         for (let next = waiting.shift(); next; next = waiting.shift()) faults.push(...(await judge(...next, era)));
       };

@@ -5,13 +5,14 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { mintAccessKey } from '@model-gateway/secrets';
 import { Client } from '@modelcontextprotocol/client';
 import { ToolServer } from '../fake-mcp/tool-server.ts';
-import { startGateway, type TestGateway, until } from '../support/gateway.ts';
+import { arrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
 import { openToolCaller } from '../support/mcp-clients.ts';
+import { callTool, type PostOptions, postMcp, toolNames } from '../support/mcp-posts.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into replies freely.
 type Json = any;
 
-describe('MCP servers', () => {
+describe.each(arrangements('MCP servers'))('MCP servers, %s', (arrangement) => {
   let gateway: TestGateway;
   const servers: ToolServer[] = [];
   const rest = createServer((request, response) => {
@@ -37,20 +38,13 @@ describe('MCP servers', () => {
   const add = async (name: string, server: { url: string }, fields: object = {}): Promise<void> => {
     await gateway.configure({ mcp_servers: [{ name, endpoint: server.url, health_check: { interval_secs: 1, timeout_secs: 1 }, ...fields }] });
   };
-  const rpc = async (method: string, params: Json = {}, { key = gateway.key, path = '/mcp' } = {}): Promise<Json> => {
-    const answer = await fetch(`${gateway.url}${path}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-    });
-    return answer.json();
-  };
-  const names = async (options = {}): Promise<string[]> => (await rpc('tools/list', {}, options)).result.tools.map(({ name }: Json) => name);
-  const call = (name: string, args: Json = {}, options = {}) => rpc('tools/call', { name, arguments: args }, options);
+  const rpc = async (method: string, params: Json = {}, options: PostOptions = {}): Promise<Json> => (await postMcp(gateway, { method, params }, options)).body;
+  const names = (options: PostOptions = {}): Promise<string[]> => toolNames(gateway, options);
+  const call = (name: string, args: Json = {}, options: PostOptions = {}) => callTool(gateway, name, args, options);
 
   beforeAll(async () => {
     await new Promise<void>((resolve) => rest.listen(0, '127.0.0.1', resolve));
-    gateway = await startGateway({ arrangement: 'embedded' });
+    gateway = await startGateway({ arrangement, mcp: true });
     await gateway.configure({ key_groups: [{ name: 'everyone', models: ['*'], mcp_tool_acl: { allowed_tools: ['*'] } }] });
   });
   afterAll(async () => {
@@ -111,6 +105,7 @@ describe('MCP servers', () => {
     await add('well', well);
     await until(async () => (await names()).includes('well.fail'), 'the other’s tools to be listed');
     await add('hung', hung, { health_check: { interval_secs: 600, timeout_secs: 300 } });
+    await until(async () => hung.received.length > 0, 'the server to be asked');
     const list = await names();
     expect(list).toContain('well.fail');
     expect(list.filter((name) => name.startsWith('hung.'))).toEqual([]);
@@ -123,13 +118,19 @@ describe('MCP servers', () => {
     const server = await started('stateless');
     await add('pathless', server, { health_check: { path: '/nowhere', interval_secs: 1, timeout_secs: 1 } });
     await until(async () => (await call('pathless.fail')).error?.data?.code === 'server_unavailable', 'it to be left out');
+    const { body } = await gateway.console('GET', '/mcp-status');
+    expect(body.items.find(({ name }: Json) => name === 'pathless')).toMatchObject({
+      state: 'unhealthy',
+      reason: 'The health check at /nowhere answered 405.',
+    });
   });
 
   test('deferred loading asks when somebody calls, which is recorded', async () => {
     const server = await started('modern');
     await add('deferred', server, { defer_loading: true, health_check: { interval_secs: 600 } });
     expect(server.received).toEqual([]);
-    expect(await call('deferred.get_weather', { city: 'Rome' })).toMatchObject({ result: { structuredContent: { celsius: 21 } } });
+    // Until the aggregator knows of the server its tools are unknown.
+    await until(async () => (await call('deferred.get_weather', { city: 'Rome' })).result?.structuredContent?.celsius === 21, 'the server to be known');
     await until(async () => {
       const { body } = await gateway.console('GET', '/audit-logs?action=mcp.context.refreshed');
       return body.items.some((item: Json) => item.entity_id === 'deferred' && item.entity_type === 'mcp_context');
@@ -158,15 +159,19 @@ describe('MCP servers', () => {
     expect(await third).toMatchObject({ result: { structuredContent: { celsius: 21 } } });
     await caller.close();
     await add('narrow', server, { rate_limit: { requests_per_second: 1 } });
-    const answers = await Promise.all([1, 2, 3, 4].map(() => call('narrow.get_weather', { city: 'Rome' })));
-    expect(answers.filter(({ error }) => error?.data?.code === 'rate_limited').length).toBeGreaterThanOrEqual(2);
+    let answers: Json[] = [];
+    // The aggregator may not know of the limit yet.
+    await until(async () => {
+      answers = await Promise.all([1, 2, 3, 4].map(() => call('narrow.get_weather', { city: 'Rome' })));
+      return answers.filter(({ error }) => error?.data?.code === 'rate_limited').length >= 2;
+    }, 'the rate to be refused');
     expect(answers.find(({ error }) => error)?.error).toMatchObject({ code: -32000, data: { retry_after_ms: expect.any(Number) } });
   });
 
   test('sessions that nobody uses are closed', async () => {
     const server = await started('stateful');
     await add('idle', server, { connection_type: 'stateful', idle_timeout_secs: 1, health_check: { interval_secs: 600 } });
-    expect(await call('idle.increment')).toMatchObject({ result: { content: [{ text: '1' }] } });
+    await until(async () => (await call('idle.increment')).result?.content[0].text === '1', 'the server to be known');
     await until(async () => server.sessions === 0, 'its sessions to be closed');
   });
 

@@ -1,7 +1,11 @@
 /** Calls of a REST service's operations: where arguments go, and what cannot be asked for. */
 import { describe, expect, test } from '@jest/globals';
 import { restOperationSchema } from '@model-gateway/contracts';
-import { buildRequest } from '../src/servers/rest-peer.ts';
+import { createOutbound } from '@model-gateway/upstream-client';
+import { ServerFault } from '../src/servers/http.ts';
+import { buildRequest, RestPeer } from '../src/servers/rest-peer.ts';
+import { openSession } from '../src/servers/session-peer.ts';
+import { openSseSession } from '../src/servers/sse-peer.ts';
 
 const target = { url: 'https://shop.test/api', headers: { authorization: 'Bearer secret' } };
 const operation = (parts: object) => restOperationSchema.parse({ operation_id: 'get', method: 'get', path: '/orders/{id}', ...parts });
@@ -60,4 +64,38 @@ describe('a request', () => {
   test('an argument that the path needs is named when it is missing', () => {
     expect(buildRequest(operation({}), {}, target)).toBe('The argument id is missing.');
   });
+});
+
+describe('a name that leads to the metadata of a cloud', () => {
+  const timeouts = { connect_ms: 5_000, first_byte_ms: 5_000, idle_ms: 5_000, total_ms: 5_000 };
+  const signal = AbortSignal.timeout(10_000);
+
+  test.each(['169.254.169.254', '::ffff:169.254.169.254', 'fd00:ec2::254', '100.100.100.200', '0.0.0.0'])(
+    '%s is not dialled, though private addresses are',
+    async (address) => {
+      const resolved: string[] = [];
+      const outbound = createOutbound({
+        ...{ allowPrivate: true, timeouts, userAgent: 'test', logger: { warn: () => {}, error: () => {} } },
+        resolve(host, _options, callback) {
+          resolved.push(host);
+          callback(null, [{ address, family: address.includes(':') ? 6 : 4 }]);
+        },
+      });
+      const seen = { outbound, target: () => ({ url: 'http://inside.example:1/mcp', headers: { authorization: 'Bearer secret' } }) };
+      const own = { ...seen, capabilities: '{}', clientInfo: { name: 'suite', version: '1' }, onNotification: () => undefined, listens: false };
+      const rest = new RestPeer({ ...seen, config: { operations: [{ operation_id: 'get', method: 'GET', path: '/latest' }] } });
+      try {
+        const refused = 'The address of the server is not allowed.';
+        const opened = [openSession(own, signal), openSseSession(own, signal)].map((asked: Promise<unknown>) => asked.catch((error: unknown) => error));
+        expect(await rest.request({ method: 'tools/call', params: '{"name":"get"}', signal, silenceMs: 5_000 })).toEqual({
+          kind: 'result',
+          result: JSON.stringify({ content: [{ type: 'text', text: refused }], isError: true }),
+        });
+        expect(await Promise.all(opened)).toEqual([new ServerFault(refused), new ServerFault(refused)]);
+        expect(resolved.length).toBeGreaterThan(0);
+      } finally {
+        await outbound.close();
+      }
+    },
+  );
 });

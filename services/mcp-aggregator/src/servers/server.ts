@@ -4,7 +4,7 @@ import type { SharedState } from '@model-gateway/distributed-state';
 import type { Logger, Redactor } from '@model-gateway/telemetry';
 import type { Outbound } from '@model-gateway/upstream-client';
 import { elementsOf, isObject, membersOfText, parseJson } from '../protocol/raw-json.ts';
-import { errorCodes, isModern, metaKeys, modernVersion, modernVersions } from '../protocol/versions.ts';
+import { errorCodes, isModern, metaKeys, modernVersion, modernVersions, sessionVersions } from '../protocol/versions.ts';
 import { ServerFault, sendHttp } from './http.ts';
 import { ServerLimits } from './limits.ts';
 import { ModernPeer } from './modern-peer.ts';
@@ -299,8 +299,11 @@ export class McpServer {
       return { peer: asked, reply: await asked.request({ method: 'server/discover', params: this.#meta('{}'), signal, silenceMs: handshakeMs }) };
     };
     let { peer, reply } = await discover(modernVersion);
-    const spoken = reply.kind === 'error' && reply.code === errorCodes.unsupportedVersion ? supportedIn(reply.error) : undefined;
-    // The server names what it speaks: it is asked once more, in those terms.
+    const named = reply.kind === 'error' && reply.code === errorCodes.unsupportedVersion ? supportedIn(reply.error) : [];
+    const spoken = modernVersions.find((known) => named.includes(known));
+    // Who refuses a revision names all that may be asked for instead. What a server discloses otherwise may leave out those with sessions: libraries do.
+    this.#refusesSessions = named.length > 0 && !sessionVersions.some((known) => named.includes(known));
+    // It is asked once more, in those terms.
     if (spoken !== undefined) ({ peer, reply } = await discover(spoken));
     if (reply.kind === 'error') {
       if (reply.status === 401 || reply.status === 403 || reply.status === 429) throw new ServerFault(describeRefusal(reply));
@@ -444,12 +447,11 @@ export function ownParams(version: string, capabilities: string, params = '{}'):
   return `${params === '{}' ? '{' : `${params.slice(0, -1)},`}"_meta":{${meta}}}`;
 }
 
-/** The newest revision that both sides speak, by the error of a server that does not speak the one it was asked in. */
-function supportedIn(error: string): string | undefined {
+/** The revisions that a server speaks, by its error for one that it does not. */
+function supportedIn(error: string): readonly unknown[] {
   const said = parseJson(error);
   const data = isObject(said) ? said['data'] : undefined;
-  const supported = isObject(data) && Array.isArray(data['supported']) ? data['supported'] : [];
-  return modernVersions.find((known) => supported.includes(known));
+  return isObject(data) && Array.isArray(data['supported']) ? data['supported'] : [];
 }
 
 const withSignal = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
