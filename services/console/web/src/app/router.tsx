@@ -3,6 +3,7 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '
 import { NotFound } from '../components/not-found.tsx';
 import { PageFault } from '../components/page-fault.tsx';
 import { loadAllTexts } from '../i18n/i18n.ts';
+import { parseSearch, stringifySearch } from './address-search.ts';
 import { Shell } from './shell.tsx';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: PageFault });
@@ -65,6 +66,8 @@ const routes = pages.map(([path, load, name]) =>
 export const router = createRouter({
   routeTree: root.addChildren(routes),
   basepath: '/console',
+  parseSearch,
+  stringifySearch,
   defaultPreload: 'intent',
   scrollRestoration: true,
   defaultErrorComponent: PageFault,

@@ -19,12 +19,24 @@ import { LogTable } from './log-table.tsx';
 import { RequestDrawer } from './request-drawer.tsx';
 import { useLive, usePast } from './use-rows.ts';
 
+/** Yes and no, however they were typed into the address. What is neither is refused by the API, which says so. */
+const spellings: Readonly<Record<string, string>> = { 1: 'true', yes: 'true', 0: 'false', no: 'false' };
+const flags: ReadonlySet<string> = new Set(['errors_only', 'stream']);
+
+function readFilter(name: string, given: unknown): unknown {
+  const text = String(given).toLowerCase();
+  return flags.has(name) ? (spellings[text] ?? text) : given;
+}
+
 export function LogsPage() {
   const { t } = useTranslation('logs');
   const search = useSearch({ strict: false }) as Record<string, unknown>;
   const navigate = useNavigate();
   const filters = useMemo(
-    () => Object.fromEntries(filterNames.flatMap((name) => (search[name] === undefined || search[name] === '' ? [] : [[name, search[name]]]))) as Query,
+    () =>
+      Object.fromEntries(
+        filterNames.flatMap((name) => (search[name] === undefined || search[name] === '' ? [] : [[name, readFilter(name, search[name])]])),
+      ) as Query,
     [search],
   );
   const range = isRange(search['range']) ? search['range'] : '24h';
