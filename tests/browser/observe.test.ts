@@ -56,7 +56,7 @@ suite('looking on', () => {
   test('the overview shows what passed, and what passes now', async () => {
     const { admin, page } = stage;
     await admin.open('/');
-    const figure = (label: string) => page.locator('.mantine-Card-root', { has: page.getByText(label, { exact: true }) });
+    const figure = (label: string) => page.locator('.mantine-Card-root', { has: page.getByRole('paragraph').getByText(label, { exact: true }) });
     // Whoever asked before the configuration was known was refused, and counts as well.
     const refused = (await stage.gateway.console('GET', '/logs?limit=100&status=401')).body.items.length as number;
     const share = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 }).format((1 + refused) / (4 + refused));
@@ -250,7 +250,7 @@ suite('looking on', () => {
     expect(await days.getByRole('row').count()).toBe(new Date().getUTCDate());
     const budgets = page.getByRole('region', { name: 'Budgets' });
     await budgets.getByText('Group team').waitFor();
-    await budgets.getByText(/^Begins anew on /).waitFor();
+    await budgets.getByText(/^Resets on /).waitFor();
     await page.getByText(/had no price: (?:it is|they are) in no sum and in no budget/).waitFor();
     const saved = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Export as CSV' }).click();

@@ -84,6 +84,14 @@ describe('statistics and logs', () => {
     expect((await get(`logs?${range}&upstream=ill`)).body.items.map(({ id }: { id: string }) => id)).toEqual(['over']);
   });
 
+  test('a table that may not hold all says so, and may have more values than a chart', async () => {
+    const first = async (path: string) => (await get(`stats/${path}`)).headers.get('x-first-only');
+    expect([await first('top?by=access_key&format=csv&limit=1'), await first('top?by=access_key&format=csv&limit=100')]).toEqual(['1', null]);
+    expect([await first('series?by=key&format=csv&limit=2'), await first('series?by=key&format=csv&limit=1000')]).toEqual(['2', null]);
+    expect((await get('stats/series?by=key&limit=21')).body.error.details[0].field).toBe('limit');
+    expect((await get('stats/series?by=key&limit=20')).status).toBe(200);
+  });
+
   test('series choose their grain; minutes are for the last hours of all', async () => {
     const live = (await get(`stats/series?from=${now - 3_600_000}&to=${now}`)).body;
     expect(live.granularity).toBe('minute');

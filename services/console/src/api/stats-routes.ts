@@ -54,8 +54,8 @@ export const seriesQuery = rangeQuery.extend({
   by: grouping.optional(),
   /** Which values of `by` are the first. */
   order: ordered,
-  /** How many values of `by`, the first by `order`. */
-  limit: z.coerce.number().int().min(1).max(20).default(8),
+  /** How many values of `by`, the first by `order`: a table may have more of them than a chart. */
+  limit: z.coerce.number().int().min(1).max(1_000).default(8).describe('How many values of `by`; more than 20 in a table alone'),
 });
 export const topQuery = rangeQuery.extend({
   by: dimensionOrSession.default('model'),
@@ -79,6 +79,8 @@ const sessionOrders = { last: 'last_at', cost: 'cost_micros', requests: 'request
 
 /** So many points a chart can still show, and an answer hold. */
 const maxPoints = 2_000;
+/** So many values of a dimension have a colour of their own at most. */
+const maxCharted = 20;
 
 /** Ranges of some days go by hours, longer ones by days, which begin at midnight UTC: there are as many sums for each key as there are hours. */
 const sumGrain = (ms: number): Grain => (ms <= 2 * dayMs ? 'hour' : 'day');
@@ -128,6 +130,10 @@ const answeredRange = ({ from, to, grain }: Pick<StatsQuery, 'from' | 'to' | 'gr
 
 const shown = (text: string): string | null => (text === '' ? null : text);
 const sendTable = (response: Response, name: string, lines: Iterable<string>): void => void response.set(csvHeaders(name)).send([...lines].join(''));
+/** Of a table that holds so many as were asked for: there may be more, which its reader should know. */
+const setLimitHeader = (response: Response, held: number, limit: number): void => {
+  if (held >= limit) response.set('x-first-only', String(limit));
+};
 
 const summary =
   ({ storage: { requests, deadLetters } }: ConsoleContext, now: () => number): Route['handle'] =>
@@ -158,6 +164,8 @@ const series =
     const { from, to } = toRange(query, now());
     const filters = filtersOf(query);
     const plain = query.by === undefined && Object.keys(filters).length === 0;
+    if (query.format === 'json' && query.limit > maxCharted)
+      throw invalidField('limit', `is at most ${maxCharted} in JSON; a table (format=csv) may have 1000`);
     const granularity = seriesGrain(query.granularity, { from, to }, plain, now());
     const range: Pick<StatsQuery, 'from' | 'to' | 'grain' | 'stepMs'> = granularity === 'quarter' ? quarters(from, to) : within(from, to, granularity);
     if ((range.to - range.from) / (range.stepMs ?? grainMs[range.grain]) > maxPoints)
@@ -165,6 +173,7 @@ const series =
     const by = query.by === undefined ? undefined : { dimension: query.by, order: orders[query.order], limit: query.limit };
     const groups = await requests.readStats({ ...range, filters, overTime: true, ...(by && { by }) });
     const items = groups.map((group) => ({ start: group.start ?? 0, ...(by && { value: shown(group.value ?? '') }), ...timedFiguresOf(group) }));
+    if (by) setLimitHeader(response, new Set(groups.map(({ value: one }) => one)).size, by.limit);
     if (query.format === 'csv')
       return sendTable(
         response,
@@ -190,6 +199,7 @@ const top =
         limit: query.limit,
       });
       const items = sessions.map((one) => ({ value: one.sessionId, ...sessionFigures(one) }));
+      setLimitHeader(response, items.length, query.limit);
       if (query.format === 'csv')
         return sendTable(
           response,
@@ -202,6 +212,7 @@ const top =
     const by = { dimension: query.by, order: orders[query.order], limit: query.limit };
     const groups = await requests.readStats({ ...range, filters, overTime: false, by });
     const items = groups.map((group) => ({ value: shown(group.value ?? ''), ...timedFiguresOf(group) }));
+    setLimitHeader(response, items.length, query.limit);
     if (query.format === 'csv')
       return sendTable(
         response,
@@ -226,6 +237,7 @@ const sessions =
       limit: query.limit,
     });
     const items = sessions.map(sessionFigures);
+    setLimitHeader(response, items.length, query.limit);
     if (query.format === 'csv')
       return sendTable(
         response,

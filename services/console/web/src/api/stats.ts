@@ -39,8 +39,8 @@ export function startsOf({ from, to, granularity }: SeriesAnswer): number[] {
   return Array.from({ length: Math.max(1, Math.round((to - from) / step)) }, (_, at) => from + at * step);
 }
 
-/** Saves a table of the API as a file. */
-export async function download(where: string, query: Query, name: string): Promise<void> {
+/** Saves a table of the API as a file. Resolves to how many of the first it holds where there may be more; null: it holds all. */
+export async function download(where: string, query: Query, name: string): Promise<number | null> {
   const response = await call<Response>(where, { query: { ...query, format: 'csv' }, withEmpty: true, as: 'response' });
   const address = URL.createObjectURL(await response.blob());
   const link = document.createElement('a');
@@ -48,4 +48,6 @@ export async function download(where: string, query: Query, name: string): Promi
   link.download = name;
   link.click();
   URL.revokeObjectURL(address);
+  const first = response.headers.get('x-first-only');
+  return first === null ? null : Number(first);
 }

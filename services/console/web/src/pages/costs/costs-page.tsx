@@ -5,14 +5,13 @@ import { IconCoins, IconDownload } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { download } from '../../api/stats.ts';
-import { describeFault } from '../../components/describe-fault.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { Figure } from '../../components/figure.tsx';
 import { formatAxisTime, formatMoney, formatMoneyShort, formatNumber, formatPercent } from '../../components/format.ts';
 import { PageLink } from '../../components/name-link.tsx';
 import { Page } from '../../components/page.tsx';
+import { saveTable } from '../../components/save-table.ts';
 import { StackedBars } from '../../components/stacked-bars.tsx';
 import { useFilter } from '../../components/use-address-state.ts';
 import { Budgets } from './budgets.tsx';
@@ -44,7 +43,7 @@ export function CostsPage() {
   const currencies = currenciesOf([...(whole.data?.items ?? []), ...(month.data?.items ?? []), ...(before.data?.items ?? [])]);
   const currency = chosenCurrency !== null && currencies.includes(chosenCurrency) ? chosenCurrency : (currencies[0] ?? 'USD');
   const failed = [month, before, whole, grouped, top].find(({ error }) => error !== null);
-  const save = () => download('stats/series', { ...costQuery(days, by), limit: 20 }, `costs-${by}-${span}.csv`).catch(describeFault);
+  const save = () => saveTable(t, 'stats/series', { ...costQuery(days, by), limit: 1000 }, `costs-${by}-${span}.csv`);
   const unpriced = (whole.data?.items ?? []).reduce((sum, { unpriced_requests }) => sum + unpriced_requests, 0);
   return (
     <Page

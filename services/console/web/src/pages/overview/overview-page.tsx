@@ -104,6 +104,13 @@ function TopCard({ by, ms, title }: { by: string; ms: number; title: string }) {
         </Anchor>
       </Group>
       <Table aria-label={title}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{t(by === 'model' ? 'model' : 'key')}</Table.Th>
+            <Table.Th className="numeric">{t('requests')}</Table.Th>
+            <Table.Th className="numeric">{t('cost')}</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
         <Table.Tbody>
           {(data?.items ?? []).map((item) => (
             <Table.Tr key={item.value ?? ''}>

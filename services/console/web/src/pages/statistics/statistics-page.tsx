@@ -3,8 +3,7 @@ import { Badge, Button, Card, CloseButton, Group, Select, Table, Text, UnstyledB
 import { IconChartBar, IconDownload } from '@tabler/icons-react';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { download, type Query, type TopItem, useSeries, useTop } from '../../api/stats.ts';
-import { describeFault } from '../../components/describe-fault.ts';
+import { type Query, type TopItem, useSeries, useTop } from '../../api/stats.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { formatCompact, formatDuration, formatMoney, formatNumber, formatPercent } from '../../components/format.ts';
@@ -12,6 +11,7 @@ import { PageLink } from '../../components/name-link.tsx';
 import { Page } from '../../components/page.tsx';
 import { ProtocolName, useProtocolName } from '../../components/protocol.tsx';
 import { isRange, RangeSelect, ranges } from '../../components/range-select.tsx';
+import { saveTable } from '../../components/save-table.ts';
 import { StatsCharts } from '../../components/stats-charts.tsx';
 import { logFiltersOf, StretchBadge, stretchOf } from '../../components/stretch.tsx';
 import { StackedCharts } from './stacked-charts.tsx';
@@ -47,9 +47,7 @@ export function StatisticsPage() {
   const series = useSeries(span, filters);
   const items = top.data?.items ?? [];
   const save = () =>
-    download('stats/top', { ...(zoomed ?? { from: Date.now() - ranges[range] }), by, order, limit: 1000, ...filters }, `statistics-${by}.csv`).catch(
-      describeFault,
-    );
+    saveTable(t, 'stats/top', { ...(zoomed ?? { from: Date.now() - ranges[range] }), by, order, limit: 1000, ...filters }, `statistics-${by}.csv`);
   const next = filterable.find((name) => name !== by && filters[name] === undefined && (name === 'access_key' || name === 'model')) ?? 'error';
   return (
     <Page
