@@ -4,7 +4,7 @@ import { useComputedColorScheme, VisuallyHidden } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
 import { type KeyboardEvent, type RefObject, useEffect, useRef } from 'react';
 import type UPlot from 'uplot';
-import { barsUnder, type DrawnChart, drawChart, type Mark, type Series } from './draw-chart.ts';
+import { type DrawnChart, drawChart, type Mark, nonEmptySteps, type Series } from './draw-chart.ts';
 import { formatTime } from './format.ts';
 
 export type { Mark, Series } from './draw-chart.ts';
@@ -108,7 +108,7 @@ function ChartTable({
   caption: string;
   format: (value: number) => string;
 }) {
-  const rows = barsUnder(times, series).slice(-maxRead);
+  const rows = nonEmptySteps(times, series).slice(-maxRead);
   return (
     <VisuallyHidden>
       <table>

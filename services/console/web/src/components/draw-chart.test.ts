@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { barsUnder, stackUp } from './draw-chart.ts';
+import { isSparse, nonEmptySteps, stackUp } from './draw-chart.ts';
 
 const one = (values: (number | null)[]) => ({ label: 'x', color: '#000', values });
 
@@ -11,7 +11,12 @@ test('each part of a bar stands on those below it; what is not there adds nothin
 });
 
 test('steps without anything are read out to nobody', () =>
-  expect(barsUnder([1, 2, 3], [one([0, 5, null]), one([0, null, 7])])).toEqual([
+  expect(nonEmptySteps([1, 2, 3], [one([0, 5, null]), one([0, null, 7])])).toEqual([
     { time: 2, values: [5, null] },
     { time: 3, values: [null, 7] },
   ]));
+
+test('a line of few values has points: one value alone would draw nothing', () => {
+  expect(isSparse([null, 7, null])).toBe(true);
+  expect(isSparse(Array.from({ length: 96 }, (_, at) => at))).toBe(false);
+});

@@ -58,8 +58,8 @@ export function stackUp(series: readonly Series[]): number[][] {
   );
 }
 
-/** The steps in which something is. */
-export const barsUnder = (times: readonly number[], series: readonly Series[]): { time: number; values: (number | null)[] }[] =>
+/** The steps in which any series has a value other than zero. */
+export const nonEmptySteps = (times: readonly number[], series: readonly Series[]): { time: number; values: (number | null)[] }[] =>
   times
     .map((time, at) => ({ time, values: series.map(({ values }) => values[at] ?? null) }))
     .filter(({ values }) => values.some((value) => value !== null && value !== 0));
@@ -118,7 +118,13 @@ export function drawChart({ host, legend, width, height, dark, times, series, st
   return plot;
 }
 
-const lineOf = ({ label, color }: Series, stacked: boolean, value: UPlot.Series.Value): UPlot.Series =>
+/** Lines with more values are seen without points on them. */
+const maxPoints = 24;
+
+/** Whether so few steps have a value that a line alone would hardly be seen, or, of a single one, not at all. */
+export const isSparse = (values: Series['values']): boolean => values.filter((value) => value !== null).length <= maxPoints;
+
+const lineOf = ({ label, color, values }: Series, stacked: boolean, value: UPlot.Series.Value): UPlot.Series =>
   stacked
     ? {
         label,
@@ -130,7 +136,15 @@ const lineOf = ({ label, color }: Series, stacked: boolean, value: UPlot.Series.
         ...(UPlot.paths.bars && { paths: UPlot.paths.bars({ size: [0.8, 60], align: 1 }) }),
       }
     : // A step without requests has no latency; the line goes on to the next that has.
-      { label, stroke: color, fill: `${color}22`, width: 1.5, points: { size: 4 }, spanGaps: true, value };
+      {
+        label,
+        stroke: color,
+        fill: `${color}22`,
+        width: 1.5,
+        points: { size: 5, fill: color, ...(isSparse(values) && { show: true }) },
+        spanGaps: true,
+        value,
+      };
 
 function zoom(plot: UPlot, times: readonly number[], { onZoom }: Listeners): void {
   const { left, width } = plot.select;

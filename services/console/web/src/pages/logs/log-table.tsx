@@ -17,7 +17,8 @@ interface Props {
 const rowHeight = 40;
 const columns = ['time', 'status', 'model', 'key', 'upstream', 'tokens', 'cost', 'duration'] as const;
 const numeric: ReadonlySet<string> = new Set(['tokens', 'cost', 'duration']);
-const widths = '108px minmax(150px, 1.5fr) minmax(120px, 1.5fr) minmax(90px, 1fr) minmax(90px, 1fr) 62px 84px 76px';
+/** The cost is wide enough for six decimals and the longest currency symbol. */
+const widths = '108px minmax(150px, 1.5fr) minmax(120px, 1.5fr) minmax(90px, 1fr) minmax(90px, 1fr) 62px 108px 76px';
 
 /** It went well, and an attempt before had failed. */
 export const wasRepeated = ({ error_code, attempts }: LogRow): boolean => error_code === null && attempts.some((attempt) => attempt.error_code !== null);
@@ -51,7 +52,7 @@ export function LogTable({ rows, onOpen, onEnd }: Props) {
   useEffect(() => {
     if (rows.length > 0 && last >= rows.length - 20) onEnd();
   }, [last, rows.length, onEnd]);
-  const line = { display: 'grid', gridTemplateColumns: widths, gap: 10, alignItems: 'center', minWidth: 876, padding: '0 16px' } as const;
+  const line = { display: 'grid', gridTemplateColumns: widths, gap: 10, alignItems: 'center', minWidth: 900, padding: '0 16px' } as const;
   return (
     <Box
       ref={frame}
@@ -79,7 +80,7 @@ export function LogTable({ rows, onOpen, onEnd }: Props) {
           </Text>
         ))}
       </Box>
-      <Box role="rowgroup" style={{ position: 'relative', height: virtual.getTotalSize(), minWidth: 876 }}>
+      <Box role="rowgroup" style={{ position: 'relative', height: virtual.getTotalSize(), minWidth: 900 }}>
         {shown.map(({ index, start }) => {
           const row = rows[index]!;
           return (

@@ -201,6 +201,11 @@ function Timeline({ row }: { row: LogRow }) {
       said: attempt.message,
     })),
   ];
+  const times = [
+    row.ttfb_ms !== null && t('times.byte', { time: formatDuration(row.ttfb_ms) }),
+    row.first_content_ms !== null && t('times.content', { time: formatDuration(row.first_content_ms) }),
+    t('times.whole', { time: formatDuration(row.duration_ms) }),
+  ].filter((one) => one !== false);
   let begun = 0;
   return (
     <section aria-label={t('timeline')}>
@@ -233,7 +238,7 @@ function Timeline({ row }: { row: LogRow }) {
         })}
       </Stack>
       <Text size="sm" c="dimmed" mt={6}>
-        {t('times', { first: formatDuration(row.first_content_ms), byte: formatDuration(row.ttfb_ms), whole: formatDuration(row.duration_ms) })}
+        {times.join(' · ')}
       </Text>
     </section>
   );
@@ -287,28 +292,32 @@ const others = ['audio_input_tokens', 'audio_output_tokens', 'image_input_tokens
 
 function Usage({ row }: { row: LogRow }) {
   const { t } = useTranslation('logs');
+  // Of a call that used nothing there is nothing to count.
+  const isCounted = row.usage_source !== null || row.cost_micros !== null;
   return (
     <section aria-label={t('usage')}>
       <Title order={3} mb="xs">
         {t('usage')}
       </Title>
-      <Group gap="xl">
-        {[...buckets, ...others.filter((name) => row[name])].map((name) => (
-          <div key={name}>
+      {isCounted && (
+        <Group gap="xl" mb={6}>
+          {[...buckets, ...others.filter((name) => row[name])].map((name) => (
+            <div key={name}>
+              <Text size="xs" c="dimmed">
+                {t(`token.${name}`)}
+              </Text>
+              <Text fw={600}>{formatNumber(row[name] ?? 0)}</Text>
+            </div>
+          ))}
+          <div>
             <Text size="xs" c="dimmed">
-              {t(`token.${name}`)}
+              {t('cost')}
             </Text>
-            <Text fw={600}>{formatNumber(row[name] ?? 0)}</Text>
+            <Text fw={600}>{formatMoney(row.cost_micros, row.currency)}</Text>
           </div>
-        ))}
-        <div>
-          <Text size="xs" c="dimmed">
-            {t('cost')}
-          </Text>
-          <Text fw={600}>{formatMoney(row.cost_micros, row.currency)}</Text>
-        </div>
-      </Group>
-      <Text size="xs" c="dimmed" mt={6}>
+        </Group>
+      )}
+      <Text size="xs" c="dimmed">
         {t(`source.${row.usage_source ?? 'none'}`)} {row.usage_source !== null && row.cost_micros === null ? t('noPrice') : ''}
       </Text>
     </section>
