@@ -139,7 +139,7 @@ export async function expiringKeys({ storage, now }: ConsoleContext): Promise<Co
         quiet: `key_expiring:${name}:${expires_at}`,
         subject: name,
         title: `The key ${name} expires soon`,
-        text: `It is let in until ${expires_at}.`,
+        text: `It works until ${expires_at}.`,
         data: { access_key: name, expires_at },
         accessKey: name,
       } as const,

@@ -102,5 +102,9 @@ export const navigation: readonly { id: string; entries: readonly NavigationEntr
 export const isShown = ({ admin, member }: NavigationEntry, role: string | undefined): boolean =>
   role === 'member' ? member === true : !admin || role === 'admin';
 
+/** The entry of a page for admins alone; undefined: others may be at this address. */
+export const adminEntry = (pathname: string): NavigationEntry | undefined =>
+  navigation.flatMap(({ entries }) => entries).find(({ to, admin }) => admin && to === pathname);
+
 /** Whether a member may be at this address; others get the API's refusals. */
 export const isForMembers = (pathname: string): boolean => navigation.some(({ entries }) => entries.some(({ to, member }) => member && to === pathname));

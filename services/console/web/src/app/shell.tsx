@@ -1,6 +1,7 @@
 /** The frame around every page: menu, who is signed in, language, colours. Without a session it shows the sign-in page instead. */
 import {
   ActionIcon,
+  Alert,
   AppShell,
   Box,
   Burger,
@@ -22,6 +23,7 @@ import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
 import { queryClient } from '../api/query-client.ts';
+import { Page } from '../components/page.tsx';
 import { chooseLanguage, type Language, languages } from '../i18n/i18n.ts';
 import { useFirstSteps } from '../pages/start/first-steps.ts';
 import { dropDraftsOfOthers } from '../session/drafts.ts';
@@ -29,7 +31,7 @@ import { SignInPage } from '../session/sign-in-page.tsx';
 import { forgetToken } from '../session/token.ts';
 import { useMe, useToken } from '../session/use-me.ts';
 import { LoginsToRenew } from './logins-to-renew.tsx';
-import { isForMembers, isShown, navigation } from './navigation.ts';
+import { adminEntry, isForMembers, isShown, navigation } from './navigation.ts';
 import { Palette } from './palette/palette.tsx';
 
 export function Shell() {
@@ -97,11 +99,20 @@ function SignedIn() {
   );
 }
 
-/** A member who opens a page for other roles, as after signing in, is redirected to the own keys. */
+/** A member who opens a page for other roles, as after signing in, is redirected to the own keys; a monitor sees a notice in place of pages for administrators. */
 function Pages() {
-  const isMember = useMe().data?.role === 'member';
+  const { t } = useTranslation();
+  const role = useMe().data?.role;
+  const isMember = role === 'member';
   const { pathname } = useLocation();
   if (isMember && !isForMembers(pathname)) return <Navigate to="/my" replace />;
+  const forAdmins = role === 'monitor' ? adminEntry(pathname) : undefined;
+  if (forAdmins)
+    return (
+      <Page title={t(`pages.${forAdmins.id}`)}>
+        <Alert color="blue">{t('adminsOnly')}</Alert>
+      </Page>
+    );
   return (
     <>
       {!isMember && <LoginsToRenew />}

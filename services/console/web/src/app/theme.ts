@@ -17,6 +17,9 @@ export const theme = createTheme({
     Badge: { styles: { root: { textTransform: 'none' } } },
     Drawer: { styles: { title: { fontWeight: 650, overflowWrap: 'anywhere' } } },
     Modal: { styles: { title: { fontWeight: 650, overflowWrap: 'anywhere' } } },
+    // The head of what stands open is no banner of the page.
+    DrawerHeader: { defaultProps: { role: 'none' } },
+    ModalHeader: { defaultProps: { role: 'none' } },
     ActionIcon: { defaultProps: { variant: 'subtle' } },
   },
 });

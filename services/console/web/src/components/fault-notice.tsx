@@ -1,4 +1,4 @@
-/** A failed answer in the place where its content would stand, with a way to ask again. */
+/** A failed answer in the place where its content would stand, with a way to ask again, unless that role may not ask at all. */
 import { Alert, Button, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
@@ -7,6 +7,7 @@ import { ApiProblem } from '../api/problem.ts';
 export function FaultNotice({ error, onRetry, title }: { error: Error; onRetry?: () => void; title?: string }) {
   const { t } = useTranslation();
   const details = error instanceof ApiProblem ? error.details : [];
+  const isForbidden = error instanceof ApiProblem && error.status === 403;
   return (
     <Alert color="red" icon={<IconAlertTriangle aria-hidden />} title={title ?? t('fault.title')} role="alert">
       <Stack gap="xs" align="flex-start">
@@ -16,7 +17,7 @@ export function FaultNotice({ error, onRetry, title }: { error: Error; onRetry?:
             <b className="mono">{field}</b> {message}
           </Text>
         ))}
-        {onRetry && (
+        {onRetry && !isForbidden && (
           <Button size="xs" variant="default" onClick={onRetry}>
             {t('actions.retry')}
           </Button>

@@ -37,17 +37,21 @@ export interface AlertChannel {
   description: string;
 }
 
+interface SmtpForm {
+  host: string;
+  port: number | '';
+  security: Smtp['security'];
+  username: string;
+  password: string;
+}
+
 /** As the form holds it. */
 export interface ChannelForm extends Record<string, unknown> {
   name: string;
   kind: AlertChannel['kind'];
   url: string;
   secret: string;
-  host: string;
-  port: number | '';
-  security: Smtp['security'];
-  username: string;
-  password: string;
+  smtp: SmtpForm;
   from: string;
   to: string[];
   to_owner: boolean;
@@ -57,16 +61,14 @@ export interface ChannelForm extends Record<string, unknown> {
   description: string;
 }
 
+const emptySmtp: SmtpForm = { host: '', port: 587, security: 'starttls', username: '', password: '' };
+
 export const emptyChannel: ChannelForm = {
   name: '',
   kind: 'webhook',
   url: '',
   secret: '',
-  host: '',
-  port: 587,
-  security: 'starttls',
-  username: '',
-  password: '',
+  smtp: emptySmtp,
   from: '',
   to: [],
   to_owner: false,
@@ -80,19 +82,16 @@ export const toForm = ({ url, secret, smtp, from, ...channel }: AlertChannel): C
   ...channel,
   url: url ?? '',
   secret: secret ?? '',
-  host: smtp?.host ?? '',
-  port: smtp?.port ?? 587,
-  security: smtp?.security ?? 'starttls',
-  username: smtp?.username ?? '',
-  password: smtp?.password ?? '',
+  smtp: smtp === null ? emptySmtp : { ...smtp, username: smtp.username ?? '', password: smtp.password ?? '' },
   from: from ?? '',
 });
 
 const orNull = (text: string): string | null => text.trim() || null;
 
 /** Of the other kinds nothing is sent. */
-export function toBody({ url, secret, host, port, security, username, password, from, to, to_owner, ...form }: ChannelForm) {
+export function toBody({ url, secret, smtp, from, to, to_owner, ...form }: ChannelForm) {
   const isMail = form.kind === 'email';
+  const { host, port, security, username, password } = smtp;
   return {
     ...form,
     name: form.name.trim(),

@@ -1,5 +1,5 @@
 /** Where alerts go, and what was sent. */
-import { Badge, Button, MultiSelect, NumberInput, Select, Stack, Switch, Text, Textarea, TextInput } from '@mantine/core';
+import { Badge, Button, MultiSelect, NumberInput, Select, Switch, Text, Textarea, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconBellRinging, IconSend } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
@@ -38,16 +38,15 @@ export function AlertsPage() {
     { id: 'enabled', title: t('state'), cell: ({ enabled }) => <EnabledBadge enabled={enabled} /> },
   ];
   return (
-    <Stack gap="lg">
-      <ResourcePage
-        resource="alert-channels"
-        icon={IconBellRinging}
-        t={t}
-        columns={columns}
-        drawer={(name, close) => <ChannelDrawer name={name} onClose={close} />}
-      />
+    <ResourcePage
+      resource="alert-channels"
+      icon={IconBellRinging}
+      t={t}
+      columns={columns}
+      drawer={(name, close) => <ChannelDrawer name={name} onClose={close} />}
+    >
       <SentMessages />
-    </Stack>
+    </ResourcePage>
   );
 }
 

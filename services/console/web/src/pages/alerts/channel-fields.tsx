@@ -24,17 +24,17 @@ function MailFields({ form }: { form: Form }) {
   return (
     <>
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
-        <TextInput label={t('host')} required {...form.getInputProps('host')} error={form.errors['host'] ?? form.errors['smtp']} />
-        <NumberInput label={t('port')} min={1} max={65535} {...form.getInputProps('port')} />
+        <TextInput label={t('host')} required {...form.getInputProps('smtp.host')} />
+        <NumberInput label={t('port')} min={1} max={65535} {...form.getInputProps('smtp.port')} />
         <Select
           label={t('security')}
           allowDeselect={false}
           data={(['starttls', 'tls', 'none'] as const).map((value) => ({ value, label: t(`securities.${value}`) }))}
-          {...form.getInputProps('security')}
+          {...form.getInputProps('smtp.security')}
         />
-        <TextInput label={t('username')} autoComplete="off" {...form.getInputProps('username')} />
+        <TextInput label={t('username')} autoComplete="off" {...form.getInputProps('smtp.username')} />
       </SimpleGrid>
-      <PasswordInput label={t('password')} autoComplete="off" {...form.getInputProps('password')} />
+      <PasswordInput label={t('password')} autoComplete="off" {...form.getInputProps('smtp.password')} />
       <TextInput label={t('sender')} required {...form.getInputProps('from')} />
       <TagsInput label={t('to')} description={t('toHint')} {...form.getInputProps('to')} />
       <Switch label={t('toOwner')} description={t('toOwnerHint')} {...form.getInputProps('to_owner', { type: 'checkbox' })} />

@@ -23,7 +23,7 @@ export function SentMessages() {
   });
   const items = list.data?.pages.flatMap((page) => page.items) ?? [];
   return (
-    <Card withBorder padding={0} component="section" aria-label={t('messages')} w="100%" maw={1440} mx="auto">
+    <Card withBorder padding={0} component="section" aria-label={t('messages')}>
       <Title order={3} size="h4" p="sm">
         {t('messages')}
       </Title>
@@ -49,39 +49,44 @@ export function SentMessages() {
 function Messages({ items }: { items: readonly Message[] }) {
   const { t } = useTranslation('alerts');
   return (
-    <Table.ScrollContainer minWidth={720}>
-      <Table aria-label={t('messages')}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t('when')}</Table.Th>
-            <Table.Th>{t('channel')}</Table.Th>
-            <Table.Th>{t('message')}</Table.Th>
-            <Table.Th>{t('outcome')}</Table.Th>
+    <Table aria-label={t('messages')} className="compact">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>{t('when')}</Table.Th>
+          <Table.Th visibleFrom="md">{t('channel')}</Table.Th>
+          <Table.Th>{t('message')}</Table.Th>
+          <Table.Th>{t('outcome')}</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {items.map(({ id, created_at, channel, title, text, state, attempts, last_error }) => (
+          <Table.Tr key={id}>
+            <Table.Td>
+              {formatTime(created_at)}
+              <Text size="xs" c="dimmed" className="anywhere" hiddenFrom="md">
+                {channel}
+              </Text>
+            </Table.Td>
+            <Table.Td className="anywhere" visibleFrom="md">
+              {channel}
+            </Table.Td>
+            <Table.Td className="anywhere">
+              <Text size="sm" fw={500}>
+                {title}
+              </Text>
+              <Text size="sm" c="dimmed">
+                {text}
+              </Text>
+            </Table.Td>
+            <Table.Td>
+              <Badge variant="light" color={colors[state]} tt="none">
+                {t(`states.${state}`)}
+              </Badge>
+              {last_error !== null && <Text size="xs">{t('failedWith', { count: attempts, error: last_error })}</Text>}
+            </Table.Td>
           </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {items.map(({ id, created_at, channel, title, text, state, attempts, last_error }) => (
-            <Table.Tr key={id}>
-              <Table.Td className="nowrap">{formatTime(created_at)}</Table.Td>
-              <Table.Td className="anywhere">{channel}</Table.Td>
-              <Table.Td className="anywhere">
-                <Text size="sm" fw={500}>
-                  {title}
-                </Text>
-                <Text size="sm" c="dimmed">
-                  {text}
-                </Text>
-              </Table.Td>
-              <Table.Td>
-                <Badge variant="light" color={colors[state]} tt="none">
-                  {t(`states.${state}`)}
-                </Badge>
-                {last_error !== null && <Text size="xs">{t('failedWith', { count: attempts, error: last_error })}</Text>}
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+        ))}
+      </Table.Tbody>
+    </Table>
   );
 }

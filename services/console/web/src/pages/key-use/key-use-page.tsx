@@ -224,7 +224,7 @@ function NewAddresses({ name, addresses }: { name: string; addresses: readonly s
         {isAdmin && (
           <Group>
             <Button size="compact-sm" variant="default" loading={accept.isPending} onClick={() => accept.mutate()}>
-              {t('accept')}
+              {t('accept', { count: addresses.length })}
             </Button>
           </Group>
         )}

@@ -1,5 +1,5 @@
 /** Own keys: made within what a group allows, shown with what is spent, rotated and switched off. */
-import { Badge, Button, Card, Group, Loader, Stack, Table, Text } from '@mantine/core';
+import { Badge, Box, Button, Card, Group, Loader, Stack, Table, Text } from '@mantine/core';
 import { IconKey, IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -15,7 +15,7 @@ import { ClientSetupDialog } from './client-setup.tsx';
 import { NewMyKey } from './new-my-key.tsx';
 import { type MyKey, useMyChange, useMyGroups, useMyKeys } from './use-my.ts';
 
-const readValue = async (name: string): Promise<string> => (await call<{ key: string }>(path('my/keys', name, 'api-key'))).key;
+const readValue = async (name: string): Promise<string> => (await call<{ key: string }>(path('my', 'keys', name, 'api-key'))).key;
 
 export function MyKeysTab() {
   const { t } = useTranslation('my');
@@ -67,49 +67,54 @@ export function MyKeysTab() {
 function Keys({ items, onShow }: { items: readonly MyKey[]; onShow: (shown: { key: MyKey; value: string }) => void }) {
   const { t } = useTranslation('my');
   return (
-    <Table.ScrollContainer minWidth={860}>
-      <Table aria-label={t('tabs.keys')}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t('name')}</Table.Th>
-            <Table.Th>{t('key')}</Table.Th>
-            <Table.Th>{t('group')}</Table.Th>
-            <Table.Th>{t('spent')}</Table.Th>
-            <Table.Th>{t('expires')}</Table.Th>
-            <Table.Th>{t('lastUsed')}</Table.Th>
-            <Table.Th>{t('state')}</Table.Th>
-            <Table.Th>{t('actions')}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {items.map((key) => (
-            <Table.Tr key={key.name}>
-              <Table.Td className="anywhere">{key.name}</Table.Td>
-              <Table.Td>
-                <Group gap={4} wrap="nowrap">
-                  <Text size="sm" className="mono nowrap">
-                    {key.key}
-                  </Text>
-                  {!key.anonymous && <CopyButton text={() => readValue(key.name)} label={t('access-keys:copy', { name: key.name })} />}
-                </Group>
-              </Table.Td>
-              <Table.Td className="anywhere">{key.group}</Table.Td>
-              <Table.Td>
-                <Spent of={key} />
-              </Table.Td>
-              <Table.Td className="nowrap">{key.expires_at === null ? t('access-keys:never') : formatTime(key.expires_at)}</Table.Td>
-              <Table.Td className="nowrap">{key.last_used_at === null ? t('access-keys:never') : formatTime(key.last_used_at)}</Table.Td>
-              <Table.Td>
+    <Table aria-label={t('tabs.keys')} className="compact">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>{t('name')}</Table.Th>
+          <Table.Th visibleFrom="md">{t('key')}</Table.Th>
+          <Table.Th visibleFrom="md">{t('group')}</Table.Th>
+          <Table.Th>{t('spent')}</Table.Th>
+          <Table.Th visibleFrom="md">{t('expires')}</Table.Th>
+          <Table.Th visibleFrom="md">{t('lastUsed')}</Table.Th>
+          <Table.Th visibleFrom="md">{t('state')}</Table.Th>
+          <Table.Th>{t('actions')}</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {items.map((key) => (
+          <Table.Tr key={key.name}>
+            <Table.Td className="anywhere">
+              {key.name}
+              <Box hiddenFrom="md">
                 <State of={key} />
-              </Table.Td>
-              <Table.Td>
-                <Actions of={key} onShow={onShow} />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+              </Box>
+            </Table.Td>
+            <Table.Td visibleFrom="md">
+              <Group gap={4} wrap="nowrap">
+                <Text size="sm" className="mono nowrap">
+                  {key.key}
+                </Text>
+                {!key.anonymous && <CopyButton text={() => readValue(key.name)} label={t('access-keys:copy', { name: key.name })} />}
+              </Group>
+            </Table.Td>
+            <Table.Td className="anywhere" visibleFrom="md">
+              {key.group}
+            </Table.Td>
+            <Table.Td style={{ overflowWrap: 'break-word' }}>
+              <Spent of={key} />
+            </Table.Td>
+            <Table.Td visibleFrom="md">{key.expires_at === null ? t('access-keys:never') : formatTime(key.expires_at)}</Table.Td>
+            <Table.Td visibleFrom="md">{key.last_used_at === null ? t('access-keys:never') : formatTime(key.last_used_at)}</Table.Td>
+            <Table.Td visibleFrom="md">
+              <State of={key} />
+            </Table.Td>
+            <Table.Td>
+              <Actions of={key} onShow={onShow} />
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
   );
 }
 
@@ -131,7 +136,7 @@ function State({ of: { enabled, expires_at, previous_valid_until } }: { of: MyKe
       ) : (
         <EnabledBadge enabled={enabled} />
       )}
-      {previous_valid_until !== null && <Text size="xs">{t('access-keys:supersededUntil', { when: formatTime(previous_valid_until) })}</Text>}
+      {previous_valid_until !== null && enabled && <Text size="xs">{t('key-use:overlap', { when: formatTime(previous_valid_until) })}</Text>}
     </Stack>
   );
 }
@@ -140,9 +145,9 @@ function Actions({ of: key, onShow }: { of: MyKey; onShow: (shown: { key: MyKey;
   const { t } = useTranslation('my');
   const { t: common } = useTranslation();
   const { name } = key;
-  const rotate = useMyChange((hours: number) => call<MyKey>(path('my/keys', name, 'rotate'), { method: 'POST', body: { overlap_hours: hours } }));
-  const disable = useMyChange(() => call(path('my/keys', name), { method: 'PATCH', body: { enabled: false } }));
-  const remove = useMyChange(() => call(path('my/keys', name), { method: 'DELETE' }));
+  const rotate = useMyChange((hours: number) => call<MyKey>(path('my', 'keys', name, 'rotate'), { method: 'POST', body: { overlap_hours: hours } }));
+  const disable = useMyChange(() => call(path('my', 'keys', name), { method: 'PATCH', body: { enabled: false } }));
+  const remove = useMyChange(() => call(path('my', 'keys', name), { method: 'DELETE' }));
   const question = (title: string, hint: string, confirm: string, onConfirm: () => void) =>
     ask({ title, children: <Text size="sm">{hint}</Text>, labels: { confirm, cancel: common('actions.cancel') }, onConfirm });
   const onRotate = () =>
@@ -150,7 +155,7 @@ function Actions({ of: key, onShow }: { of: MyKey; onShow: (shown: { key: MyKey;
       rotate.mutate(dayOfHours, { onSuccess: (rotated) => onShow({ key: rotated, value: rotated.key }), onError: describeFault }),
     );
   return (
-    <Group gap={4} wrap="nowrap">
+    <Group gap={4} className="row-actions">
       <Button size="compact-sm" variant="subtle" disabled={key.anonymous} onClick={async () => onShow({ key, value: await readValue(name) })}>
         {t('setUp')}
       </Button>

@@ -1,9 +1,8 @@
 /** First steps: from nothing to a client that gets an answer. */
-import { Alert, Card, Stepper } from '@mantine/core';
+import { Card, Stepper } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Page } from '../../components/page.tsx';
-import { useMe } from '../../session/use-me.ts';
 import { dismissFirstSteps } from './first-steps.ts';
 import { ModelsStep } from './models-step.tsx';
 import { ReadyStep } from './ready-step.tsx';
@@ -30,15 +29,6 @@ export function StartPage() {
     setMade((known) => ({ ...known, ...change }));
     setStep((known) => known + 1);
   };
-  const role = useMe().data?.role;
-  if (role !== undefined && role !== 'admin')
-    return (
-      <Page title={t('title')}>
-        <Alert color="blue" maw={860}>
-          {t('adminsOnly')}
-        </Alert>
-      </Page>
-    );
   return (
     <Page title={t('title')} hint={t('hint')}>
       <Card withBorder maw={860}>
