@@ -1,5 +1,6 @@
-/** With twelve upstreams of which one fails, a budget near its end and a model without a price, Overview names them within a minute, and the button of each sentence mends what it names. */
+/** With twelve upstreams of which one fails, a budget near its end, a model without a price and a key used from a new address, Overview names all four within a minute, and the button of each sentence mends what it names. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { askFrom } from '../support/ask-from.ts';
 import { until } from '../support/gateway.ts';
 import { browserAvailable, dialogHasFocus, dialogsGone, prepareMs, seriousFaults, visit, waitMs } from './browser.ts';
 import { openStage, type Stage } from './stage.ts';
@@ -7,6 +8,8 @@ import { openStage, type Stage } from './stage.ts';
 const suite = browserAvailable('What needs attention') ? describe : describe.skip;
 
 let stage: Stage;
+/** When the last of the four happened. */
+let happened: number;
 const lines = () => stage.page.getByRole('region', { name: 'Needs attention' });
 const spentBy = async (group: string): Promise<number> => {
   const { body } = await stage.gateway.console('GET', '/budgets');
@@ -30,7 +33,10 @@ suite('what needs attention', () => {
         { name: 'none-of-it', model: 'broken', input: '1', output: '1' },
       ],
       key_groups: [{ name: 'interns', models: ['*'], budget: { limit: '1000', period: 'month' } }],
-      access_keys: [{ name: 'intern', group: 'interns' }],
+      access_keys: [
+        { name: 'intern', group: 'interns' },
+        { name: 'traveller', group: 'everyone' },
+      ],
     });
     expect([made.status, made.body.error]).toEqual([200, undefined]);
     const { body } = await stage.gateway.console('GET', '/access-keys/intern/api-key');
@@ -38,16 +44,33 @@ suite('what needs attention', () => {
     for (let at = 0; at < 12; at++) await stage.ask(`model-${at === 7 ? 8 : at}`, { key });
     for (let at = 0; at < 6; at++) await stage.ask('broken', { key });
     await stage.ask('bargain', { key });
+    const traveller = (await stage.gateway.console('GET', '/access-keys/traveller/api-key')).body.api_key as string;
+    const from = (address: string) =>
+      askFrom(address, `${stage.gateway.url}/v1/chat/completions`, { key: traveller, body: { model: 'model-1', messages: [{ role: 'user', content: 'hi' }] } });
+    expect((await from('127.0.0.1')).status).toBe(200);
+    const seen = async () => (await stage.gateway.console('GET', '/access-keys/traveller/use')).body.known_addresses.length as number;
+    await until(async () => (await seen()) === 1, 'the first address to be known', waitMs);
+    expect((await from('127.0.0.8')).status).toBe(200);
     await until(async () => (await spentBy('interns')) > 0, 'the money to be counted', waitMs);
     const spent = await spentBy('interns');
     await stage.gateway.console('PATCH', '/key-groups/interns', { budget: { limit: (spent / 900_000).toFixed(6), period: 'month' } });
+    happened = Date.now();
   }, prepareMs);
 
   afterAll(() => stage?.close());
 
   test('is named within a minute', async () => {
     await stage.admin.open('/');
-    for (const said of [/upstream-7/, /interns/, /bargain/]) await lines().getByText(said).first().waitFor({ timeout: 60_000 });
+    const sentences = [
+      /^upstream-7 has failed 6 of 6 calls since .*\. Last error: /,
+      /^The group interns has spent 9\d(?:\.\d)?% of its budget: /,
+      /had no price and counts? in no budget: bargain\./,
+      /^The key traveller is used from an address that it was not used from before: 127\.0\.0\.8, since /,
+    ];
+    for (const said of sentences) await lines().getByText(said).waitFor({ timeout: 60_000 });
+    expect(Date.now() - happened).toBeLessThan(60_000);
+    // Nothing else is said of: all others are well.
+    expect(await lines().getByRole('link', { name: 'Look' }).count()).toBe(sentences.length);
     expect(await seriousFaults(stage.page)).toEqual([]);
     if (process.env['SCREENSHOTS']) await stage.page.screenshot({ path: `${process.env['SCREENSHOTS']}/attention.png`, fullPage: true });
   });
@@ -104,6 +127,17 @@ suite('what needs attention', () => {
         .getByText(/bargain/)
         .count(),
     ).toBe(0);
+  });
+
+  test("a new address is said to be its owner's, by the keyboard", async () => {
+    const { page, gateway } = stage;
+    await page.getByRole('button', { name: "It is the owner's: the addresses of traveller" }).focus();
+    await page.keyboard.press('Enter');
+    await lines()
+      .getByText(/traveller/)
+      .waitFor({ state: 'detached' });
+    const { body } = await gateway.console('GET', '/access-keys/traveller/use');
+    expect(body.known_addresses.filter(({ is_new }: { is_new: boolean }) => is_new)).toEqual([]);
   });
 
   test('an upstream that fails is disabled, and all is well', async () => {

@@ -24,7 +24,7 @@ export function NeedsAttention({ isQuiet }: { isQuiet: boolean }) {
   const { t } = useTranslation('overview');
   const { data } = useQuery({ queryKey: ['attention'], queryFn: ({ signal }) => call<Attention>('attention', { signal }), refetchInterval: refreshMs });
   if (!data) return null;
-  const lines = [...upstreamLines(data), ...budgetLines(data), ...unpricedLines(data), ...addressLines(data), ...letterLines(data)];
+  const lines = [...upstreamLines(data), ...budgetLines(data), ...unpricedLines(data), ...addressLines(data), ...deadLetterLines(data)];
   if (lines.length === 0 && isQuiet) return null;
   const color = lines.length > 0 ? 'orange' : 'green';
   const Icon = lines.length > 0 ? IconAlertTriangle : IconCircleCheck;
@@ -71,7 +71,7 @@ const upstreamLines = ({ upstreams }: Attention) => upstreams.items.map((one) =>
 const budgetLines = ({ budgets }: Attention) => budgets.items.map((one) => <FullBudget key={`budget ${one.kind} ${one.name}`} one={one} />);
 const unpricedLines = ({ unpriced }: Attention) => (unpriced.total > 0 ? [<Unpriced key="unpriced" unpriced={unpriced} />] : []);
 const addressLines = ({ new_addresses }: Attention) => new_addresses.items.map((one) => <NewAddress key={`address ${one.access_key}`} one={one} />);
-const letterLines = ({ dead_letters }: Attention) => (dead_letters > 0 ? [<SetAside key="letters" count={dead_letters} />] : []);
+const deadLetterLines = ({ dead_letters }: Attention) => (dead_letters > 0 ? [<SetAside key="letters" count={dead_letters} />] : []);
 
 function FailingUpstream({ one: { name, state, last_failure } }: { one: Attention['upstreams']['items'][number] }) {
   const { t } = useTranslation('overview');

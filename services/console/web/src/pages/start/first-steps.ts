@@ -4,15 +4,16 @@ import { useEffect } from 'react';
 import { useList } from '../../api/resources.ts';
 import { useIsAdmin } from '../../session/use-me.ts';
 
-const place = 'model-gateway.first-steps';
+/** Where the browser remembers that they were seen. */
+const storageKey = 'model-gateway.first-steps';
 
-export const dismissFirstSteps = (): void => sessionStorage.setItem(place, 'seen');
+export const dismissFirstSteps = (): void => sessionStorage.setItem(storageKey, 'seen');
 
 export function useFirstSteps(): void {
   const isAdmin = useIsAdmin();
   const { pathname } = useLocation();
   const navigate = useNavigate();
-  const wanted = isAdmin && pathname === '/' && sessionStorage.getItem(place) === null;
+  const wanted = isAdmin && pathname === '/' && sessionStorage.getItem(storageKey) === null;
   const total = useList('upstreams', { page: 1, page_size: 1 }, { enabled: wanted }).data?.total;
   useEffect(() => {
     if (wanted && total === 0) void navigate({ to: '/start' });

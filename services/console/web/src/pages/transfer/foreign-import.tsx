@@ -83,7 +83,7 @@ function Findings({ findings }: Pick<ConvertedFile, 'findings'>) {
       </Group>
       <Switch label={t('foreign.showExact')} checked={all} onChange={(event) => setAll(event.currentTarget.checked)} />
       {listed.length > 0 && (
-        <ScrollArea.Autosize mah={320} type="auto" tabIndex={0} role="region" aria-label={t('foreign.findings')}>
+        <ScrollArea.Autosize mah={320} type="auto" viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': t('foreign.findings') }}>
           <Table>
             <Table.Thead>
               <Table.Tr>
