@@ -18,6 +18,7 @@ export interface Case {
 
 const kib = 1024;
 const own: readonly TargetName[] = ['direct', 'raw', 'dist', 'embedded', 'split'];
+const withDataPlane: readonly TargetName[] = [...own, 'data-plane', 'portkey'];
 const withPortkey: readonly TargetName[] = [...own, 'portkey'];
 /** The floor on NATS has no parcels: bodies above the server's max_payload are not for it. */
 const withoutDist: readonly TargetName[] = ['direct', 'raw', 'embedded', 'split', 'portkey'];
@@ -29,7 +30,7 @@ const base = { passage: 'same', stream: false, size: kib } as const;
 
 const table = {
   'same-c1': { ...base, title: 'same protocol, 1 KB', connections: 1, targets: withPortkey, short: true, extraRepetitions: 2 },
-  'same-c16': { ...base, title: 'same protocol, 1 KB', connections: 16, targets: withPortkey, short: true },
+  'same-c16': { ...base, title: 'same protocol, 1 KB', connections: 16, targets: withDataPlane, short: true },
   'same-c64': { ...base, title: 'same protocol, 1 KB', connections: 64, targets: withPortkey },
   'same-c256': { ...base, title: 'same protocol, 1 KB', connections: 256, targets: withPortkey },
   'same-20k': { ...base, title: 'same protocol, 20 KB', size: 20 * kib, connections: 16, targets: withPortkey },

@@ -32,7 +32,8 @@ export function readOptions(argv: readonly string[]): Options {
   const run = values.short ? shortRun : fullRun;
   const wanted = values.only?.split(',');
   const unknown = wanted?.find((name) => !verdicts.some(({ target }) => target === name));
-  if (unknown !== undefined) throw new Error(`--only: ${unknown} is not a target; accepted: T1 to T15, separated by commas`);
+  if (unknown !== undefined)
+    throw new Error(`--only: ${unknown} is not a target; accepted: ${[...new Set(verdicts.map(({ target }) => target))].join(', ')}, separated by commas`);
   const chosen = wanted === undefined ? verdicts : verdicts.filter(({ target }) => wanted.includes(target));
   const read = new Set(chosen.flatMap((verdict) => verdict.cases));
   return {

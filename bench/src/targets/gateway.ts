@@ -39,6 +39,9 @@ export async function startOneProcess(
 
 export const startSplit: StartTarget = (upstream, scratch) => startServices('split', upstream, scratch);
 
+/** Edge, router and translator in one process, the rest on NATS. */
+export const startDataPlane: StartTarget = (upstream, scratch) => startServices('data-plane', upstream, scratch, ['console', 'stats', 'data-plane']);
+
 export const startSplitStored: StartTarget = (upstream, scratch) => startServices('split-stored', upstream, scratch);
 
 /** A gateway without any configuration, and what its console is asked with. */
@@ -86,10 +89,10 @@ async function startEach(names: readonly string[], shared: Record<string, string
   return running;
 }
 
-async function startServices(name: TargetName, upstream: string, scratch: string): Promise<Target> {
+async function startServices(name: TargetName, upstream: string, scratch: string, names: readonly string[] = services): Promise<Target> {
   const nats = await startNats(scratch);
   const { env, base, secret } = await settings(scratch);
-  const running = await startEach(services, { ...env, NATS_URL: nats.url }, bundle(join(scratch, '../bundle')));
+  const running = await startEach(names, { ...env, NATS_URL: nats.url }, bundle(join(scratch, '../bundle')));
   return finish(name, base, secret, upstream, running, [nats.running, ...running]);
 }
 

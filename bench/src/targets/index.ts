@@ -1,6 +1,6 @@
 /** Every target by name. */
 import { startDist, startRaw, startRawProbed } from './floors.ts';
-import { startEmbedded, startEmbeddedProbed, startEmbeddedStored, startSplit, startSplitStored } from './gateway.ts';
+import { startDataPlane, startEmbedded, startEmbeddedProbed, startEmbeddedStored, startSplit, startSplitStored } from './gateway.ts';
 import { startLlms, startPortkey } from './peers.ts';
 import type { StartTarget, TargetName } from './target.ts';
 
@@ -9,6 +9,7 @@ export const starters: Record<Exclude<TargetName, 'direct'>, StartTarget> = {
   dist: startDist,
   embedded: startEmbedded,
   split: startSplit,
+  'data-plane': startDataPlane,
   portkey: startPortkey,
   llms: startLlms,
   'embedded-probed': startEmbeddedProbed,

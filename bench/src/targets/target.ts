@@ -25,6 +25,7 @@ export const targetNames = [
   'dist',
   'embedded',
   'split',
+  'data-plane',
   'portkey',
   'llms',
   'embedded-probed',
