@@ -123,6 +123,39 @@ describe.each(arrangements('realtime-arrangements'))('a %s gateway', (arrangemen
     await once(other, 'close');
   });
 
+  test('each response, and the session at its end, is shown by the live log', async () => {
+    const abort = new AbortController();
+    const headers = { authorization: `Bearer ${gateway.consoleKey}` };
+    const tail = await fetch(`${gateway.consoleUrl}/logs/stream?model=voice`, { headers, signal: abort.signal });
+    let text = '';
+    const reading = (async () => {
+      for await (const part of tail.body!.pipeThrough(new TextDecoderStream())) text += part;
+    })().catch(() => undefined);
+    // What ends before the tail has begun is not in it: so one session after another, until one is shown.
+    await until(async () => {
+      const talk = await open(gateway.key);
+      await respond(talk, 'say');
+      talk.socket.close(1000);
+      await talk.closed;
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      return text.includes('"kind":"realtime_turn"') && text.includes('"kind":"realtime_session"');
+    }, 'both in the live log');
+    abort.abort();
+    await reading;
+  });
+
+  if (arrangement === 'split')
+    test.each(['translator', 'edge'])('a %s that is told to end closes its sessions with 1001 and ends in time', async (name) => {
+      const [idle, busy] = [await open(gateway.key), await open(gateway.key)];
+      await respond(busy, 'wait');
+      const told = Date.now();
+      await gateway.processes[name]!.kill('SIGTERM');
+      // The drain of this suite's gateways takes two seconds.
+      expect(Date.now() - told).toBeLessThan(2000 + 5000 + busyMs);
+      expect([(await idle.closed).code, (await busy.closed).code]).toEqual([1001, 1001]);
+      await gateway.processes[name]!.restart();
+    });
+
   if (arrangement === 'split')
     test('sessions outlive a router, and statistics; a translator that dies ends its sessions with 1011', async () => {
       const talk = await open(gateway.key);

@@ -147,7 +147,7 @@ describe.each(arrangements('realtime-bidi'))('Gemini Live at a %s gateway', (arr
     // Sound by its own price: (18 + 12) × 0.1, and text by 0.001 each at most.
     expect(rows[0]!.cost_micros).toBeGreaterThanOrEqual(3_000_000);
     expect(rows[0]!.cost_micros).toBeLessThanOrEqual(3_017_000);
-    for (const one of Object.values(gateway.processes)) expect(one.logs()).not.toContain(gateway.key);
+    for (const one of Object.values(gateway.processes)) expect(one.logs().join('\n')).not.toContain(gateway.key);
   });
 
   test('a setup in a binary message is read too, and reaches the upstream as one', async () => {
