@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { certificateSettings, startCertificateVendor } from '../../services/console/test/certificate-vendor.ts';
 import { identityToken, type MachineVendors, startMachineVendors } from '../../services/console/test/machine-vendors.ts';
 import { arrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
 
@@ -161,6 +162,48 @@ describe.each(arrangements('machine identities'))('%s', (arrangement) => {
     expect(url).toBe('/v1/projects/p/locations/l/publishers/google/models/m:generateContent');
     expect(headers).toMatchObject({ authorization: bearer('ya29-federated'), 'x-goog-user-project': 'billed' });
     expect(headers['x-goog-api-key']).toBeUndefined();
+  });
+
+  test('a certificate: token and call go over connections that show it, and without it the token is worth nothing', async () => {
+    const vendor = await startCertificateVendor();
+    try {
+      const origin = new URL(vendor.url).origin;
+      const upstream = { name: 'certified', protocol: 'alpha', base_url: `${origin}/v1` };
+      const given = { name: 'certified', profile: 'alpha_workload', settings: certificateSettings(vendor), upstream };
+      const made = await gateway.console('POST', '/sso-credentials/import', given);
+      expect([made.status, made.body.upstream_error]).toEqual([201, null]);
+      seen.push(JSON.stringify(made.body));
+      const bare = {
+        name: 'bare',
+        protocol: 'alpha' as const,
+        base_url: `${origin}/v1`,
+        api_keys: [],
+        sso_credential: 'certified',
+        tls: { ca: vendor.server.cert },
+      };
+      await gateway.configure({
+        upstreams: [bare],
+        models: ['certified', 'bare'].map((name) => ({ name, upstream: name, upstream_model_id: 'm' })),
+      });
+      const call = async (model: string): Promise<number> => {
+        const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }] }),
+        });
+        seen.push(await answer.text());
+        return answer.status;
+      };
+      expect(await call('certified')).toBe(200);
+      expect(vendor.asked[0]).toMatchObject({ subject: 'workload.test' });
+      expect(vendor.calls).toEqual([{ subject: 'workload.test', authorization: 'Bearer CANARY-of-a-certificate' }]);
+      // The same token on a connection that shows nothing is not even heard.
+      expect(await call('bare')).toBe(502);
+      expect(vendor.calls).toHaveLength(1);
+      expect(seen.join('')).not.toContain('PRIVATE KEY');
+    } finally {
+      await vendor.close();
+    }
   });
 
   test('an identity that is trusted no more asks for repair, and a refresh after that brings it back', async () => {
