@@ -41,7 +41,9 @@ export function compose(services: readonly Service[], { logger }: { logger: Logg
         try {
           await service.start();
         } catch (error) {
-          logger.error({ service: service.name, error: startFault(error) }, 'service failed to start');
+          const fault = startFault(error);
+          // What an operator can mend is said once, by the process.
+          logger[fault === error ? 'error' : 'debug']({ service: service.name, error: fault }, 'service failed to start');
           await stopStarted();
           throw error;
         }

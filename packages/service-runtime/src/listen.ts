@@ -17,8 +17,11 @@ export class ListenError extends Error {
   override readonly name = 'ListenError';
 }
 
-/** How a failed start is logged: an address in use is one line for the operator, anything else is a defect with its stack. */
-export const startFault = (error: unknown): unknown => (error instanceof ListenError ? error.message : error);
+/** Errors that are one line for an operator, by name: a port that cannot be had, a database of a newer version. */
+const forOperators: ReadonlySet<string> = new Set(['ListenError', 'NewerSchemaError']);
+
+/** How a failed start is logged: its message alone where an operator can mend it, anything else is a defect with its stack. */
+export const startFault = (error: unknown): unknown => (error instanceof Error && forOperators.has(error.name) ? error.message : error);
 
 /**
  * Listens and resolves with the port in use (port 0 asks for any free one). Rejects with a ListenError that names the address and

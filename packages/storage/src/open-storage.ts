@@ -15,6 +15,7 @@ import { type CatalogHistory, createHistory } from './history/history.ts';
 import { createKeyAddresses, type KeyAddresses } from './key-use/key-addresses.ts';
 import { createMcpTools, type McpTools } from './mcp/mcp-tools.ts';
 import { createMigrationProvider } from './migrations/index.ts';
+import { readNewerSchema } from './newer-schema.ts';
 import { createLastUsed, type LastUsed } from './requests/last-used.ts';
 import { createRequestStats, type RequestStats } from './requests/request-stats.ts';
 import type { Database } from './schema.ts';
@@ -44,6 +45,8 @@ export interface OpenOptions {
 /** The opened database with its repositories. */
 export interface Storage {
   readonly mode: 'sqlite' | 'postgresql';
+  /** For an operator: the file, or server and database without credentials. */
+  readonly address: string;
   readonly catalog: CatalogStore;
   readonly requests: RequestStats;
   /** Request and response bodies, for key groups that store them. */
@@ -80,8 +83,10 @@ export function openStorage(target: StorageTarget, { logger, now = Date.now, his
   // SQLite's calls block: request log rows are written with every request, and queries about them take long, so they have a thread. A database in
   // memory has only one connection.
   const threaded = target.mode === 'sqlite' && target.file !== ':memory:' ? createThreadedRequests(target.file) : null;
+  const address = addressOf(target);
   return {
     mode: target.mode,
+    address,
     catalog: createCatalogStore(db, dialect, { now, historyRevisions }),
     bodies: createStoredBodies(db, dialect, now, threaded?.bodies),
     turns: createTurns(db, dialect, now),
@@ -97,10 +102,10 @@ export function openStorage(target: StorageTarget, { logger, now = Date.now, his
     console: createConsoleStore(db, dialect, now),
     requests: threaded ?? createRequestStats(db, dialect, now),
     async migrate() {
-      if (!dialect.patient) return migrate(db, dialect, logger);
+      if (!dialect.patient) return migrate(db, dialect, { logger, address });
       const patient = new Kysely<Database>({ dialect: dialect.patient() });
       try {
-        await migrate(patient, dialect, logger);
+        await migrate(patient, dialect, { logger, address });
       } finally {
         await patient.destroy();
       }
@@ -122,13 +127,26 @@ export function openStorage(target: StorageTarget, { logger, now = Date.now, his
 /** SQLite has no lock across processes for a migration: the second process tries again and finds the work done. */
 const migrationTries = 3;
 
-async function migrate(db: Kysely<Database>, dialect: StorageDialect, logger: StorageLogger): Promise<void> {
+function addressOf(target: StorageTarget): string {
+  if (target.mode === 'sqlite') return target.file;
+  try {
+    const { hostname, port, pathname } = new URL(target.url);
+    return `${hostname}:${port || 5432}${pathname}`;
+  } catch {
+    // Several hosts in one address; it may hold a password.
+    return 'of DATABASE_URL';
+  }
+}
+
+async function migrate(db: Kysely<Database>, dialect: StorageDialect, { logger, address }: { logger: StorageLogger; address: string }): Promise<void> {
   const migrator = new Migrator({ db, provider: createMigrationProvider(dialect) });
   for (let tries = 1; ; tries++) {
     const { error, results } = await migrator.migrateToLatest();
     const migrations = (results ?? []).flatMap(({ migrationName, status }) => (status === 'Success' ? [migrationName] : []));
     if (migrations.length > 0) logger.info({ migrations }, 'the schema was migrated');
     if (error === undefined) return;
+    const newer = readNewerSchema(error, address);
+    if (newer) throw newer;
     const translated = dialect.translateError(error);
     if (dialect.mode === 'postgresql' || tries === migrationTries) throw translated;
     logger.warn({ tries }, 'a schema migration failed and is tried again');

@@ -18,6 +18,6 @@ test('a database that was never available is logged once for each reason, howeve
   await new Promise<void>((resolve) => guard.whenMigrated(resolve));
   for (const deadline = Date.now() + 20_000; !guard.up && Date.now() < deadline; ) await new Promise((resolve) => setTimeout(resolve, 5));
   guard.stop();
-  const away = 'the schema cannot be migrated yet';
+  const away = 'the database cannot be used yet: see to it, or to DATABASE_URL; it is tried again every few seconds';
   expect(lines).toEqual([away, away, away, 'the database answers again']);
 });

@@ -20,10 +20,14 @@ export interface GuardOptions {
   intervalMs?: number;
 }
 
-const isAway = (error: unknown): boolean => (error as { code?: unknown }).code === 'service_unavailable';
+const isAway = (error: unknown): boolean => (error as { code?: unknown } | undefined)?.code === 'service_unavailable';
 
-/** In the driver's words: ours are the same for all of them. */
-const reasonOf = (error: unknown): string => String((error as { cause?: unknown } | undefined)?.cause ?? error);
+/** In the driver's words: ours are the same for all of them. A host with several addresses has a reason for each. */
+function reasonOf(error: unknown): string {
+  const cause = (error as { cause?: unknown } | undefined)?.cause ?? error;
+  const reasons = cause instanceof AggregateError ? cause.errors : [cause];
+  return reasons.map((one: unknown) => (one instanceof Error ? one.message : String(one))).join(', ');
+}
 
 export function guardStorage({ storage, logger, intervalMs = 2_000 }: GuardOptions): StorageGuard {
   let migrated = false;
@@ -37,9 +41,13 @@ export function guardStorage({ storage, logger, intervalMs = 2_000 }: GuardOptio
   const waiting: (() => void)[] = [];
 
   const report = (now: boolean, error?: unknown) => {
-    if (now && missed) logger.info({ mode: storage.mode }, 'the database answers again');
-    else if (!now && up) logger.warn({ mode: storage.mode, error }, 'the database is unavailable');
-    else if (!now && !migrated && reasonOf(error) !== reported) logger.warn({ mode: storage.mode, error }, 'the schema cannot be migrated yet');
+    const { mode, address } = storage;
+    // An outage is no defect: nobody needs to know where in the program it was noticed.
+    const why = isAway(error) ? { reason: reasonOf(error) } : { error };
+    if (now && missed) logger.info({ mode }, 'the database answers again');
+    else if (!now && up) logger.warn({ mode, address, ...why }, 'the database is unavailable');
+    else if (!now && !migrated && reasonOf(error) !== reported)
+      logger.warn({ mode, address, ...why }, 'the database cannot be used yet: see to it, or to DATABASE_URL; it is tried again every few seconds');
     reported = now ? undefined : reasonOf(error);
     missed = !now;
     up = now;

@@ -28,6 +28,6 @@ function withOwnSecrets(name: string, config: Config): Config {
     return config;
   }
   if (masterKey === null) return config;
-  const warning = `GATEWAY_MASTER_KEY is set, but ${name} opens no secret: leave it out of this service's environment`;
+  const warning = `GATEWAY_MASTER_KEY is set, but ${name} opens nothing sealed: leave it out of this service's environment`;
   return { ...config, process: { ...config.process, masterKey: null }, warnings: [...config.warnings, warning] };
 }

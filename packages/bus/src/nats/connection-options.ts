@@ -21,6 +21,15 @@ export interface NatsTls {
   servername?: string;
 }
 
+const parseAddress = (entry: string): URL => new URL(entry.includes('://') ? entry.trim() : `nats://${entry.trim()}`);
+
+/** For an operator: without credentials. */
+export const serverHosts = (url: string): string =>
+  url
+    .split(',')
+    .map((entry) => parseAddress(entry).host)
+    .join(', ');
+
 /** Reconnects for ever within half a second of the server's return; a server that hangs is noticed by pings. */
 export function connectionOptions(source: ConnectionSource): NodeConnectionOptions {
   const servers: string[] = [];
@@ -28,8 +37,7 @@ export function connectionOptions(source: ConnectionSource): NodeConnectionOptio
   let secure = false;
   const addresses: string[] = [];
   for (const entry of source.url.split(',')) {
-    const trimmed = entry.trim();
-    const url = new URL(trimmed.includes('://') ? trimmed : `nats://${trimmed}`);
+    const url = parseAddress(entry);
     servers.push(url.host);
     const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
     if (isIP(host) !== 0) addresses.push(host);

@@ -12,7 +12,7 @@ import {
 import { backOffMs } from '../kit/back-off.ts';
 import type { BusLogger } from '../kit/logger.ts';
 import { settlesWithin } from '../kit/settle-within.ts';
-import { connectionOptions, type NatsTls } from './connection-options.ts';
+import { connectionOptions, type NatsTls, serverHosts } from './connection-options.ts';
 import { checkPermissions, describeViolation, isDispensable, isForbiddenTry, isOptional } from './permission-check.ts';
 
 /** Options of the connection. */
@@ -133,7 +133,11 @@ export class ServerConnection {
         tries = 0;
         await this.live(connection);
       } catch (error) {
-        if (tries === 1 || tries % 20 === 0) this.options.logger.warn({ error: describe(error), tries }, 'the bus server cannot be reached');
+        if (tries === 1 || tries % 20 === 0)
+          this.options.logger.warn(
+            { error: describe(error), servers: serverHosts(this.options.url), tries },
+            'the bus server cannot be reached: see to it, or to NATS_URL; it is tried again all the time',
+          );
       }
       if (!this.closed) await this.wait(backOffMs(tries + 1, 100, 2000));
     }
