@@ -96,6 +96,16 @@ const service = (name) =>
     extraEgress: list([], 'More rules of its network policy for what it may reach.'),
   });
 
+/** Files of the TLS towards a server that this chart does not run. */
+const tls = (what) =>
+  object(`TLS towards ${what} by files, where \`enabled\` is \`false\`; files are read anew for each connection.`, {
+    existingSecret: text('', 'Secret with the files, mounted into the pods that speak with it. Empty: none.'),
+    caKey: text('ca.crt', 'Its key with the authorities; empty is the system’s.'),
+    certKey: text('', 'Its key with the certificate of the services (`tls.crt`); empty: they show none.'),
+    keyKey: text('', 'Its key with the private key of that certificate (`tls.key`).'),
+    serverName: text('', 'Name to verify in place of the address’s host.'),
+  });
+
 const server = (what, image, size, cpu, memory, keys, pods = 'as one pod') =>
   object(`${what}, run by this chart ${pods}.`, {
     enabled: flag(true, 'Whether this chart runs it. `false`: the one that `existingSecret` leads to.'),
@@ -105,6 +115,7 @@ const server = (what, image, size, cpu, memory, keys, pods = 'as one pod') =>
     resources: resources(cpu, memory, memory),
     podSecurityContext: free({}, 'Added to its pod’s security context.'),
     securityContext: free({}, 'Added to its container’s security context.'),
+    tls: tls(what.split(/[, ]/)[0]),
   });
 
 const privateRanges = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16'];

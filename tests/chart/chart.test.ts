@@ -47,7 +47,7 @@ describe.each(Object.keys(matrix))('%s', (arrangement) => {
   const objects = rendered[arrangement]!;
 
   test('has the pods that it should have', () => {
-    const absent = { single: [], 'external-db': ['postgresql'], 'external-nats': ['nats'], 'no-redis': ['redis'] }[arrangement] ?? [];
+    const absent = { single: [], 'external-db': ['postgresql'], 'external-nats': ['nats'], 'no-redis': ['redis'], 'tls-files': servers }[arrangement] ?? [];
     const composed: readonly string[] = arrangement === 'data-plane' ? compositions['data-plane'] : ['data-plane'];
     const expected =
       arrangement === 'single' ? ['single'] : [...services, ...servers].filter((name) => !(absent as string[]).includes(name) && !composed.includes(name));
@@ -62,7 +62,7 @@ describe.each(Object.keys(matrix))('%s', (arrangement) => {
       expect([name, env.map((one) => one.name).filter((one) => !readable.has(one))]).toEqual([name, []]);
       expect(new Set(env.map((one) => one.name)).size).toBe(env.length);
       for (const one of env)
-        if (/KEY|PASSWORD|SECRET|_URL$|OTLP_(ENDPOINT|HEADERS)/.test(one.name))
+        if (/KEY|PASSWORD|SECRET|_URL$|OTLP_(ENDPOINT|HEADERS)/.test(one.name) && !one.name.endsWith('_FILE'))
           expect([name, one.name, Object.keys(one)]).toEqual([name, one.name, ['name', 'valueFrom']]);
       expect(containerOf(workload).envFrom).toBeUndefined();
       // What it cannot do without.
@@ -147,6 +147,45 @@ describe.each(Object.keys(matrix))('%s', (arrangement) => {
       pods.filter(({ labels }) => Object.entries(selector).every(([key, value]) => labels[key] === value)).map(({ component }) => component);
     for (const one of workloads(objects)) expect(selects(one.spec.selector.matchLabels)).toEqual([componentOf(one)]);
     for (const one of ofKind(objects, 'Service')) expect(selects(one.spec.selector)).toEqual([componentOf(one)]);
+  });
+});
+
+describe('TLS towards servers of your own', () => {
+  const folder = '/etc/model-gateway-tls';
+
+  test('each pod has the files of the servers that it speaks with, and of no other', () => {
+    for (const workload of workloads(rendered['tls-files']!)) {
+      const name = componentOf(workload) as ServiceName;
+      const reads = environmentOf(name);
+      const expected = [
+        ...(['nats', 'database'] as const).flatMap((server) => {
+          const prefix = server.toUpperCase();
+          const path = `${folder}/${server === 'nats' ? 'nats' : 'postgresql'}`;
+          if (!reads.includes(`${prefix}_URL`)) return [];
+          return [`${prefix}_TLS_CA_FILE=${path}/ca.crt`, `${prefix}_TLS_CERT_FILE=${path}/tls.crt`, `${prefix}_TLS_KEY_FILE=${path}/tls.key`];
+        }),
+        ...(reads.includes('REDIS_URL') ? [`REDIS_TLS_CA_FILE=${folder}/redis/ca.crt`, 'REDIS_TLS_SERVER_NAME=redis.example.com'] : []),
+      ];
+      const env = (containerOf(workload).env as Rendered[]).filter((one) => one.name.includes('_TLS_')).map((one) => `${one.name}=${one.value}`);
+      expect([name, env.sort()]).toEqual([name, expected.sort()]);
+      const mounts = (containerOf(workload).volumeMounts as Rendered[]).filter(({ mountPath }) => mountPath.startsWith(folder));
+      expect(mounts.every(({ readOnly }) => readOnly)).toBe(true);
+      const named = new Set(expected.flatMap((one) => /=(\/etc\/model-gateway-tls\/\w+)\//.exec(one)?.[1] ?? []));
+      expect(new Set(mounts.map(({ mountPath }) => mountPath))).toEqual(named);
+      const secrets = (workload.spec.template.spec.volumes as Rendered[]).filter((one) => one.secret);
+      expect(secrets.map((one) => one.name).sort()).toEqual(mounts.map((one) => one.name).sort());
+      for (const { secret } of secrets)
+        expect(secret).toMatchObject({ secretName: expect.stringMatching(/^(?:nats|database|redis)-tls$/), defaultMode: 0o440 });
+    }
+  });
+
+  test('what cannot be is refused in words', () => {
+    const external = { enabled: false, existingSecret: 'nats' };
+    expect(() => renderText({ values: { nats: { tls: { existingSecret: 'files' } } } })).toThrow('nats.enabled has to be false');
+    expect(() => renderText({ values: { nats: { ...external, tls: { existingSecret: 'files', certKey: 'tls.crt' } } } })).toThrow('belong together');
+    const values = { nats: { ...external, tls: { existingSecret: 'files' } }, settings: { NATS_TLS_CA_FILE: '/x' } };
+    expect(() => renderText({ values })).toThrow('NATS_TLS_CA_FILE is set by nats.tls');
+    expect(() => renderText({ values: { nats: { tls: { existingSecrets: 'files' } } } })).toThrow('existingSecrets');
   });
 });
 

@@ -65,6 +65,8 @@ export const given = {
 };
 
 const external = (secret: string) => ({ enabled: false, existingSecret: secret });
+/** With an authority and a certificate of the services. */
+const secured = (secret: string) => ({ ...external(secret), tls: { existingSecret: `${secret}-tls`, certKey: 'tls.crt', keyKey: 'tls.key' } });
 
 /** The arrangements that every check of rendered YAML goes through. */
 export const matrix: Record<string, RenderOptions> = {
@@ -73,6 +75,14 @@ export const matrix: Record<string, RenderOptions> = {
   'data-plane': { values: { mode: 'data-plane', ...given } },
   'external-db': { values: { postgresql: external('database') } },
   'external-nats': { values: { nats: external('nats') } },
+  'tls-files': {
+    values: {
+      nats: secured('nats'),
+      postgresql: secured('database'),
+      redis: { ...external('redis'), tls: { existingSecret: 'redis-tls', serverName: 'redis.example.com' } },
+      settings: { REQUIRE_TLS: true },
+    },
+  },
   'nats-cluster': { values: { nats: { replicas: 3 } } },
   'no-redis': { values: { redis: { enabled: false } } },
   'all-on': {

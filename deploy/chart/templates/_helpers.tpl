@@ -49,6 +49,16 @@ capabilities: { drop: [ALL] }
 {{- if and (ne .Values.mode "single") (or .Values.redis.enabled .Values.redis.existingSecret) -}}yes{{- end -}}
 {{- end -}}
 
+{{/* The servers that a service speaks TLS with by files, separated by blanks: (dict "root" $ "name" "edge" "service" …). */}}
+{{- define "gateway.tlsServers" -}}
+{{- $values := .root.Values -}}
+{{- if ne .name "single" -}}
+{{- if $values.nats.tls.existingSecret }}nats {{ end -}}
+{{- if and .service.database $values.postgresql.tls.existingSecret }}postgresql {{ end -}}
+{{- if and .service.redis $values.redis.tls.existingSecret (include "gateway.hasRedis" .root) }}redis {{ end -}}
+{{- end -}}
+{{- end -}}
+
 {{/* The environment of one service, or of the one pod: (dict "root" $ "name" "edge" "service" …). Each variable is one that it reads. */}}
 {{- define "gateway.env" -}}
 {{- $root := .root -}}{{- $service := .service -}}{{- $single := eq .name "single" -}}
@@ -80,6 +90,18 @@ capabilities: { drop: [ALL] }
 {{- end }}
 {{- if and $service.redis (include "gateway.hasRedis" $root) }}
 {{ include "gateway.fromSecret" (dict "name" "REDIS_URL" "secret" (include "gateway.secret" (dict "root" $root "of" "redis"))) | trim }}
+{{- end }}
+{{- range $server := include "gateway.tlsServers" . | trim | splitList " " | compact }}
+{{- $tls := (index $root.Values $server).tls }}
+{{- $prefix := ternary "DATABASE" (upper $server) (eq $server "postgresql") }}
+{{- range $variable, $key := dict "CA_FILE" $tls.caKey "CERT_FILE" $tls.certKey "KEY_FILE" $tls.keyKey }}
+{{- if $key }}
+- { name: {{ $prefix }}_TLS_{{ $variable }}, value: {{ printf "/etc/model-gateway-tls/%s/%s" $server $key | quote }} }
+{{- end }}
+{{- end }}
+{{- with $tls.serverName }}
+- { name: {{ $prefix }}_TLS_SERVER_NAME, value: {{ . | quote }} }
+{{- end }}
 {{- end }}
 {{- $keys := include "gateway.secret" (dict "root" $root "of" "secrets") }}
 {{- if $service.masterKey }}
@@ -202,6 +224,9 @@ spec:
         {{- if $root.Values.toml }}
         - { name: config, mountPath: /etc/model-gateway, readOnly: true }
         {{- end }}
+        {{- range $server := include "gateway.tlsServers" . | trim | splitList " " | compact }}
+        - { name: {{ $server }}-tls, mountPath: /etc/model-gateway-tls/{{ $server }}, readOnly: true }
+        {{- end }}
   volumes:
     - { name: tmp, emptyDir: { sizeLimit: 64Mi } }
     {{- if eq .outbox "emptyDir" }}
@@ -211,6 +236,9 @@ spec:
     {{- end }}
     {{- if $root.Values.toml }}
     - { name: config, configMap: { name: {{ include "gateway.fullname" $root }} } }
+    {{- end }}
+    {{- range $server := include "gateway.tlsServers" . | trim | splitList " " | compact }}
+    - { name: {{ $server }}-tls, secret: { secretName: {{ (index $root.Values $server).tls.existingSecret | quote }}, defaultMode: 288 } }
     {{- end }}
 {{- end -}}
 
