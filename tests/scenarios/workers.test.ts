@@ -10,6 +10,10 @@ import { expectProperEnd } from '../support/proper-end.ts';
 const short = 'text:40+slow:50';
 const long = 'text:100+slow:50';
 
+/** Its reply, by the reference price of its name, costs 0.06 dollars; so much more may be reserved for the request itself. */
+const priced = 'gpt-4o';
+const [replyTokens, replyMicros, requestMicros] = [6_000, 60_000, 4_000];
+
 let upstream: FakeUpstream;
 let gateway: TestGateway;
 let callers: Callers;
@@ -36,6 +40,8 @@ beforeAll(async () => {
   upstream = await startFakeUpstream();
   gateway = await startGateway({ arrangement: 'workers', toml: { server: { lame_duck_seconds: 0.3, drain_seconds: 20 } } });
   await gateway.configure(scriptedModels(upstream.url, [short, long, 'ok']));
+  const dear = await gateway.console('POST', '/models', { name: priced, upstream: 'alpha', upstream_model_id: `text:${replyTokens}` });
+  expect(dear.status).toBe(201);
   callers = new Callers(gateway);
   await callers.untilServed('alpha ok', 60_000);
 });
@@ -45,11 +51,11 @@ afterAll(async () => {
   await upstream.close();
 });
 
-const ask = (key: string, model = 'alpha ok') =>
+const ask = (key: string, model = 'alpha ok', more: object = {}) =>
   fetch(`${gateway.url}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', connection: 'close' },
-    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }] }),
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }], ...more }),
   });
 const made = async (name: string, more: object): Promise<string> => {
   const { status, body } = await gateway.console('POST', '/access-keys', { name, group: 'everyone', ...more });
@@ -72,6 +78,40 @@ test('a limit of requests a minute is exact, whichever worker they come to', asy
   const statuses = await Promise.all(Array.from({ length: 60 }, async () => (await ask(key)).status));
   expect(statuses.filter((status) => status === 200)).toHaveLength(20);
   expect(statuses.filter((status) => status === 429)).toHaveLength(40);
+});
+
+test('a budget is spent, and by less than one reservation more, whichever worker the requests come to', async () => {
+  const key = await made('budgeted', { budget: { limit: 0.3, period: 'total' } });
+  const statuses = await Promise.all(Array.from({ length: 40 }, async () => (await ask(key, priced, { max_tokens: replyTokens })).status));
+  expect(new Set(statuses)).toEqual(new Set([200, 402]));
+  type Budget = { name: string; spent_micros: number; reserved_micros: number };
+  const budget = async (): Promise<Budget | undefined> =>
+    (await gateway.console('GET', '/rate-limit-status')).body.budgets.find(({ name }: Budget) => name === 'budgeted');
+  await until(async () => (await budget())?.reserved_micros === 0, 'nothing to be reserved any more');
+  const spent = (await budget())!.spent_micros;
+  expect(spent).toBeGreaterThanOrEqual(300_000);
+  expect(spent).toBeLessThan(300_000 + replyMicros + requestMicros);
+  const rows = (await gateway.rows()).filter(({ access_key }) => access_key === 'budgeted');
+  expect(rows.reduce((sum, { cost_micros }) => sum + (cost_micros ?? 0), 0)).toBe(spent);
+});
+
+test('SIGSTOP of the first process for three seconds: streams go on, and what came meanwhile is answered', async () => {
+  const streams = await callers.streams(20, onEach(long));
+  const first = gateway.processes['gateway']!.pid!;
+  process.kill(first, 'SIGSTOP');
+  const meanwhile = Array.from({ length: 8 }, async () => (await ask(gateway.key)).status);
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  process.kill(first, 'SIGCONT');
+  await Promise.all(streams.map((one) => one.done));
+  for (const one of streams) {
+    expectProperEnd(one, false);
+    expect(textOf(one)).toBe(words(100));
+  }
+  // Refused at once rather than lost, where a limit could not be asked for in time.
+  for (const status of await Promise.all(meanwhile)) expect([200, 503]).toContain(status);
+  await whole();
+  expect((await ask(gateway.key)).status).toBe(200);
+  await callers.checkRows();
 });
 
 describe('workers that end', () => {
