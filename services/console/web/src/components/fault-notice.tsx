@@ -7,11 +7,13 @@ import { ApiProblem } from '../api/problem.ts';
 export function FaultNotice({ error, onRetry, title }: { error: Error; onRetry?: () => void; title?: string }) {
   const { t } = useTranslation();
   const details = error instanceof ApiProblem ? error.details : [];
+  // The message of a single fault is that fault once more.
+  const isRepeated = details.some(({ field, message }) => error.message === `${field}: ${message}`);
   const isForbidden = error instanceof ApiProblem && error.status === 403;
   return (
     <Alert color="red" icon={<IconAlertTriangle aria-hidden />} title={title ?? t('fault.title')} role="alert">
       <Stack gap="xs" align="flex-start">
-        <Text size="sm">{error.message}</Text>
+        {!isRepeated && <Text size="sm">{error.message}</Text>}
         {details.map(({ field, message }) => (
           <Text key={`${field} ${message}`} size="sm">
             <b className="mono">{field}</b> {message}
