@@ -13,6 +13,7 @@ describe('the type of an event', () => {
     ['{"event_id":"say \\"type\\":\\"no\\"","n":{"type":"inner","l":[{"type":"deep"}]},"k":-1.5e3,"type":"a.b"}', 'a.b'],
     ['{"event_id":"ends with \\\\","type":"a.b"}', 'a.b'],
     ['{"type":"session\\u002eupdate"}', 'session.update'],
+    ['{"t\\u0079pe":"a.b"}', 'a.b'],
     ['{"n":{"type":"inner"}}', null],
     ['{"type":7}', null],
     ['{"type":"cut', null],
@@ -85,4 +86,15 @@ test.each([
   const target = { baseUrl, directPath, upstreamModelId: 'gpt/r', neutralHeaders: false, extraConfig: null };
   const clientHeaders = { 'openai-beta': 'realtime=v1', cookie: 'a' };
   expect(adapter.connect({ target, clientHeaders })).toEqual({ url, headers: { 'openai-beta': 'realtime=v1' } });
+});
+
+test.each([
+  '{"t\\u0079pe":"session.update","session":{"model":"other"}}',
+  '{"type":"input_audio_buffer.clear","type":"session.update","session":{"model":"other"}}',
+  '{"type":"session.update","type":"input_audio_buffer.clear","session":{"model":"other","model":"another"}}',
+  '{"session":{"m\\u006fdel":"other"},"type":"session.update"}',
+])('no spelling of an update names a model that was not granted: %s', (text) => {
+  const sent = adapter.rewrite(Buffer.from(text), { upstreamModelId: 'granted' }).toString();
+  expect(sent).not.toMatch(/other/);
+  expect(sent).toContain('"granted"');
 });

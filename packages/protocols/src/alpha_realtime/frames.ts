@@ -2,7 +2,7 @@
 import { applyEdits } from '@model-gateway/json-bytes';
 import type { RealtimeAdapter, RealtimeNotice } from '../contract/index.ts';
 import { asString, own } from '../kit/read.ts';
-import { readEventType } from './event-type.ts';
+import { mayBeEvent, readEventType } from './event-type.ts';
 import { readUsage } from './usage.ts';
 
 /** Events by which a session begins; vendors differ. */
@@ -52,9 +52,11 @@ export const eventIdOf = (event: unknown): string | null =>
 export const readAsk: RealtimeAdapter['readAsk'] = (frame) =>
   readEventType(frame) === 'response.create' ? { kind: 'respond', eventId: asString(own(parseFrame(frame), 'event_id')) ?? null } : null;
 
+const updates: ReadonlySet<string> = new Set(['session.update']);
+
 /** A session stays with the model that was granted, whatever name the caller gives here. */
 export const rewrite: RealtimeAdapter['rewrite'] = (frame, target) =>
-  readEventType(frame) === 'session.update' ? exchangeModel(frame, [['session', 'model']], target.upstreamModelId) : frame;
+  mayBeEvent(frame, updates) ? exchangeModel(frame, [['session', 'model']], target.upstreamModelId) : frame;
 
 /** The same object where none of the places is there. */
 export function exchangeModel(frame: Buffer, places: readonly (readonly string[])[], model: string): Buffer {

@@ -2,16 +2,17 @@
 import type { FirstFrame, RealtimeAdapter, RealtimeNotice } from '../contract/index.ts';
 import { asNumber, asString, own } from '../kit/read.ts';
 import { connectAt } from './endpoint.ts';
-import { readEventType } from './event-type.ts';
+import { mayBeEvent, readEventType } from './event-type.ts';
 import { eventIdOf, exchangeModel, modelOf, parseFrame, type ReadFault, writeError } from './frames.ts';
 import { readUsage } from './usage.ts';
 
 const start = 'session.start';
+const starts: ReadonlySet<string> = new Set([start]);
 
 export const live = (readFault: ReadFault): RealtimeAdapter => ({
   connect: connectAt('/live/sessions', {}),
   firstFrame,
-  rewrite: (frame, { upstreamModelId }) => (readEventType(frame) === start ? exchangeModel(frame, [['session', 'model']], upstreamModelId) : frame),
+  rewrite: (frame, { upstreamModelId }) => (mayBeEvent(frame, starts) ? exchangeModel(frame, [['session', 'model']], upstreamModelId) : frame),
   readAsk: (frame) => (readEventType(frame) === 'response.create' ? { kind: 'respond', eventId: asString(own(parseFrame(frame), 'event_id')) ?? null } : null),
   readNotice(frame) {
     switch (readEventType(frame)) {

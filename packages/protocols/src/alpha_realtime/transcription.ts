@@ -2,7 +2,7 @@
 import type { FirstFrame, RealtimeAdapter } from '../contract/index.ts';
 import { asObject, asString, own } from '../kit/read.ts';
 import { connectAt } from './endpoint.ts';
-import { readEventType } from './event-type.ts';
+import { mayBeEvent, readEventType } from './event-type.ts';
 import { eventIdOf, exchangeModel, parseFrame, type ReadFault, writeError, writeSettings } from './frames.ts';
 import { readTranscriptUsage } from './usage.ts';
 
@@ -19,8 +19,7 @@ export const transcription = (readFault: ReadFault): RealtimeAdapter => ({
   connect: connectAt('/realtime', { intent: 'transcription' }),
   firstFrame,
   rewrite(frame, { upstreamModelId }) {
-    const type = readEventType(frame);
-    return type !== null && updates.has(type) ? exchangeModel(frame, places, upstreamModelId) : frame;
+    return mayBeEvent(frame, updates) ? exchangeModel(frame, places, upstreamModelId) : frame;
   },
   readAsk: () => null,
   readNotice(frame) {

@@ -105,7 +105,8 @@ function modelOf(setup: unknown): string | undefined {
 function holds(frame: Buffer, name: string): boolean {
   let found = false;
   visitMembers(frame, 0, (key) => {
-    found ||= key === name;
+    // A key may be spelled with escapes, which the vendor reads too.
+    found ||= key === name || key.includes('\\');
     return found;
   });
   return found;

@@ -100,3 +100,14 @@ test.each([
   [1011, 'Internal error encountered.', 'server'],
   [1006, '', 'server'],
 ])('a close with %i %s is for the %s', (code, reason, expected) => expect(live.readClose?.(code, reason)?.class).toBe(expected));
+
+test.each([
+  '{"setup":{"model":"models/other","model":"models/other"}}',
+  '{"setup":{"model":"models/other"},"setup":{"model":"models/other"}}',
+  '{"s\\u0065tup":{"mod\\u0065l":"models/other"}}',
+  '{"s\\u0065tup":{"model":"models/other"},"setup":{"model":"models/other"}}',
+])('no spelling of a setup names a model that was not granted: %s', (text) => {
+  const sent = live.rewrite(Buffer.from(text), target).toString();
+  expect(sent).not.toContain('other');
+  expect(sent).toContain('"models/gemini-live"');
+});
