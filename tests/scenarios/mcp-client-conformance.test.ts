@@ -2,11 +2,13 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { arrangements, startGateway, type TestGateway } from '../support/gateway.ts';
 
 const folder = join(import.meta.dirname, '..');
 const program = join(folder, 'node_modules/@modelcontextprotocol/conformance/dist/index.js');
 const client = join(folder, 'fake-mcp/conformance-client.ts');
+/** Of callers. In one process each scenario runs for both, elsewhere for one of them in turns: each starts processes of its own. */
+const eras = ['session', 'modern'];
 const revisions = ['2025-06-18', '2025-11-25', '2026-07-28'];
 /** OAuth towards servers is not supported, and extensions are none of the revision. */
 const leftOut = /^auth\/|^sep-2640-/;
@@ -17,7 +19,7 @@ const start = (args: readonly string[], env: Record<string, string> = {}): Promi
     );
   });
 
-describe('the gateway as a client', () => {
+describe.each(arrangements('MCP client conformance'))('the gateway as a client, %s', (arrangement) => {
   let gateway: TestGateway;
   /** Of the suite: scenario and revision. */
   let scenarios: [scenario: string, revision: string][] = [];
@@ -29,7 +31,7 @@ describe('the gateway as a client', () => {
       .flatMap(([, name = '', versions = '']) =>
         versions.split(',').flatMap((version): [string, string][] => (revisions.includes(version) ? [[name, version]] : [])),
       );
-    gateway = await startGateway({ arrangement: 'embedded' });
+    gateway = await startGateway({ arrangement, mcp: true });
     await gateway.configure({ key_groups: [{ name: 'everyone', models: ['*'], mcp_tool_acl: { allowed_tools: ['*'] } }] });
   });
   afterAll(() => gateway?.stop());
@@ -48,12 +50,12 @@ describe('the gateway as a client', () => {
     for (const revision of revisions) expect(scenarios.filter(([, one]) => one === revision).length).toBeGreaterThan(1);
   });
 
-  test.each(['session', 'modern'])(
+  test.each(eras)(
     'for callers of the %s era: every scenario holds',
     async (era) => {
       const faults: string[] = [];
       // Two at a time: each starts a process of its own.
-      const waiting = [...scenarios];
+      const waiting = scenarios.filter((_scenario, at) => arrangement === 'embedded' || at % eras.length === eras.indexOf(era));
       const work = async (): Promise<void> => {
         for (let next = waiting.shift(); next; next = waiting.shift()) faults.push(...(await judge(...next, era)));
       };

@@ -1,11 +1,11 @@
-/** The protocol's own conformance suite: what a server passes by itself, it passes through the gateway, in both eras. */
+/** The protocol's own conformance suite: what a server passes by itself, it passes through the gateway, in both eras and arrangements. */
 import { execFile } from 'node:child_process';
 import { request as ask, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { EverythingServer } from '../fake-mcp/everything-server.ts';
-import { startGateway, type TestGateway, until } from '../support/gateway.ts';
+import { arrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
 
 const program = join(import.meta.dirname, '../node_modules/@modelcontextprotocol/conformance/dist/index.js');
 
@@ -31,7 +31,7 @@ function runSuite(url: string, requirements: string): Promise<Outcome> {
   });
 }
 
-describe.each(['2026-07-28', '2025-11-25'])('requirements of %s', (requirements) => {
+describe.each(arrangements('MCP conformance'))('MCP conformance, %s', (arrangement) => {
   const server = new EverythingServer();
   let gateway: TestGateway;
   // The suite has no key: something in front of the gateway adds it, and changes nothing else.
@@ -52,7 +52,7 @@ describe.each(['2026-07-28', '2025-11-25'])('requirements of %s', (requirements)
   beforeAll(async () => {
     await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve));
     await server.start();
-    gateway = await startGateway({ arrangement: 'embedded' });
+    gateway = await startGateway({ arrangement, mcp: true });
     await gateway.configure({
       mcp_servers: [{ name: 'everything', endpoint: server.url }],
       key_groups: [{ name: 'everyone', models: ['*'], mcp_tool_acl: { allowed_tools: ['*'] } }],
@@ -65,7 +65,7 @@ describe.each(['2026-07-28', '2025-11-25'])('requirements of %s', (requirements)
     front.closeAllConnections();
   });
 
-  test('hold through the gateway where they hold without it', async () => {
+  test.each(['2026-07-28', '2025-11-25'])('requirements of %s hold through the gateway where they hold without it', async (requirements) => {
     const url = `http://127.0.0.1:${(front.address() as AddressInfo).port}/mcp/everything`;
     await until(
       async () => (await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"jsonrpc":"2.0","id":1,"method":"ping"}' })).ok,
