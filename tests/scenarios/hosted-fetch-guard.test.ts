@@ -1,11 +1,13 @@
 /**
  * Pages that models ask for, at addresses inside the network: however they are written, whatever their name resolves to, and wherever a redirect leads, nothing
  * there is ever asked, and the caller learns no more than that the page cannot be reached.
+ * Here with a resolver and redirects of the suite's own; the written addresses also in `hosted-search`, by real processes.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createOutbound, type Outbound } from '@model-gateway/upstream-client';
 import { AnsweringServer } from '../support/answering-server.ts';
 import { type InProcessGateway, startInProcess } from '../support/in-process.ts';
+import { addressesInside, addressesOfNoPage, refusalOfFetch } from '../support/inside-addresses.ts';
 import { createScriptedOutbound } from '../support/scripted-outbound.ts';
 import { send } from '../support/send.ts';
 
@@ -93,7 +95,7 @@ const callers = {
     return reply.candidates[0].urlContextMetadata.urlMetadata.map(({ urlRetrievalStatus }: { urlRetrievalStatus: string }) => urlRetrievalStatus);
   },
 };
-const refused = { messages: /^(?:url_not_accessible|invalid_tool_input|url_not_allowed)$/, 'generate-content': /^URL_RETRIEVAL_STATUS_ERROR$/ };
+const refused = { messages: refusalOfFetch.beta, 'generate-content': refusalOfFetch.gamma };
 
 async function ask(path: string, body: object) {
   const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json', 'anthropic-version': '2023-06-01' };
@@ -103,31 +105,9 @@ async function ask(path: string, body: object) {
   return reply.json;
 }
 
-const addresses = (at: number): string[] =>
-  [
-    ...[
-      '127.0.0.1',
-      '127.1',
-      '0x7f000001',
-      '017700000001',
-      '2130706433',
-      '１２７.0.0.1',
-      '0.0.0.0',
-      '0',
-      '[::1]',
-      '[::]',
-      '[::ffff:127.0.0.1]',
-      '[::ffff:7f00:1]',
-    ],
-    ...['localhost', 'LocalHost.', 'a.localhost', '[64:ff9b::7f00:1]', '[2002:7f00:1::]', '127。0。0。1', '%31%32%37.0.0.1'],
-    ...['10.0.0.1', '172.31.0.1', '192.168.0.1', '100.64.0.1', '[fc00::1]', '[fe80::1]', '224.0.0.1', '255.255.255.255'],
-    ...['169.254.169.254', '0xa9fea9fe', '[::ffff:169.254.169.254]', '[fd00:ec2::254]', 'metadata.google.internal', '100.100.100.200', '168.63.129.16'],
-    ...Object.keys(names),
-  ].map((host) => `http://${host}:${at}/latest/meta-data/`);
-
 describe.each(['messages', 'generate-content'] as const)('a caller of %s', (protocol) => {
   test('is shown nothing of addresses inside, however they are written', async () => {
-    const urls = addresses(port);
+    const urls = addressesInside(port, Object.keys(names));
     calls = [...urls];
     const told = await callers[protocol](urls);
     expect(told).toHaveLength(urls.length);
@@ -136,14 +116,7 @@ describe.each(['messages', 'generate-content'] as const)('a caller of %s', (prot
   });
 
   test('nor of what is no web page, or has credentials in its address', async () => {
-    const urls = [
-      'file:///etc/passwd',
-      'gopher://127.0.0.1/',
-      'ftp://public.example/',
-      `http://user:secret@127.0.0.1:${port}/`,
-      'http://',
-      'data:text/plain,hi',
-    ];
+    const urls = addressesOfNoPage(port);
     calls = [...urls];
     const told = await callers[protocol](urls);
     expect(told.filter((one) => !refused[protocol].test(one))).toEqual([]);
@@ -152,7 +125,12 @@ describe.each(['messages', 'generate-content'] as const)('a caller of %s', (prot
 
   test('nor of what a page outside leads to', async () => {
     const told: string[] = [];
-    for (const url of [...addresses(port).filter((_, at) => at % 4 === 0), 'file:///etc/passwd', 'javascript:alert(1)', '//127.0.0.1/']) {
+    for (const url of [
+      ...addressesInside(port, Object.keys(names)).filter((_, at) => at % 4 === 0),
+      'file:///etc/passwd',
+      'javascript:alert(1)',
+      '//127.0.0.1/',
+    ]) {
       redirectTo = url;
       calls = ['https://public.example/page'];
       told.push(...(await callers[protocol](['https://public.example/page'])));

@@ -1,9 +1,11 @@
 /** Hosted web search in a gateway as it is deployed, with providers that refuse what their documentation does: in one process, and over NATS and PostgreSQL. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { mintAccessKey } from '@model-gateway/secrets';
 import { type FakeUpstream, type Play, startFakeUpstream } from '../fake-upstream/index.ts';
-import { answerJson } from '../support/answering-server.ts';
+import { AnsweringServer, answerJson } from '../support/answering-server.ts';
 import { arrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
 import { hostedReaders } from '../support/hosted-replies.ts';
+import { addressesInside, addressesOfNoPage, refusalOfFetch } from '../support/inside-addresses.ts';
 import { type SearchVendor, VendorSearch } from '../support/search-vendors.ts';
 import { type Answer, send } from '../support/send.ts';
 
@@ -48,10 +50,13 @@ describe.each(arrangements('hosted web search'))('hosted web search, %s', (arran
   let fake: FakeUpstream;
   let gateway: TestGateway;
 
-  const ask = async (client: Client, stream = false): Promise<Answer> => {
+  /** Of a group that does not ask for the gateway's searches. */
+  const plainKey = mintAccessKey();
+
+  const ask = async (client: Client, stream = false, more: Json = {}, key = gateway.key): Promise<Answer> => {
     const [path, body] = asks[client]('chat', stream);
-    const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json', 'anthropic-version': '2023-06-01' };
-    return send(gateway.url, path, { headers, body: JSON.stringify(body) });
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'anthropic-version': '2023-06-01' };
+    return send(gateway.url, path, { headers, body: JSON.stringify({ ...body, ...more }) });
   };
   const choose = async (kind: SearchVendor, more: object = {}): Promise<void> => {
     expect((await gateway.console('PATCH', '/search-config', { default_provider: kind, ...more })).status).toBe(200);
@@ -73,7 +78,11 @@ describe.each(arrangements('hosted web search'))('hosted web search, %s', (arran
     await gateway.configure({
       upstreams: [{ name: 'up', protocol: 'alpha', base_url: fake.url, api_keys: [{ key: 'sk-fake' }] }],
       models: [{ name: 'chat', upstream: 'up', upstream_model_id: 'deepseek-chat@play' }],
-      key_groups: [{ name: 'everyone', models: ['*'], server_tools: 'on' }],
+      key_groups: [
+        { name: 'everyone', models: ['*'], server_tools: 'on' },
+        { name: 'plain', models: ['*'] },
+      ],
+      access_keys: [{ name: 'plain', group: 'plain', key: plainKey }],
     });
     for (const kind of kinds) {
       const provider = {
@@ -157,18 +166,122 @@ describe.each(arrangements('hosted web search'))('hosted web search, %s', (arran
     await choose('http', { timeout_ms: 20_000 });
   });
 
-  test('a page inside the network is not fetched, whoever names it', async () => {
-    const inside = `${vendors.http.address}/secret`;
+  test.each(clients)('%s: a group that does not ask for it gets no search, and what is lost is declared', async (client) => {
+    await choose('http');
     const before = vendors.http.received.length;
-    said = [{ call: 'web_fetch', args: { url: inside } }, { text: 'I could not read it.' }];
-    const [path, body] = asks.beta('chat', false);
-    body.messages[0].content = `Read ${inside}`;
-    const reply = await send(gateway.url, path, {
-      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json', 'anthropic-version': '2023-06-01' },
-      body: JSON.stringify(body),
-    });
-    expect(reply.json.content[1]).toMatchObject({ type: 'web_fetch_tool_result', content: { error_code: expect.stringMatching(/^url_not_a/) } });
+    said = [{ text: 'I do not know.' }];
+    const reply = await ask(client, false, {}, plainKey);
+    expect(hostedReaders[client].read(reply.text, false)).toMatchObject({ text: 'I do not know.', cited: [], faults: [] });
+    const row = await rowOf(reply);
+    // A field of the upstream's own protocol is for the upstream to judge.
+    if (client === 'alpha') expect(fake.requests.at(-1)?.json).toMatchObject({ web_search_options: {} });
+    else expect(row.losses).toContainEqual(expect.objectContaining({ action: 'dropped' }));
+    expect(row.pipeline ?? []).not.toContain('hosted-tools');
     expect(vendors.http.received.length).toBe(before);
+  });
+
+  describe('bounds', () => {
+    const rounds = 4;
+    const searches = { call: 'web_search', args: { query: 'tea' }, also: [{ call: 'web_search', args: { query: 'more tea' } }] };
+    const asksTwice = (body: Json): Json => body.tools.map((tool: Json) => (tool.name === 'web_search' ? { ...tool, max_uses: 2 } : tool));
+    beforeAll(() => choose('http', { max_uses: 3, max_rounds: rounds }));
+    afterAll(() => choose('http', { max_uses: 5, max_rounds: 8 }));
+
+    test.each([
+      ['the caller', asksTwice(asks.beta('chat', false)[1]), 2],
+      ['the gateway', asks.beta('chat', false)[1].tools, 3],
+    ] as const)('uses are bounded by %s, and rounds end', async (_who, tools, most) => {
+      for (const stream of [false, true]) {
+        said = Array.from({ length: 10 }, () => searches);
+        const before = [vendors.http.received.length, fake.requests.length] as const;
+        const reply = await ask('beta', stream, { tools });
+        expect(hostedReaders.beta.read(reply.text, stream).faults).toEqual(['stop_reason pause_turn']);
+        expect(vendors.http.received.length - before[0]).toBe(most);
+        expect(fake.requests.length - before[1]).toBe(rounds);
+        expect((fake.requests.at(-1)!.json as Json).tool_choice).toBe('none');
+        expect(reply.text.match(/max_uses_exceeded/g)).toHaveLength(2 * rounds - most);
+        expect((await rowOf(reply)).cost_micros).toBeGreaterThanOrEqual(most * searchMicros);
+      }
+    });
+  });
+
+  test('a call of the caller’s own tool ends the reply, with what the search found', async () => {
+    await choose('http');
+    const kettle = { name: 'kettle', input_schema: { type: 'object', properties: { degrees: { type: 'number' } } } };
+    const { tools } = asks.beta('chat', false)[1];
+    for (const stream of [false, true]) {
+      said = [{ call: 'web_search', args: { query: 'tea' }, also: [{ call: 'kettle', args: { degrees: 80 } }] }];
+      const before = fake.requests.length;
+      const reply = await ask('beta', stream, { tools: [...tools, kettle] });
+      const { faults, turn } = hostedReaders.beta.read(reply.text, stream);
+      expect(faults).toEqual(['stop_reason tool_use']);
+      const types = turn.flatMap(({ content }: Json) => content.map(({ type }: Json) => type));
+      expect(types.sort()).toEqual(['server_tool_use', 'tool_use', 'web_search_tool_result']);
+      expect(fake.requests.length - before).toBe(1);
+    }
+  });
+
+  test('the next turn shows the model what was found before, and a token that was changed is not believed', async () => {
+    await choose('http');
+    said = [{ call: 'web_search', args: { query: 'tea' } }, { text: answer }];
+    const { turn } = hostedReaders.beta.read((await ask('beta')).text, false);
+    const { messages } = asks.beta('chat', false)[1];
+    const goOn = async (change: (token: string) => string) => {
+      const history = JSON.parse(JSON.stringify(turn), (name, value) => (name === 'encrypted_content' ? change(value) : value));
+      said = [{ text: 'As I said.' }];
+      const reply = await ask('beta', false, { messages: [...messages, ...history, { role: 'user', content: 'Are you sure?' }] });
+      return { sent: fake.requests.at(-1)?.body.toString() ?? '', losses: (await rowOf(reply)).losses };
+    };
+    const unreadable = expect.objectContaining({ field: 'messages.web_search', action: 'dropped' });
+    const kept = await goOn((token) => token);
+    expect(kept.sent).toContain(page.text);
+    expect(kept.losses).not.toContainEqual(unreadable);
+    const changed = await goOn((token) => `${token.slice(0, -6)}AAAAAA`);
+    expect(changed.sent).not.toContain(page.text);
+    expect(changed.sent).toContain(page.url);
+    expect(changed.losses).toContainEqual(unreadable);
+  });
+
+  describe('addresses inside the network', () => {
+    beforeAll(() => choose('http', { max_uses: 50 }));
+    afterAll(() => choose('http', { max_uses: 5 }));
+
+    /** What a caller who names the addresses itself is told of each. */
+    const told: Record<'beta' | 'gamma', (urls: string[]) => Promise<string[]>> = {
+      async beta(urls) {
+        const { json, text } = await ask('beta', false, { messages: [{ role: 'user', content: `Read ${urls.join(' ')}` }] });
+        expect(text).not.toMatch(/the secret|refused|ECONN|private/);
+        const results = json.content.filter(({ type }: Json) => type === 'web_fetch_tool_result');
+        return results.map(({ content }: Json) => content.error_code ?? content.type);
+      },
+      async gamma(urls) {
+        const contents = [{ role: 'user', parts: [{ text: `Read ${urls.join(' ')}` }] }];
+        const { json, text } = await ask('gamma', false, { contents, tools: [{ urlContext: {} }] });
+        expect(text).not.toMatch(/the secret|refused|ECONN|private/);
+        return json.candidates[0].urlContextMetadata.urlMetadata.map((one: Json) => one.urlRetrievalStatus);
+      },
+    };
+
+    test.each(['beta', 'gamma'] as const)('%s: nothing there is asked, however it is written and whoever names it', async (client) => {
+      const inside = new AnsweringServer();
+      inside.answer = (response) => void response.writeHead(200, { 'content-type': 'text/plain' }).end('the secret of the network');
+      await inside.start();
+      try {
+        const port = Number(new URL(inside.address).port);
+        for (const urls of [addressesInside(port), addressesOfNoPage(port)]) {
+          const [first, ...others] = urls.map((url) => ({ call: 'web_fetch', args: { url } }));
+          said = [{ ...first!, also: others }, { text: 'I could not read it.' }];
+          const answers = await told[client](urls);
+          expect(answers).toHaveLength(urls.length);
+          expect(answers.filter((one) => !refusalOfFetch[client].test(one))).toEqual([]);
+        }
+        expect(inside.received).toEqual([]);
+        // It does listen.
+        expect((await fetch(inside.address)).status).toBe(200);
+      } finally {
+        inside.stop();
+      }
+    });
   });
 
   test('a key that is changed is the one that is sent; no key is ever shown or logged', async () => {

@@ -86,6 +86,9 @@ const messages: HostedReader = {
         faults.push(...differences('server_tool_use', block, fields), ...differences('input', block.input, { query: isText }));
         uses.add(block.id);
         answer.queries.push(block.input.query);
+      } else if (block.type === 'web_search_tool_result' && block.content?.type === 'web_search_tool_result_error') {
+        faults.push(...differences('web_search_tool_result_error', block.content, { type: isText, error_code: isText }));
+        if (!uses.has(block.tool_use_id)) faults.push('web_search_tool_result_error: of no search');
       } else if (block.type === 'web_search_tool_result') {
         const fields = { type: isText, tool_use_id: (id: string) => uses.has(id), content: Array.isArray, 'caller?': () => true };
         faults.push(...differences('web_search_tool_result', block, fields));
