@@ -3,10 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
+import { type FakeRealtime, type FakeUpstream, startFakeRealtime, startFakeUpstream } from '../fake-upstream/index.ts';
 import { until } from '../support/callers.ts';
 import { arrangements, startGateway, type TestGateway } from '../support/gateway.ts';
 import { type HeardSpan, type OtlpCollector, startOtlpCollector } from '../support/otlp-collector.ts';
+import { openTalk } from '../support/realtime-talk.ts';
 
 /** In the upstream's key, the prompt and the collector's header: none of them may be told. */
 const keyCanary = 'sk-canary-key-0123456789';
@@ -15,10 +16,12 @@ const promptCanary = 'prompt-canary-4711';
 const newTrace = () => ({ traceId: randomBytes(16).toString('hex'), parent: randomBytes(8).toString('hex') });
 
 let good: FakeUpstream;
+let talking: FakeRealtime;
 let leaky: Server;
 let leakyUrl: string;
 beforeAll(async () => {
   good = await startFakeUpstream();
+  talking = await startFakeRealtime();
   // Says the credential it was given wherever an error has words.
   leaky = createServer((request, response) => {
     const key = request.headers.authorization ?? '';
@@ -30,6 +33,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await good.close();
+  await talking.close();
   leaky.closeAllConnections();
   await new Promise((resolve) => leaky.close(resolve));
 });
@@ -38,10 +42,12 @@ const configuration = () => ({
   upstreams: [
     { name: 'good', protocol: 'alpha' as const, base_url: good.url, api_keys: [{ key: keyCanary }] },
     { name: 'leaky', protocol: 'alpha' as const, base_url: leakyUrl, api_keys: [{ key: keyCanary }] },
+    { name: 'talking', protocol: 'alpha_realtime' as const, base_url: talking.url, api_keys: [{ key: keyCanary }] },
   ],
   models: [
     { name: 'works', upstream: 'good', upstream_model_id: 'ok' },
     { name: 'fails', upstream: 'leaky', upstream_model_id: 'ok' },
+    { name: 'voice', upstream: 'talking', upstream_model_id: 'talk' },
   ],
   load_balancers: [{ name: 'both', strategy: 'priority' as const, entries: [{ model: 'fails' }, { model: 'works' }] }],
 });
@@ -187,6 +193,24 @@ describe.each(arrangements('traces.test.ts'))('%s', (arrangement) => {
         'service.version': expect.any(String),
       });
     expect(collector.calls.every(({ headers }) => headers['x-tenant'] === 'tests')).toBe(true);
+  });
+
+  test('a realtime session keeps its key to itself, wherever the key came', async () => {
+    const { traceId, parent } = newTrace();
+    const headers = { traceparent: `00-${traceId}-${parent}-01` };
+    const asBrowsersDo = ['realtime', `openai-insecure-api-key.${gateway.key}`];
+    for (const sent of [
+      { key: gateway.key, headers },
+      { offered: asBrowsersDo, headers },
+    ]) {
+      const talk = await openTalk(gateway.url, { path: '/v1/realtime?model=voice', ...sent });
+      talk.send({ type: 'response.create' });
+      await until(() => talk.events.some(({ type }) => type === 'response.done'), 'the response');
+      talk.socket.close();
+      await talk.closed;
+    }
+    // Sessions have no spans; the last test looks for the key in all that was told.
+    expect(described.has(traceId)).toBe(false);
   });
 
   test('who is not sampled, writes nonsense or has no key is not told of, no provider hears of the trace, and no secret leaves', async () => {

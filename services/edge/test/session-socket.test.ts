@@ -103,6 +103,15 @@ test.each(['a pong', 'a frame'])('%s says that the caller is there', (sign) => {
   expect(socket.calls).toEqual(Array(10).fill('ping'));
 });
 
+test('frames of the caller start no timers', () => {
+  const { socket, sent } = start();
+  const timers = jest.getTimerCount();
+  const started = [jest.spyOn(globalThis, 'setTimeout'), jest.spyOn(globalThis, 'setInterval'), jest.spyOn(globalThis, 'setImmediate')];
+  for (let frame = 0; frame < 1000; frame++) socket.emit('message', Buffer.from('{}'), false);
+  expect([sent.length, jest.getTimerCount(), ...started.map((one) => one.mock.calls.length)]).toEqual([1000, timers, 0, 0, 0]);
+  for (const one of started) one.mockRestore();
+});
+
 test('a caller who is not read from is not taken for gone', () => {
   const { socket } = start();
   socket.isPaused = true;

@@ -73,6 +73,15 @@ test.each(['a pong', 'a frame'])('%s says that the upstream is there', (sign) =>
   expect([socket.calls, ends]).toEqual([Array(10).fill('ping'), []]);
 });
 
+test('frames of the upstream start no timers', () => {
+  const { socket } = start();
+  const timers = jest.getTimerCount();
+  const started = [jest.spyOn(globalThis, 'setTimeout'), jest.spyOn(globalThis, 'setInterval'), jest.spyOn(globalThis, 'setImmediate')];
+  for (let frame = 0; frame < 1000; frame++) socket.emit('message', Buffer.from('{}'), false);
+  expect([jest.getTimerCount(), ...started.map((one) => one.mock.calls.length)]).toEqual([timers, 0, 0, 0]);
+  for (const one of started) one.mockRestore();
+});
+
 test('an upstream that is not read from, since the caller does not read, is not taken for gone', () => {
   const { socket, ends, giveCredit } = start();
   giveCredit(false);
