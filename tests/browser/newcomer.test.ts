@@ -247,12 +247,20 @@ suite('a newcomer', () => {
     await until(async () => (await ask()).ok, 'the name to be answered by both', waitMs);
   });
 
-  /** Chooses a file of another gateway, and takes over what it becomes. */
-  async function takeOver(source: string, file: { name: string; text: string }): Promise<void> {
+  const pressByKey = async (name: string): Promise<void> => {
+    await page.getByRole('button', { name, exact: true }).focus();
+    await page.keyboard.press('Enter');
+  };
+
+  /** Chooses a file of another gateway. `byKey`: without the mouse. */
+  async function takeOver(source: string, file: { name: string; text: string }, byKey = false): Promise<void> {
     await visitor.open('/settings/transfer');
-    await page.getByText(source, { exact: true }).click();
+    if (byKey) {
+      await page.getByRole('radio', { name: source, exact: true }).focus();
+      await page.keyboard.press('Space');
+    } else await page.getByText(source, { exact: true }).click();
     const chooser = page.waitForEvent('filechooser');
-    await press('Choose its file');
+    await (byKey ? pressByKey : press)('Choose its file');
     const { text, name } = file;
     await (await chooser).setFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(text) });
     await page.getByRole('button', { name: 'Put it into the file below' }).waitFor();
@@ -294,16 +302,16 @@ general_settings: { master_key: sk-master-of-litellm-1234567890 }
     await until(async () => (await ask()).ok, "LiteLLM's master key to be answered", waitMs);
   });
 
-  test('the tables of new-api are converted and applied; a file of something else is refused', async () => {
+  test('the tables of new-api are converted and applied, by the keyboard alone; a file of something else is refused', async () => {
     const value = 'k'.repeat(48);
     const channel = { id: 1, type: 1, key: 'sk-of-new-api', name: 'new-api-channel', status: 1, base_url: upstream.url, models: 'text:3', group: 'default' };
     const owned = { id: 7, user_id: 1, key: value, name: 'adas', status: 1, expired_time: -1, remain_quota: 500_000, unlimited_quota: false, group: '' };
-    await takeOver('new-api', { name: 'tables.json', text: JSON.stringify({ channels: [channel], tokens: [owned] }) });
+    await takeOver('new-api', { name: 'tables.json', text: JSON.stringify({ channels: [channel], tokens: [owned] }) }, true);
     await picture(page, 'importer-new-api');
-    await press('Put it into the file below');
-    await press('Show what would change');
+    await pressByKey('Put it into the file below');
+    await pressByKey('Show what would change');
     await page.getByText(/rows would change$/).waitFor();
-    await press('Apply');
+    await pressByKey('Apply');
     await page.getByText(/rows were changed$/).waitFor();
     expect((await api('POST', '/access-keys/lookup', { key: `sk-${value}` })).body.access_key?.name).toBe('adas');
     const chooser = page.waitForEvent('filechooser');
