@@ -21,7 +21,18 @@ describe('the list', () => {
   });
 
   test('names models by the ids that are looked up, each of a known family, with whole limits and decimal prices', () => {
-    const kinds = ['input', 'output', 'cache_read', 'cache_write_5m', 'cache_write_1h', 'reasoning', 'audio_input', 'audio_output'];
+    const kinds = [
+      'input',
+      'output',
+      'cache_read',
+      'cache_write_5m',
+      'cache_write_1h',
+      'reasoning',
+      'audio_input',
+      'audio_output',
+      'image_input',
+      'image_output',
+    ];
     for (const [id, { context, output, source, prices }] of models) {
       expect([id, bareId(id)]).toEqual([id, id]);
       expect([id, findFamily(id).vendor]).not.toEqual([id, null]);
