@@ -49,22 +49,21 @@ export interface StatsGroup {
   firstContent: Latencies;
 }
 
-const orders: Record<StatsOrder, RawBuilder<unknown>> = {
-  requests: sql`sum(s.requests)`,
-  errors: sql`sum(s.errors)`,
-  tokens: sql`sum(s.input + s.output + s.cache_read + s.cache_write + s.reasoning + s.audio_input + s.audio_output)`,
-  // Currencies are not converted: with several of them the order is approximate.
-  cost_micros: sql`sum(s.cost_micros)`,
-  duration_ms: sql`sum(s.duration_ms)`,
+/** What is added up for each order. Currencies are not converted: with several of them an order by cost is approximate. */
+const ordered: Record<StatsOrder, readonly (keyof Measures)[]> = {
+  requests: ['requests'],
+  errors: ['errors'],
+  tokens: ['input', 'output', 'cache_read', 'cache_write', 'reasoning', 'audio_input', 'audio_output'],
+  cost_micros: ['cost_micros'],
+  duration_ms: ['duration_ms'],
 };
 
-const orderOf: Record<StatsOrder, (sums: Measures) => number> = {
-  requests: ({ requests }) => requests,
-  errors: ({ errors }) => errors,
-  tokens: (sums) => sums.input + sums.output + sums.cache_read + sums.cache_write + sums.reasoning + sums.audio_input + sums.audio_output,
-  cost_micros: ({ cost_micros }) => cost_micros,
-  duration_ms: ({ duration_ms }) => duration_ms,
-};
+const orderInSql = (order: StatsOrder): RawBuilder<unknown> =>
+  sql`sum(${sql.join(
+    ordered[order].map((name) => sql.ref(`s.${name}`)),
+    sql` + `,
+  )})`;
+const orderOf = (order: StatsOrder, sums: Measures): number => ordered[order].reduce((sum, name) => sum + sums[name], 0);
 
 /** Of one dimension alone there are sums of their own, far fewer than the combinations. */
 function scopeOf({ filters, by }: StatsQuery): Scope {
@@ -122,7 +121,7 @@ const columnOf = ({ by }: StatsQuery): RawBuilder<unknown> => (by ? nameOf(by.di
 async function firstValues({ db, dialect, query }: Asked, { dimension, order, limit }: NonNullable<StatsQuery['by']>): Promise<string[]> {
   const column = nameOf(dimension);
   const { rows } = await sql<{ value: string }>`select ${column} as value ${source(query, null, dialect)}
-    group by ${column} having ${isThere} order by ${orders[order]} desc, ${column} limit ${limit}`.execute(db);
+    group by ${column} having ${isThere} order by ${orderInSql(order)} desc, ${column} limit ${limit}`.execute(db);
   return rows.map(({ value }) => value);
 }
 
@@ -136,7 +135,7 @@ function firstOf(sums: readonly SumRow[], { order, limit }: NonNullable<StatsQue
   }
   return [...totals]
     .filter(([, total]) => hasAny(total))
-    .sort(([one, its], [other, others]) => orderOf[order](others) - orderOf[order](its) || (one < other ? -1 : 1))
+    .sort(([one, its], [other, others]) => orderOf(order, others) - orderOf(order, its) || (one < other ? -1 : 1))
     .slice(0, limit)
     .map(([value]) => value);
 }
