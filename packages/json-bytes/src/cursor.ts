@@ -163,14 +163,14 @@ export function countKeys(bytes: Buffer, start: number, end: number): number {
   return count;
 }
 
-/** The key from `start` to `end` (quotes included); null for one that no JSON parser would read. */
+/** The key, or another text, from `start` to `end` (quotes included); null for one that no JSON parser would read. */
 export function readKey(bytes: Buffer, start: number, end: number): string | null {
   const raw = bytes.toString('utf8', start + 1, end - 1);
   if (!raw.includes('\\')) return raw;
   try {
     return JSON.parse(bytes.toString('utf8', start, end)) as string;
   } catch {
-    // No JSON parser reads a key with a malformed escape.
+    // No JSON parser reads a text with a malformed escape.
     return null;
   }
 }

@@ -1,7 +1,7 @@
 /** Scan and splice JSON bytes without re-printing them. */
 export * from './apply-edits.ts';
 export { toByteText } from './byte-text.ts';
-export { asBuffer } from './cursor.ts';
+export { asBuffer, readKey, skipBlanks, skipValue, walkObject } from './cursor.ts';
 export * from './delta-template.ts';
 export * from './document.ts';
 export * from './edit.ts';

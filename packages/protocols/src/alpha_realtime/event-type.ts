@@ -1,11 +1,12 @@
 /** Which event a frame holds, read without parsing the sound in it. */
+import { readKey } from '@model-gateway/json-bytes';
 import { visitMembers } from '../kit/json-members.ts';
 
 /** The text of the top-level `type`, wherever it stands; null for what is no such object. */
 export function readEventType(frame: Buffer): string | null {
   let type: string | null = null;
   visitMembers(frame, 0, (key, start, end) => {
-    if (!isType(key)) return false;
+    if (key !== 'type') return false;
     type = readText(frame, start, end);
     return true;
   });
@@ -16,7 +17,7 @@ export function readEventType(frame: Buffer): string | null {
 export function mayBeEvent(frame: Buffer, types: ReadonlySet<string>): boolean {
   let found = false;
   visitMembers(frame, 0, (key, start, end) => {
-    if (isType(key)) found = types.has(readText(frame, start, end) ?? '');
+    if (key === 'type') found = types.has(readText(frame, start, end) ?? '');
     return found;
   });
   return found;
@@ -24,16 +25,4 @@ export function mayBeEvent(frame: Buffer, types: ReadonlySet<string>): boolean {
 
 const quote = 34;
 
-/** A key may be spelled with escapes. */
-const isType = (key: string): boolean => key === 'type' || (key.includes('\\') && unescaped(`"${key}"`) === 'type');
-
-const readText = (frame: Buffer, start: number, end: number): string | null => (frame[start] === quote ? unescaped(frame.toString('utf8', start, end)) : null);
-
-function unescaped(text: string): string | null {
-  if (!text.includes('\\')) return text.slice(1, -1);
-  try {
-    return JSON.parse(text) as string;
-  } catch {
-    return null;
-  }
-}
+const readText = (frame: Buffer, start: number, end: number): string | null => (frame[start] === quote ? readKey(frame, start, end) : null);

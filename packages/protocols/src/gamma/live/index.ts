@@ -105,8 +105,7 @@ function modelOf(setup: unknown): string | undefined {
 function holds(frame: Buffer, name: string): boolean {
   let found = false;
   visitMembers(frame, 0, (key) => {
-    // A key may be spelled with escapes, which the vendor reads too.
-    found ||= key === name || key.includes('\\');
+    found = key === name;
     return found;
   });
   return found;
