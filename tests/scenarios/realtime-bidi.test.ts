@@ -7,6 +7,7 @@ import { haveFixtures } from '../fake-upstream/fixtures.ts';
 import { type FakeRealtime, readFrames, recordedModel, startFakeRealtime } from '../fake-upstream/index.ts';
 import { arrangements, startGateway, type TestGateway } from '../support/gateway.ts';
 import { until } from '../support/in-process.ts';
+import { realtimeRows } from '../support/realtime-rows.ts';
 import { refusedTalk } from '../support/realtime-talk.ts';
 
 const path = '/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent';
@@ -69,12 +70,8 @@ describe.each(arrangements('realtime-bidi'))('Gemini Live at a %s gateway', (arr
     return session;
   };
   const say = (session: Session, text: string) => session.send({ clientContent: { turns: [{ role: 'user', parts: [{ text }] }], turnComplete: true } });
-  const rowsOf = (model: string, kind: string, count = 1) =>
-    until(async () => {
-      const found = (await gateway.rows()).filter((row) => row.requested_model === model && row.kind === kind && row.authority === 2);
-      // Ids are those of the order in which they were written.
-      return found.length >= count && found.sort((a, b) => (a.id < b.id ? -1 : 1));
-    }, `${count} ${kind} of ${model}`);
+  /** Ids are those of the order in which they were written. */
+  const rowsOf = async (model: string, kind: string, count = 1) => (await realtimeRows(gateway, model, kind, count)).sort((a, b) => (a.id < b.id ? -1 : 1));
 
   (haveFixtures() ? test.each(recorded) : test.skip.each(recorded))('the recorded session %s passes byte for byte, binary as binary', async (name) => {
     const frames = readFrames(`gamma_live/${name}`);

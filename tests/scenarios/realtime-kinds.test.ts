@@ -4,6 +4,7 @@ import { mintAccessKey } from '@model-gateway/secrets';
 import { type FakeRealtime, startFakeRealtime } from '../fake-upstream/index.ts';
 import { arrangements, startGateway, type TestGateway } from '../support/gateway.ts';
 import { until } from '../support/in-process.ts';
+import { realtimeRows } from '../support/realtime-rows.ts';
 import { openTalk, refusedTalk } from '../support/realtime-talk.ts';
 
 describe.each(arrangements('realtime-kinds'))('sessions of other kinds at a %s gateway', (arrangement) => {
@@ -43,11 +44,7 @@ describe.each(arrangements('realtime-kinds'))('sessions of other kinds at a %s g
   });
 
   const open = (path: string) => openTalk(gateway.url, { path, key: gateway.key });
-  const rowsOf = (model: string, kind: string, count = 1) =>
-    until(async () => {
-      const found = (await gateway.rows()).filter((row) => row.requested_model === model && row.kind === kind && row.authority === 2);
-      return found.length >= count && found;
-    }, `${count} ${kind} of ${model}`);
+  const rowsOf = (model: string, kind: string, count = 1) => realtimeRows(gateway, model, kind, count);
   const configure = (model: string) => ({ type: 'session.update', session: { type: 'transcription', audio: { input: { transcription: { model } } } } });
 
   test('a transcription session takes its model from the first session.update, and has a row for each transcript', async () => {
