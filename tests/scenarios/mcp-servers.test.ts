@@ -125,6 +125,24 @@ describe.each(arrangements('MCP servers'))('MCP servers, %s', (arrangement) => {
     });
   });
 
+  test('a health check whose path looks like a host stays with its server, and the credentials too', async () => {
+    const server = await started('stateless');
+    let asked = 0;
+    const other = createServer((_, response) => {
+      asked++;
+      response.end();
+    });
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const path = `//127.0.0.1:${(other.address() as AddressInfo).port}/stolen`;
+    await add('hostlike', server, { health_check: { path, interval_secs: 1, timeout_secs: 1 } });
+    const status = async (): Promise<Json> => (await gateway.console('GET', '/mcp-status')).body.items.find(({ name }: Json) => name === 'hostlike');
+    await until(async () => (await status())?.state === 'unhealthy', 'the check to fail');
+    expect((await status()).reason).toContain(`The health check at ${path} answered`);
+    expect(asked).toBe(0);
+    await gateway.console('DELETE', '/mcp-servers/hostlike');
+    await new Promise((resolve) => other.close(resolve));
+  });
+
   test('deferred loading asks when somebody calls, which is recorded', async () => {
     const server = await started('modern');
     await add('deferred', server, { defer_loading: true, health_check: { interval_secs: 600 } });
