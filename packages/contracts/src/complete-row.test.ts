@@ -51,6 +51,32 @@ describe('isCompleteRow', () => {
   });
 });
 
+describe('a row of an earlier version', () => {
+  const known = { id: 'req_2', started_at: 1, authority: 1, status: 200 } as const;
+
+  test('lacks what this version added, which gets its empty value', () => {
+    const empty = newRequestRow(known);
+    for (const name of Object.keys(empty) as (keyof RequestRow)[]) {
+      if (name in known) continue;
+      const { [name]: _without, ...older } = empty;
+      expect([name, requestLogMessage.safeParse(older)]).toEqual([name, { success: true, data: empty }]);
+    }
+    expect(requestLogMessage.safeParse(known)).toEqual({ success: true, data: empty });
+  });
+
+  test('lacks a duration of an attempt', () => {
+    const { duration_ms: _without, ...older } = attempt;
+    expect(requestLogMessage.safeParse({ ...row, attempts: [older] })).toMatchObject({ success: true, data: { attempts: [{ ...attempt, duration_ms: 0 }] } });
+  });
+
+  test('is none without an id, a beginning, an authority or a status', () => {
+    for (const name of Object.keys(known) as (keyof typeof known)[]) {
+      const { [name]: _without, ...rest } = known;
+      expect(requestLogMessage.safeParse(rest).success).toBe(false);
+    }
+  });
+});
+
 function agrees(value: unknown): void {
   const read = requestRowSchema.safeParse(value);
   if (isCompleteRow(value)) expect(read).toEqual({ success: true, data: value });

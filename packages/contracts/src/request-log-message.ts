@@ -16,12 +16,14 @@ const number = (context: z.RefinementCtx): never => {
   context.addIssue({ code: 'custom', message: 'is not a number' });
   return z.NEVER;
 };
-/** JSON has no word for what is not finite but null. */
+/** Absent or null is 0: JSON has no word for what is not finite but null. Zod takes an absent field of a transformed shape only where that says `optional`. */
 const count = z
   .unknown()
+  .optional()
   .transform((value, context) => (value === null || value === undefined ? 0 : typeof value === 'number' ? toCount(value) : number(context)));
 const maybeCount = z
   .unknown()
+  .optional()
   .transform((value, context) =>
     value === null || value === undefined || Number.isNaN(value) ? null : typeof value === 'number' ? toCount(value) : number(context),
   );
