@@ -125,6 +125,11 @@ export class Cluster {
     return reply.ok ? ((await reply.json()) as { items: unknown[] }).items.length : 0;
   }
 
+  /** How many durable messages could not be stored (the first page of them). */
+  async deadLetters(): Promise<number> {
+    return ((await (await this.#console('/dead-letters')).json()) as { items: unknown[] }).items.length;
+  }
+
   /** To the image under test. */
   upgrade(): Promise<void> {
     return this.#helm('upgrade');
@@ -220,7 +225,9 @@ export class Cluster {
     return answers;
   }
 
-  async scaleNats(replicas: number): Promise<void> {
+  /** Away, or as many as were installed. */
+  async scaleNats(away: boolean): Promise<void> {
+    const replicas = away ? 0 : Number(NATS_REPLICAS);
     await this.kubectl('scale', 'statefulset/gw-model-gateway-nats', `--replicas=${replicas}`);
     if (replicas === 0) await this.kubectl('wait', 'pod', '-l', 'app.kubernetes.io/component=nats', '--for=delete', '--timeout=3m');
     else await this.kubectl('rollout', 'status', 'statefulset/gw-model-gateway-nats', '--timeout=5m');
@@ -232,6 +239,31 @@ export class Cluster {
     const logs = run('kubectl', ['--namespace', this.#namespace, 'logs', '--follow', pod], { maxBuffer: 1e8 });
     await this.kubectl('delete', pod);
     return (await logs).stdout;
+  }
+
+  /** Deletes a pod, and tells when its service stopped sending connections to it and when it began to drain, both in ms since the epoch. */
+  async leave(component: string): Promise<{ forgottenAt: number; drainingAt: number }> {
+    const [pod = ''] = await this.#pods(component);
+    const name = pod.replace('pod/', '');
+    const takesConnections = async (): Promise<boolean> => {
+      const { items } = await this.#json<{ items: { endpoints: { targetRef?: { name: string }; conditions: { ready?: boolean } }[] }[] }>(
+        'get',
+        'endpointslices',
+        '-l',
+        'kubernetes.io/service-name=gw-model-gateway',
+      );
+      return items.some(({ endpoints }) => endpoints.some(({ targetRef, conditions }) => targetRef?.name === name && conditions.ready !== false));
+    };
+    await this.until(takesConnections, `${name} among the endpoints`);
+    const logs = run('kubectl', ['--namespace', this.#namespace, 'logs', '--follow', '--timestamps', pod], { maxBuffer: 1e8 });
+    const gone = this.kubectl('delete', pod);
+    await this.until(async () => !(await takesConnections()), `${name} no longer among the endpoints`);
+    const forgottenAt = Date.now();
+    await gone;
+    const line = (await logs).stdout.split('\n').find((text) => text.includes('process draining')) ?? '';
+    const drainingAt = Date.parse(line.split(' ')[0] ?? '');
+    if (Number.isNaN(drainingAt)) throw new Error(`${name} does not say that it drains`);
+    return { forgottenAt, drainingAt };
   }
 
   async remove(): Promise<void> {

@@ -1,6 +1,6 @@
 /** The run of `run.sh`: each step says what it promises, and what happened. */
 import { randomUUID } from 'node:crypto';
-import { accessKey, type Call, count, startTraffic, streamOnce } from '../containers/traffic.ts';
+import { accessKey, type Call, count, sampleOfWhole, startTraffic, streamOnce } from '../containers/traffic.ts';
 import { Cluster } from './cluster.ts';
 import { callThroughSdk, followNotes } from './first-call.ts';
 
@@ -23,9 +23,12 @@ function summary(calls: readonly Call[]): string {
 
 const ended = (calls: readonly Call[], ...endings: Call['ending'][]): number => calls.filter(({ ending }) => endings.includes(ending)).length;
 
-/** Runs `action` with eight callers, and until some calls were whole again after it. */
-async function underLoad(action: () => Promise<unknown>): Promise<Call[]> {
-  const traffic = startTraffic(() => [cluster.url], accessKey);
+/** Streams of two seconds each: a hundred callers begin fifty a second. */
+const [few, many] = [8, 100];
+
+/** Runs `action` with so many callers, and until some calls were whole again after it. */
+async function underLoad(action: () => Promise<unknown>, callers = few): Promise<Call[]> {
+  const traffic = startTraffic(() => [cluster.url], accessKey, callers);
   await cluster.until(() => traffic.calls.length > 8, 'the first calls');
   await action();
   const before = traffic.calls.length;
@@ -33,19 +36,14 @@ async function underLoad(action: () => Promise<unknown>): Promise<Call[]> {
   return traffic.stop();
 }
 
-/** Rows of calls that were answered to their end: each once. */
-async function rowsOnce(calls: readonly Call[]): Promise<number> {
-  let wrong = 0;
-  for (const { id } of calls.filter(({ ending }) => ending === 'whole').slice(-40)) {
-    const found = await cluster
-      .until(async () => (await cluster.rows(id)) > 0, 'a row')
-      .then(
-        () => cluster.rows(id),
-        () => 0,
-      );
-    if (found !== 1) wrong++;
-  }
-  return wrong;
+/** Rows of calls that were answered to their end: each once. How many of some are not, and how many messages the store of rows refused. */
+async function rowsOnce(step: string, calls: readonly Call[]): Promise<void> {
+  const sample = sampleOfWhole(calls, 40);
+  const oncePerCall = async (): Promise<boolean[]> => Promise.all(sample.map(async ({ id }) => (await cluster.rows(id)) === 1));
+  await cluster.until(async () => (await oncePerCall()).every(Boolean), 'every row', 60_000).catch(() => undefined);
+  const wrong = (await oncePerCall()).filter((once) => !once).length;
+  const refused = await cluster.deadLetters();
+  note(step, 'rows exactly once', wrong === 0 && refused === 0, `${wrong} of ${sample.length} wrong, ${refused} messages set aside`);
 }
 
 async function firstCalls(): Promise<void> {
@@ -67,19 +65,28 @@ async function upgradeFromPrevious(): Promise<void> {
   note(`helm upgrade from ${previous}`, 'no request fails while both versions serve', lost === 0, summary(calls));
   const images = await cluster.images();
   note(`helm upgrade from ${previous}`, 'afterwards every pod is of the new image', images.length === 1 && images[0] !== previous, images.join(', '));
-  const wrong = await rowsOnce(calls);
-  note(`helm upgrade from ${previous}`, 'rows exactly once', wrong === 0, `${wrong} of the last 40 wrong`);
+  await rowsOnce(`helm upgrade from ${previous}`, calls);
 }
 
 async function restarts(): Promise<void> {
   for (const workload of await cluster.workloads()) {
-    const calls = await underLoad(() => cluster.restart(workload));
+    const isPublic = /-(?:edge|data-plane)$/.test(workload);
+    const began = performance.now();
+    const calls = await underLoad(() => cluster.restart(workload), isPublic ? many : few);
+    const rate = Math.round((calls.length / (performance.now() - began)) * 1000);
     // Two processes may not have one database file: the one pod goes before the next comes.
     const alone = mode === 'single';
     const lost = ended(calls, 'wrong', 'cut', ...(alone ? [] : ['refused' as const]));
     const promise = alone ? 'every stream ends validly' : 'every stream ends validly, no connection is refused';
-    note(`rolling restart of ${workload}`, promise, lost === 0, summary(calls));
+    note(`rolling restart of ${workload}`, promise, lost === 0, `${rate} streams a second; ${summary(calls)}`);
   }
+}
+
+/** In which order a public pod leaves: the cluster forgets it, and then it drains. */
+async function leaving(component: string): Promise<void> {
+  const { forgottenAt, drainingAt } = await cluster.leave(component);
+  const seen = `${((drainingAt - forgottenAt) / 1000).toFixed(1)} s between`;
+  note(`a pod of ${component} leaves`, 'it leaves the endpoints of its service before it drains', forgottenAt < drainingAt, seen);
 }
 
 async function kills(): Promise<void> {
@@ -88,25 +95,24 @@ async function kills(): Promise<void> {
     const isPublic = component === 'edge' || component === 'data-plane' || component === 'single';
     const lost = ended(calls, 'wrong') + (isPublic ? 0 : ended(calls, 'cut', 'refused'));
     note(`killed pod of ${component}`, isPublic ? 'only its own connections break' : 'no connection breaks', lost === 0, summary(calls));
-    const wrong = await rowsOnce(calls);
-    note(`killed pod of ${component}`, 'rows exactly once', wrong === 0, `${wrong} of the last 40 wrong`);
+    await rowsOnce(`killed pod of ${component}`, calls);
   }
 }
 
 async function evictions(): Promise<void> {
-  const answers = await cluster.evictAll('edge');
-  note('drain of a node', 'the disruption budget lets one edge go at a time', answers.allowed === 1 && answers.refused >= 1, JSON.stringify(answers));
+  const answers = await cluster.evictAll(mode === 'services' ? 'edge' : 'data-plane');
+  note('drain of a node', 'the disruption budget lets one public pod go at a time', answers.allowed === 1 && answers.refused >= 1, JSON.stringify(answers));
 }
 
-/** With NATS away what an edge and a translator hold goes with their pods, and is counted in their logs. */
+/** With NATS away what a pod of the data plane holds goes with their pods, and is counted in their logs. */
 async function outbox(): Promise<void> {
   const traffic = startTraffic(() => [cluster.url], accessKey);
   await cluster.until(() => ended(traffic.calls, 'whole') > 8, 'whole calls');
-  await cluster.scaleNats(0);
-  const [text] = await Promise.all([cluster.logsOfLeaving('translator'), traffic.stop()]);
+  await cluster.scaleNats(true);
+  const [text] = await Promise.all([cluster.logsOfLeaving(mode === 'services' ? 'translator' : 'data-plane'), traffic.stop()]);
   const held = /durable messages stay in the outbox/.test(text);
   note('pod deleted with NATS away', 'what it could not deliver is counted in the last lines of its log', held, held ? 'counted' : 'NOT in its log');
-  await cluster.scaleNats(1);
+  await cluster.scaleNats(false);
   await cluster.until(async () => (await streamOnce(cluster.url, accessKey)).ending === 'whole', 'whole calls after NATS is back');
 }
 
@@ -123,6 +129,7 @@ try {
   await restarts();
   await kills();
   if (mode !== 'single') {
+    await leaving(mode === 'services' ? 'edge' : 'data-plane');
     await evictions();
     await outbox();
   }

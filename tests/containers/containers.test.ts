@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { until as untilNamed } from '../support/callers.ts';
 import { image, previousImage, Stack } from './stack.ts';
-import { accessKey, type Call, count, startTraffic, streamOnce } from './traffic.ts';
+import { accessKey, type Call, count, sampleOfWhole, startTraffic, streamOnce } from './traffic.ts';
 
 const stack = new Stack();
 const ours = ['stats', 'translator', 'console', 'mcp-aggregator', 'script-runner', 'router', 'edge'];
@@ -19,13 +19,13 @@ beforeAll(async () => {
 }, long);
 afterAll(() => stack.remove(), long);
 
-/** Rows of the calls that were answered to their end: each once. */
+/** Rows of the calls that were answered to their end: each once; and no message of another version was refused. */
 async function expectRowsOnce(calls: readonly Call[]): Promise<void> {
-  const sample = calls.filter(({ ending }) => ending === 'whole').slice(-60);
-  for (const { id } of sample) {
+  for (const { id } of sampleOfWhole(calls, 60)) {
     const rows = async (): Promise<number> => ((await (await stack.console(`/logs?request_id=${id}`)).json()) as { items: unknown[] }).items.length;
     await until(async () => (await rows()) === 1);
   }
+  expect(await (await stack.console('/dead-letters')).json()).toMatchObject({ items: [] });
 }
 
 test(

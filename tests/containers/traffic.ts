@@ -76,3 +76,10 @@ export const count = (calls: readonly Call[]): Record<Ending, number> => {
   for (const { ending } of calls) sums[ending]++;
   return sums;
 };
+
+/** At most `most` of the calls that were answered to their end, from first to last: versions and processes change in between. */
+export function sampleOfWhole(calls: readonly Call[], most: number): Call[] {
+  const whole = calls.filter(({ ending }) => ending === 'whole');
+  const step = Math.max(1, whole.length / most);
+  return Array.from({ length: Math.min(most, whole.length) }, (_, at) => whole[Math.floor(at * step)] as Call);
+}
