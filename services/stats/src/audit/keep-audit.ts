@@ -6,6 +6,7 @@ import type { Logger } from '@model-gateway/telemetry';
 import { commitAll, judge, toBadItem } from '../dead-letters/commit-all.ts';
 import { momentFault, readItems } from '../dead-letters/read-item.ts';
 import type { SetAside } from '../dead-letters/set-aside.ts';
+import { storeAgain } from '../dead-letters/store-again.ts';
 
 /** Who changed the configuration waits for its record: a batch barely waits for company. */
 const batching = { maxBatch: 200, maxWaitMs: 2 };
@@ -43,6 +44,7 @@ export function keepAudit({ bus, storage, logger, setAside, now }: AuditKeeperDe
   let failing = false;
   const keep = (subject: AuditSubject) => {
     const faultOf = (row: AuditRow): string | null => kindFault(subject, row) ?? momentFault('occurred_at', row.occurred_at, now()) ?? diffFault(row);
+    void storeAgain(subject, { schema: auditLogMessage, faultOf, insert: (records) => storage.audit.insertRows(records) }, { storage, logger });
     return async (batch: readonly EventItem<AuditSubject>[]): Promise<void> => {
       try {
         const { good, bad } = readItems(batch, auditLogMessage, faultOf);

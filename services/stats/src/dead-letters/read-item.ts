@@ -4,7 +4,7 @@ import type { DurableSubject } from '@model-gateway/contracts';
 import type { BadItem } from './set-aside.ts';
 
 /** The part of a zod schema that is used. */
-interface Schema<T> {
+export interface Schema<T> {
   safeParse(value: unknown): { success: true; data: T } | { success: false; error: { issues: readonly { path: readonly PropertyKey[]; message: string }[] } };
 }
 

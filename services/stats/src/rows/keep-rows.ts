@@ -7,6 +7,7 @@ import type { Logger } from '@model-gateway/telemetry';
 import { commitAll, judge, toBadItem } from '../dead-letters/commit-all.ts';
 import { momentFault, readItems } from '../dead-letters/read-item.ts';
 import type { SetAside } from '../dead-letters/set-aside.ts';
+import { storeAgain } from '../dead-letters/store-again.ts';
 import { priceRow } from './price-row.ts';
 
 /** The consumer of request rows; `failing` while the database is away. */
@@ -45,11 +46,14 @@ export function keepRows({ bus, storage, logger, priceOf, setAside, publish, now
       return row;
     }
   };
+  const faultOf = (row: RequestRow): string | null => momentFault('started_at', row.started_at, now());
+  const insert = (rows: readonly RequestRow[]): Promise<unknown> => storage.requests.insertRows(rows.map(price));
+  void storeAgain('stats.request', { schema: requestLogMessage, faultOf, insert }, { storage, logger });
   const listening = bus.listenDurably(
     'stats.request',
     async (batch) => {
       try {
-        const { good, bad } = readItems(batch, requestLogMessage, (row) => momentFault('started_at', row.started_at, now()));
+        const { good, bad } = readItems(batch, requestLogMessage, faultOf);
         const items = good.map(({ value, ...rest }) => ({ ...rest, row: price(value) }));
         const otherwise: RequestRow[] = [];
         const refused = await commitAll(items, async (some) => void otherwise.push(...(await storage.requests.insertRows(some.map(({ row }) => row)))));
