@@ -133,6 +133,23 @@ describe.each(Object.keys(matrix))('%s', (arrangement) => {
     expect(stateful).toEqual(arrangement === 'all-on' ? ['console', 'edge', 'mcp-aggregator', 'translator'] : []);
   });
 
+  test('what Kubernetes lets no upgrade change is as in the versions before: another value needs a way, under Upgrades in the README', () => {
+    for (const { kind, metadata, spec } of workloads(objects)) {
+      const name = metadata.labels['app.kubernetes.io/component'] as string;
+      expect(spec.selector).toEqual({
+        matchLabels: { 'app.kubernetes.io/name': 'model-gateway', 'app.kubernetes.io/instance': 'try', 'app.kubernetes.io/component': name },
+      });
+      if (kind !== 'StatefulSet') continue;
+      const claims = spec.volumeClaimTemplates.map((claim: Rendered) => claim.metadata.name);
+      expect([metadata.name, spec.serviceName, spec.podManagementPolicy ?? 'OrderedReady', claims]).toEqual([
+        `try-model-gateway-${name}`,
+        `try-model-gateway-${name}${name === 'nats' ? '-pods' : ''}`,
+        name === 'postgresql' ? 'OrderedReady' : 'Parallel',
+        ['data'],
+      ]);
+    }
+  });
+
   test('a disruption budget for whatever has more than one pod, and for nothing else', () => {
     const several = workloads(objects)
       .filter(({ spec }) => (spec.replicas ?? 2) > 1)
