@@ -1,7 +1,7 @@
 /** What must change in bodies that pass as they are, when both sides speak one protocol. */
 
 import type { Loss, Operation, ProtocolId } from '@model-gateway/contracts';
-import type { Edit } from '@model-gateway/json-bytes';
+import type { Edit, Projected } from '@model-gateway/json-bytes';
 import type { StreamRecord } from './reply-codec.ts';
 import type { WriteRequestContext } from './request-codec.ts';
 import type { Target } from './target.ts';
@@ -52,6 +52,8 @@ export interface VerbatimReply {
   finish?(): string;
   /** Edits of a whole reply. */
   whole(body: unknown): Edit[];
+  /** Of a whole reply what `whole` and the readers of its usage look at; undefined: that takes all of it. Absent: always. */
+  look?(bytes: Uint8Array): Projected | undefined;
 }
 
 /** Absent: bodies never pass as they are. Example: the model's name is replaced by an edit of `['model']`, and every other byte stays. */

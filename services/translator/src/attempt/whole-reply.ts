@@ -73,7 +73,7 @@ function deliverUnary(bytes: Buffer, reply: ReplyTarget): Delivered | Promise<De
     sink.whole(bytes, contentType);
     return { fault: null, committed: true };
   }
-  const json: unknown = JSON.parse(bytes.toString('utf8'));
+  const json: unknown = transform.look?.(bytes) ?? JSON.parse(bytes.toString('utf8'));
   const usage = target.verbatim ? target.adapter.readUnaryUsage?.(json) : undefined;
   if (usage) record.meter.count(usage);
   const body = transform.whole(bytes, json, noEvents);

@@ -15,6 +15,8 @@ export interface ReplyTransform {
   readonly readsAll?: boolean;
   /** Events that only the end of the body brings. */
   finish(events: readonly ChatEvent[]): string;
+  /** Of a whole reply what the others look at; undefined: it has to be parsed. Absent: always. */
+  look?(bytes: Buffer): unknown;
   /** A whole reply's body; undefined: it is not complete yet, another call of the upstream follows. */
   whole(bytes: Buffer, json: unknown, events: readonly ChatEvent[]): string | Uint8Array | undefined;
 }

@@ -1,5 +1,5 @@
 /** The verbatim reply transform: the upstream's own bytes, with only names, ids and signatures spliced. */
-import { applyEdits, type Edit, RecordEditor, spliceParsed } from '@model-gateway/json-bytes';
+import { applyEdits, type Edit, type KnownPlaces, RecordEditor, spliceParsed } from '@model-gateway/json-bytes';
 import type { ChatEvent, VerbatimReply, VerbatimRules } from '@model-gateway/protocols';
 import type { UpstreamTarget } from '../prepare/upstream-request.ts';
 import type { RequestContext } from '../request/context.ts';
@@ -13,6 +13,8 @@ export class VerbatimTransform implements ReplyTransform {
   readonly #editor = new RecordEditor();
   #index = 0;
   #edits: readonly Edit[] | null = null;
+  /** Of a whole reply that was not parsed. */
+  #places: KnownPlaces | undefined;
 
   constructor({ request, record, body }: CurrentRequest, rules: VerbatimRules, target: UpstreamTarget, { mintId }: ReplyDeps) {
     this.#request = request;
@@ -55,8 +57,15 @@ export class VerbatimTransform implements ReplyTransform {
     return client.frameEnd && job.streamForm !== 'sse' ? owed + client.frameEnd(job.streamForm) : owed;
   }
 
+  look(bytes: Buffer): unknown {
+    const found = this.#reply.look?.(bytes);
+    this.#places = found?.places;
+    return found?.value;
+  }
+
   whole(bytes: Buffer, json: unknown): Uint8Array {
     const edits = withoutForgery(json, this.#reply.whole(json));
+    if (this.#places) return applyEdits(bytes, edits, this.#places);
     return edits.length === 0 ? bytes : (spliceParsed(bytes, json, edits) ?? applyEdits(bytes, edits));
   }
 }

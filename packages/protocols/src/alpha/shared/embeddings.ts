@@ -1,6 +1,6 @@
 /** Embeddings in the shape of `POST /v1/embeddings`: https://platform.openai.com/docs/api-reference/embeddings */
 import { noUsage, type Usage } from '@model-gateway/contracts';
-import type { Edit } from '@model-gateway/json-bytes';
+import { type Edit, type Projected, Projection, unread } from '@model-gateway/json-bytes';
 import type {
   EmbeddingInput,
   Embeddings,
@@ -145,11 +145,35 @@ export function exactly(count: number, vectors: readonly (readonly number[] | un
   return vectors as readonly (readonly number[])[];
 }
 
+/** Of an answer that passes: a thousand vectors are eight megabytes and more, and their form is that of the first. */
+const lookedAt = new Projection([
+  { path: ['model'], depth: 'value' },
+  { path: ['usage'], depth: 'value' },
+  { path: ['data', '0', 'embedding'], depth: 'length' },
+  { path: ['_gateway_warning'], depth: 'place' },
+]);
+
+/** undefined: what it says has to be read in full, or cannot be read. */
+function look(bytes: Uint8Array): Projected | undefined {
+  try {
+    return lookedAt.read(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The vectors of an answer that passes, in the form that was asked for: some servers know one form only, and SDKs decode what they asked for. */
 export function createEmbeddingsReply({ model, requestValue }: VerbatimReplyContext): VerbatimReply {
   const asked = requestValue('encoding_format') === 'base64' ? 'base64' : 'float';
   return {
     record: () => [],
+    look(bytes) {
+      const found = look(bytes);
+      const vector = own(asArray(own(found?.value, 'data'))?.[0], 'embedding');
+      // What is to be written in the other form has to be read.
+      const isOther = asked === 'base64' ? asArray(vector) !== undefined : requestValue('encoding_format') === 'float' && vector === unread;
+      return isOther ? undefined : found;
+    },
     whole(body) {
       const edits: Edit[] = [];
       if (own(body, 'model') !== undefined && own(body, 'model') !== model) edits.push({ path: ['model'], value: model });
