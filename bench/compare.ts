@@ -14,11 +14,11 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type Case, cases } from './src/cases.ts';
-import { makeBody } from './src/driver/bodies.ts';
+import { loadOf } from './src/driver/load-of.ts';
 import { type LoadResult, runLoad } from './src/driver/run-load.ts';
 import { pinDriver } from './src/spawn.ts';
 import { startMock, startRaw } from './src/targets/floors.ts';
-import { dialectOf, type Endpoint, type Passage, type StartTarget, type Target } from './src/targets/target.ts';
+import type { Endpoint, Passage, StartTarget, Target } from './src/targets/target.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -87,12 +87,10 @@ async function measure(one: Case): Promise<Map<string, LoadResult[]>> {
   return results;
 }
 
-function load({ passage, size, stream, connections }: Case, target: Target, duration: number, warmup = 0): Promise<LoadResult> {
+function load(one: Case, target: Target, duration: number, warmup = 0): Promise<LoadResult> {
   // Older revisions call their endpoints doors.
-  const { [passage]: endpoint } = target.endpoints ?? (target as unknown as { doors: Record<Passage, Endpoint> }).doors;
-  const { url, headers, model, store = false } = endpoint!;
-  const body = makeBody({ dialect: dialectOf[passage], size, stream, model, store });
-  return runLoad({ url, headers: { ...headers }, body, stream, connections, warmup, duration, pids: target.pids });
+  const { [one.passage]: endpoint } = target.endpoints ?? (target as unknown as { doors: Record<Passage, Endpoint> }).doors;
+  return runLoad({ ...loadOf(one, endpoint!), warmup, duration, pids: target.pids });
 }
 
 function report({ id, title, connections }: Case, results: ReadonlyMap<string, readonly LoadResult[]>): void {

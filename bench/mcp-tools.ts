@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { driverCore, freePorts, pinDriver, startNode, until } from './src/spawn.ts';
+import { driverCores, freePorts, pinDriver, startNode, until } from './src/spawn.ts';
 import { startForTools } from './src/targets/gateway.ts';
 
 const { values } = parseArgs({ options: { repetitions: { type: 'string', default: '200' } } });
@@ -18,7 +18,7 @@ process.on('exit', () => rmSync(scratch, { recursive: true, force: true }));
 pinDriver();
 
 const [port] = await freePorts(1);
-const mock = startNode([join(import.meta.dirname, 'servers/mock-mcp.ts'), '--port', String(port), '--tools', String(toolsOfEach)], { core: driverCore });
+const mock = startNode([join(import.meta.dirname, 'servers/mock-mcp.ts'), '--port', String(port), '--tools', String(toolsOfEach)], { cores: driverCores });
 const names = Array.from({ length: servers }, (_, at) => `server-${String(at).padStart(2, '0')}`);
 
 const round = (ms: number): string => ms.toFixed(1);

@@ -4,12 +4,11 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { cases } from './src/cases.ts';
-import { makeBody } from './src/driver/bodies.ts';
+import { loadOf } from './src/driver/load-of.ts';
 import { runLoad } from './src/driver/run-load.ts';
 import { pinDriver } from './src/spawn.ts';
 import { startMock } from './src/targets/floors.ts';
 import { startOneProcess } from './src/targets/gateway.ts';
-import { dialectOf } from './src/targets/target.ts';
 
 interface Profile {
   nodes: readonly { id: number; children?: readonly number[]; callFrame: { functionName: string; url: string; lineNumber: number } }[];
@@ -41,19 +40,12 @@ const target = await startOneProcess(
   values.stored ? 'embedded-stored' : 'embedded',
   mock.url,
   scratch,
-  ['--cpu-prof', `--cpu-prof-dir=${profiles}`],
-  {},
   // Of a bundle all functions would be in one file.
-  join(root, 'deploy/cli/src/main.ts'),
+  { flags: ['--cpu-prof', `--cpu-prof-dir=${profiles}`], entry: join(root, 'deploy/cli/src/main.ts') },
 );
 const endpoint = target.endpoints[one.passage]!;
-const { size, stream, connections } = one;
 const result = await runLoad({
-  url: endpoint.url,
-  headers: { ...endpoint.headers },
-  body: makeBody({ dialect: dialectOf[one.passage], size, stream, model: endpoint.model, store: endpoint.store ?? false }),
-  stream,
-  connections,
+  ...loadOf(one, endpoint),
   warmup: 2,
   duration: Number(values.seconds),
   pids: target.pids,

@@ -1,9 +1,9 @@
-/** Side-by-side load runs: `node bench/run.ts [--short] [--only T1,T6] [--reps N] [--duration SECONDS] [--peers on|off]`. */
+/** Side-by-side load runs: `node bench/run.ts [--short] [--only T1,T6] [--reps N] [--duration SECONDS] [--warm SECONDS] [--peers on|off]`. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Case, CaseId } from './src/cases.ts';
-import { makeBody } from './src/driver/bodies.ts';
+import { loadOf } from './src/driver/load-of.ts';
 import { type CaseResults, runPaired } from './src/driver/paired.ts';
 import { type LoadResult, pause, runLoad } from './src/driver/run-load.ts';
 import { type Options, readOptions } from './src/options.ts';
@@ -11,9 +11,9 @@ import { caseTable, verdictTable } from './src/report.ts';
 import { pinDriver } from './src/spawn.ts';
 import { startMock } from './src/targets/floors.ts';
 import { starters } from './src/targets/index.ts';
-import { dialectOf, type Target, type TargetName } from './src/targets/target.ts';
+import type { Target, TargetName } from './src/targets/target.ts';
 
-const peers: readonly TargetName[] = ['portkey', 'llms'];
+const peers: readonly TargetName[] = ['portkey', 'llms', 'tensorzero'];
 const results = join(import.meta.dirname, 'results');
 
 const options = readOptions(process.argv.slice(2));
@@ -71,14 +71,12 @@ async function warm(target: Target): Promise<void> {
   for (const passage of passages) {
     const endpoint = target.endpoints[passage];
     if (!endpoint) continue;
-    const streams = options.cases.some((one) => one.passage === passage && one.stream && one.targets.includes(target.name));
+    const loads = options.cases.filter((one) => one.passage === passage && one.targets.includes(target.name));
+    const size = Math.min(...loads.map((one) => one.size));
+    const streams = loads.some((one) => one.stream);
     for (const stream of streams ? [false, true] : [false])
       await runLoad({
-        url: endpoint.url,
-        headers: { ...endpoint.headers },
-        body: makeBody({ dialect: dialectOf[passage], size: 1024, stream, model: endpoint.model, store: endpoint.store ?? false }),
-        stream,
-        connections: stream ? 64 : 16,
+        ...loadOf({ passage, size, stream, connections: stream ? 64 : 16 }, endpoint),
         // Streams are few a second, and what opens and ends one is translated last.
         warmup: stream ? options.warm * 3 : options.warm,
         duration: 0.1,
@@ -89,20 +87,18 @@ async function warm(target: Target): Promise<void> {
 
 async function measure(one: Case, target: Target): Promise<LoadResult> {
   const endpoint = target.endpoints[one.passage]!;
-  const { size, stream, connections } = one;
   const probed = target.name.endsWith('-probed');
   const result = await runLoad({
-    url: endpoint.url,
-    headers: { ...endpoint.headers },
-    body: makeBody({ dialect: dialectOf[one.passage], size, stream, model: endpoint.model, store: endpoint.store ?? false }),
-    stream,
-    connections,
+    ...loadOf(one, endpoint),
     warmup: options.warmup,
     duration: options.duration,
     pids: target.pids,
+    mockPids: targets.get('direct')!.pids,
     // The first signal forgets what the warm-up did.
     ...(probed && { onWindow: () => signalProbe(target) }),
   });
+  const lost = target.lost?.() ?? 0;
+  if (lost > 0) result.errors['quiet streams lost'] = lost;
   if (probed) {
     signalProbe(target);
     await pause(300);

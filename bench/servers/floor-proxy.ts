@@ -1,16 +1,23 @@
-/** The least a proxy in Node can do (node:http in front, an undici pool behind, no features): the base of every ratio. `--port N --up URL` */
+/**
+ * The least a proxy in Node can do (node:http in front, an undici pool behind, no features): the base of every ratio. `--port N --up URL`;
+ * with `--processes N` as many behind one port.
+ */
+import cluster from 'node:cluster';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { parseArgs } from 'node:util';
 import { Pool } from 'undici';
 
-const { values } = parseArgs({ options: { port: { type: 'string' }, up: { type: 'string' } } });
+const { values } = parseArgs({ options: { port: { type: 'string' }, up: { type: 'string' }, processes: { type: 'string', default: '1' } } });
 const pool = new Pool(values.up!, { connections: 512, pipelining: 1, keepAliveTimeout: 60_000 });
 
-createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
-  const parts: Buffer[] = [];
-  request.on('data', (bytes: Buffer) => parts.push(bytes));
-  request.on('end', () => forward(request, response, parts.length === 1 ? parts[0]! : Buffer.concat(parts)));
-}).listen(Number(values.port), '127.0.0.1');
+const processes = Number(values.processes);
+if (cluster.isPrimary && processes > 1) for (let at = 0; at < processes; at++) cluster.fork();
+else
+  createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
+    const parts: Buffer[] = [];
+    request.on('data', (bytes: Buffer) => parts.push(bytes));
+    request.on('end', () => forward(request, response, parts.length === 1 ? parts[0]! : Buffer.concat(parts)));
+  }).listen(Number(values.port), '127.0.0.1');
 
 function forward(request: IncomingMessage, response: ServerResponse, body: Buffer): void {
   pool.dispatch(

@@ -109,15 +109,20 @@ export function wholeReply(dialect: MockDialect, bytes: number): Buffer {
 /** The frames of a stream with that many content chunks. */
 export const streamFrames = (dialect: MockDialect, chunks: number): Buffer[] => streams[dialect](chunks).map((frame) => Buffer.from(frame));
 
-/** One vector of 1,536 numbers. */
-export const embeddingsReply = Buffer.from(
-  JSON.stringify({
-    object: 'list',
-    data: [{ object: 'embedding', index: 0, embedding: Buffer.from(Float32Array.from({ length: 1536 }, (_, at) => Math.sin(at)).buffer).toString('base64') }],
-    model: 'text-embedding-3-small',
-    usage: { prompt_tokens: 250, total_tokens: 250 },
-  }),
-);
+/** Vectors of 1,536 numbers. */
+export const embeddingsReply = (vectors: number): Buffer =>
+  Buffer.from(
+    JSON.stringify({
+      object: 'list',
+      data: Array.from({ length: vectors }, (_, index) => ({
+        object: 'embedding',
+        index,
+        embedding: Buffer.from(Float32Array.from({ length: 1536 }, (_none, at) => Math.sin(at + index)).buffer).toString('base64'),
+      })),
+      model: 'text-embedding-3-small',
+      usage: { prompt_tokens: 250 * vectors, total_tokens: 250 * vectors },
+    }),
+  );
 
 /** 40 ms of sound at 24 kHz each; the last one ends in a word by which the driver knows it. */
 export const soundPieces = (pieces: number): Buffer[] =>

@@ -20,12 +20,24 @@ const ofEach = <T>(make: (dialect: MockDialect) => T): Record<MockDialect, T> =>
 const whole = ofEach((dialect) => wholeReply(dialect, Number(values.bytes)));
 const frames = ofEach((dialect) => streamFrames(dialect, Number(values.chunks)));
 const sound = soundPieces(Number(values.chunks));
+const oneVector = embeddingsReply(1);
+const manyVectors = embeddingsReply(1000);
+/** Bytes from which a request for vectors is one for many. */
+const manyInputs = 100_000;
 // Never parsed: the mock must cost less than what it measures.
 const streamMarks = [Buffer.from('"stream":true'), Buffer.from('"stream": true')];
 
 createServer({ keepAliveTimeout: 120_000, requestTimeout: 0 }, (request, response) => {
   const media = mediaOfPath(request.url);
-  if (media) return void request.resume().on('end', () => (media === 'speech' ? stream(response, sound, 'audio/pcm') : reply(response, embeddingsReply)));
+  if (request.url?.startsWith('/quiet/')) return void request.resume().on('end', () => fallSilent(response));
+  if (media === 'speech') return void request.resume().on('end', () => stream(response, sound, 'audio/pcm'));
+  if (media) {
+    let size = 0;
+    request.on('data', (bytes: Buffer) => {
+      size += bytes.length;
+    });
+    return void request.on('end', () => reply(response, size < manyInputs ? oneVector : manyVectors));
+  }
   const dialect = dialectOfPath(request.url);
   let wantsStream = false;
   // A writer may put `stream` anywhere, and a mark may be cut by a read: the end of each read is kept.
@@ -42,6 +54,12 @@ createServer({ keepAliveTimeout: 120_000, requestTimeout: 0 }, (request, respons
 function reply(response: ServerResponse, body: Buffer): void {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length, 'x-request-id': 'req_mock' });
   response.end(body);
+}
+
+/** Nothing follows the first word until the caller leaves. */
+function fallSilent(response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache', 'x-request-id': 'req_mock' });
+  response.write(Buffer.concat(frames.openai.slice(0, 2)));
 }
 
 function stream(response: ServerResponse, all: readonly Buffer[], type = 'text/event-stream; charset=utf-8'): void {

@@ -18,11 +18,11 @@ export interface Case {
 
 const kib = 1024;
 const own: readonly TargetName[] = ['direct', 'raw', 'dist', 'embedded', 'split'];
-const withDataPlane: readonly TargetName[] = [...own, 'data-plane', 'portkey'];
+const withAll: readonly TargetName[] = [...own, 'data-plane', 'portkey', 'tensorzero'];
 const withPortkey: readonly TargetName[] = [...own, 'portkey'];
 /** The floor on NATS has no parcels: bodies above the server's max_payload are not for it. */
 const withoutDist: readonly TargetName[] = ['direct', 'raw', 'embedded', 'split', 'portkey'];
-const translated: readonly TargetName[] = ['raw', 'embedded', 'split', 'portkey'];
+const translated: readonly TargetName[] = ['raw', 'embedded', 'split', 'portkey', 'tensorzero'];
 /** A turn that is stored beside the same request with `store: false`. */
 const stored: readonly TargetName[] = ['embedded', 'embedded-stored', 'split', 'split-stored'];
 const media: readonly TargetName[] = ['direct', 'raw', 'embedded', 'split'];
@@ -30,7 +30,7 @@ const base = { passage: 'same', stream: false, size: kib } as const;
 
 const table = {
   'same-c1': { ...base, title: 'same protocol, 1 KB', connections: 1, targets: withPortkey, short: true, extraRepetitions: 2 },
-  'same-c16': { ...base, title: 'same protocol, 1 KB', connections: 16, targets: withDataPlane, short: true },
+  'same-c16': { ...base, title: 'same protocol, 1 KB', connections: 16, targets: withAll, short: true },
   'same-c64': { ...base, title: 'same protocol, 1 KB', connections: 64, targets: withPortkey },
   'same-c256': { ...base, title: 'same protocol, 1 KB', connections: 256, targets: withPortkey },
   'same-20k': { ...base, title: 'same protocol, 20 KB', size: 20 * kib, connections: 16, targets: withPortkey },
@@ -53,7 +53,7 @@ const table = {
   },
   'stream-c1': { ...base, title: 'stream, same protocol', stream: true, connections: 1, targets: withPortkey },
   'stream-c16': { ...base, title: 'stream, same protocol', stream: true, connections: 16, targets: withPortkey },
-  'stream-c64': { ...base, title: 'stream, same protocol', stream: true, connections: 64, targets: withPortkey, short: true },
+  'stream-c64': { ...base, title: 'stream, same protocol', stream: true, connections: 64, targets: [...withPortkey, 'tensorzero'], short: true },
   'stream-c256': { ...base, title: 'stream, same protocol', stream: true, connections: 256, targets: ['direct', 'raw', 'embedded', 'portkey'] },
   'stream-translated-c64': {
     ...base,
@@ -83,7 +83,39 @@ const table = {
     targets: stored,
   },
   'embeddings-c16': { ...base, title: 'embeddings of 1 KB of text, 1,536 numbers each', passage: 'embeddings', connections: 16, targets: media },
+  'embeddings-batch-c16': {
+    ...base,
+    title: 'embeddings of 1,000 texts of 1 KB, 1,536 numbers each',
+    passage: 'embeddings-batch',
+    size: 1000 * kib,
+    connections: 16,
+    targets: media,
+  },
   'speech-c64': { ...base, title: 'speech, 50 pieces of sound', passage: 'speech', stream: true, connections: 64, targets: media },
+  // Of a size at which the server is the limit, and neither mock nor driver.
+  'workers-c64': {
+    ...base,
+    title: 'same protocol, 20 KB, one process and two',
+    size: 20 * kib,
+    connections: 64,
+    targets: ['raw-one', 'raw-two', 'workers-one', 'workers-two'],
+    extraRepetitions: 2,
+  },
+  'growth-c16': {
+    ...base,
+    title: 'same protocol, 1 KB: 10 keys and models and a quiet stream, 20,000 keys and 2,000 models, 2,000 quiet streams',
+    connections: 16,
+    targets: ['few', 'many-keys', 'many-streams'],
+    extraRepetitions: 4,
+  },
+  'growth-in-turn-c16': {
+    ...base,
+    title: 'the same, each request with the next key and model',
+    passage: 'in-turn',
+    connections: 16,
+    targets: ['few', 'many-keys'],
+    extraRepetitions: 4,
+  },
   'stall-2m': { ...base, title: 'event-loop stall, 2 MB', size: 2048 * kib, connections: 1, targets: ['raw-probed', 'embedded-probed'] },
 } as const satisfies Record<string, Omit<Case, 'id'>>;
 

@@ -26,6 +26,7 @@ export function readOptions(argv: readonly string[]): Options {
       only: { type: 'string' },
       reps: { type: 'string' },
       duration: { type: 'string' },
+      warm: { type: 'string' },
       peers: { type: 'string' },
     },
   });
@@ -43,7 +44,7 @@ export function readOptions(argv: readonly string[]): Options {
     repetitions: positive('reps', values.reps) ?? run.repetitions,
     duration: positive('duration', values.duration) ?? run.duration,
     warmup: run.warmup,
-    warm: run.warm,
+    warm: positive('warm', values.warm) ?? run.warm,
     // The short run is for every build: it installs nothing.
     peers: values.peers === undefined ? !values.short : values.peers === 'on',
   };

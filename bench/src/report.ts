@@ -25,6 +25,7 @@ const columns: readonly Column[] = [
   { title: 'cores', metric: 'cores', digits: 2 },
   { title: 'RSS MiB', metric: 'rssMib', digits: 0 },
   { title: 'driver busy', metric: 'driverBusy', digits: 2 },
+  { title: 'mock cores', metric: 'mockCores', digits: 2 },
 ];
 
 export function caseTable(one: Case, results: CaseResults): string {

@@ -5,9 +5,13 @@ import { createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { pause } from './driver/run-load.ts';
 
-/** Servers under test on one core, mock and driver on another: otherwise they would measure each other. */
-export const serverCore = 0;
-export const driverCore = 1;
+/** Whether two cores are left for mock and driver where servers under test have two. */
+export const hasFourCores = availableParallelism() >= 4;
+/** Servers under test on one core, mock and driver on others: otherwise they would measure each other. */
+export const serverCores = '0';
+export const driverCores = hasFourCores ? '2,3' : '1';
+/** For servers of several processes, and those that they are compared with. */
+export const pairCores = hasFourCores ? '0,1' : serverCores;
 
 const canPin = process.platform === 'linux' && availableParallelism() > 1 && spawnSync('taskset', ['-V']).status === 0;
 const stopMs = 5000;
@@ -27,13 +31,13 @@ export interface Running {
 }
 
 export interface StartOptions {
-  core?: number;
+  cores?: string;
   env?: Record<string, string>;
   cwd?: string;
 }
 
-export function start(command: string, args: readonly string[], { core = serverCore, env = {}, cwd }: StartOptions = {}): Running {
-  const [program, ...rest] = canPin ? ['taskset', '-c', String(core), command, ...args] : [command, ...args];
+export function start(command: string, args: readonly string[], { cores = serverCores, env = {}, cwd }: StartOptions = {}): Running {
+  const [program, ...rest] = canPin ? ['taskset', '-c', cores, command, ...args] : [command, ...args];
   const child: ChildProcess = spawn(program!, rest, {
     ...(cwd !== undefined && { cwd }),
     env: { ...cleanEnvironment(), ...env },
@@ -70,9 +74,9 @@ export function start(command: string, args: readonly string[], { core = serverC
 /** Starts a script of this repository (or of a peer) on the Node that runs the bench. */
 export const startNode = (args: readonly string[], options?: StartOptions): Running => start(process.execPath, args, options);
 
-/** Moves this process, the driver, to its own core. */
+/** Moves this process, the driver, to its own cores. */
 export function pinDriver(): void {
-  if (canPin) spawnSync('taskset', ['-acp', String(driverCore), String(process.pid)]);
+  if (canPin) spawnSync('taskset', ['-acp', driverCores, String(process.pid)]);
 }
 
 /** Ports that were free a moment ago. */

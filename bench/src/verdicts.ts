@@ -1,7 +1,8 @@
 /** The targets T1 to T19: what is compared, what must hold, and what would be better still. */
 import type { CaseId } from './cases.ts';
 import { type CaseResults, type Figure, pairedFigure, summarize } from './driver/paired.ts';
-import type { Metric } from './driver/run-load.ts';
+import type { LoadResult, Metric } from './driver/run-load.ts';
+import { hasFourCores } from './spawn.ts';
 import type { TargetName } from './targets/target.ts';
 
 export interface Measured {
@@ -44,6 +45,24 @@ const addedRatio =
     const others = added(base);
     return summarize(added(name).map((value, at) => value / (others[at] ?? Number.NaN)));
   };
+
+/** What a second worker changes, over what a second process changes for raw. `counts`: whether a repetition does. */
+const secondProcess =
+  (metric: Metric, counts: (result: LoadResult) => boolean = () => true): Measure =>
+  ({ results }) => {
+    const found = results.get('workers-c64');
+    if (!found) return null;
+    const change = (two: TargetName, one: TargetName): number[] =>
+      (found.get(two) ?? []).map((result, at) => {
+        const single = found.get(one)?.[at];
+        return single && counts(result) && counts(single) ? result[metric] / single[metric] : Number.NaN;
+      });
+    const raw = change('raw-two', 'raw-one');
+    return summarize(change('workers-two', 'workers-one').map((value, at) => value / (raw[at] ?? Number.NaN)));
+  };
+
+/** Of a repetition in which mock or driver was the limit, requests per second say nothing of the server. */
+const serverIsLimit = ({ driverBusy, mockCores }: LoadResult): boolean => driverBusy < 0.9 && mockCores < 0.9;
 
 function paired(results: CaseResults | undefined, ...rest: [string, string, Metric, ((value: number, base: number) => number)?]): Figure | null {
   return results === undefined ? null : pairedFigure(results, ...rest);
@@ -98,6 +117,35 @@ export const verdicts: readonly Verdict[] = [
     ['at most', 1.15, 1.08],
     ratio('same-c16', 'data-plane', 'embedded', 'cpu'),
   ),
+  ...(hasFourCores
+    ? [row('T14', 'two workers on two cores, C=64: gain of rps over one / raw’s', 'workers-c64', ['at least', 0.9, 0.97], secondProcess('rps', serverIsLimit))]
+    : []),
+  row(
+    'T14',
+    `two workers, C=64: CPU over one / raw’s${hasFourCores ? '' : ' (all on one core: the gain of rps needs four, two of them for mock and driver)'}`,
+    'workers-c64',
+    ['at most', 1.11, 1.03],
+    secondProcess('cpu'),
+  ),
+  row('T15', 'same protocol, C=16: CPU / TensorZero', 'same-c16', ['at most', 0.9, 0.75], ratio('same-c16', 'embedded', 'tensorzero', 'cpu')),
+  row(
+    'T15',
+    'OpenAI → Anthropic: CPU / TensorZero',
+    'openai-to-anthropic-c16',
+    ['at most', 0.95, 0.75],
+    ratio('openai-to-anthropic-c16', 'embedded', 'tensorzero', 'cpu'),
+  ),
+  row('T15', 'paced stream C=64: CPU / TensorZero', 'stream-c64', ['at most', 0.9, 0.75], ratio('stream-c64', 'embedded', 'tensorzero', 'cpu')),
+  row(
+    'T15',
+    'paced stream C=64, translated: CPU / TensorZero',
+    'stream-translated-c64',
+    ['at most', 0.95, 0.75],
+    ratio('stream-translated-c64', 'embedded', 'tensorzero', 'cpu'),
+  ),
+  row('T16', '20,000 keys and 2,000 models, C=16: CPU / 10 of each', 'growth-c16', ['at most', 1.05, 1.02], ratio('growth-c16', 'many-keys', 'few', 'cpu')),
+  row('T16', 'the same, all of them in turn', 'growth-in-turn-c16', ['at most', 1.05, 1.02], ratio('growth-in-turn-c16', 'many-keys', 'few', 'cpu')),
+  row('T16', '2,000 quiet streams beside, C=16: CPU / one', 'growth-c16', ['at most', 1.05, 1.02], ratio('growth-c16', 'many-streams', 'few', 'cpu')),
   row('T17', 'a stored turn of 4 KB, C=16: CPU / unstored', 'turn-c16', ['at most', 1.25, 1.1], ratio('turn-c16', 'embedded-stored', 'embedded', 'cpu')),
   row('T17', 'the same, another upstream', 'turn-translated-c16', ['at most', 1.25, 1.1], ratio('turn-translated-c16', 'embedded-stored', 'embedded', 'cpu')),
   row('T17', 'the same, stream C=64', 'turn-stream-c64', ['at most', 1.25, 1.1], ratio('turn-stream-c64', 'embedded-stored', 'embedded', 'cpu')),
@@ -105,6 +153,13 @@ export const verdicts: readonly Verdict[] = [
   row('T17', 'added p50 at C=1', 'turn-c1', ['at most', 5, 1, 'ms'], difference('turn-c1', 'embedded-stored', 'embedded', 'p50')),
   row('T17', 'added p50 at C=1 on NATS', 'turn-c1', ['at most', 5, 1, 'ms'], difference('turn-c1', 'split-stored', 'split', 'p50')),
   row('T18', 'embeddings of 1 KB, C=16: CPU / raw', 'embeddings-c16', ['at most', 1.6, 1.4], ratio('embeddings-c16', 'embedded', 'raw', 'cpu')),
+  row(
+    'T18',
+    'a batch of 1,000 of them, C=16: CPU / raw',
+    'embeddings-batch-c16',
+    ['at most', 1.6, 1.4],
+    ratio('embeddings-batch-c16', 'embedded', 'raw', 'cpu'),
+  ),
   row('T19', 'paced speech, C=64: CPU / raw', 'speech-c64', ['at most', 1.35, 1.15], ratio('speech-c64', 'embedded', 'raw', 'cpu')),
 ];
 

@@ -1,6 +1,6 @@
 /** Request bodies of a wanted size in the shape of each client protocol. */
 
-export type Dialect = 'openai' | 'anthropic' | 'responses' | 'embeddings' | 'speech';
+export type Dialect = 'openai' | 'anthropic' | 'responses' | 'embeddings' | 'embeddings-batch' | 'speech';
 
 export interface BodyOptions {
   dialect: Dialect;
@@ -42,8 +42,12 @@ const shapes: Record<Dialect, (text: string, options: BodyOptions) => object> = 
     input: [{ role: 'user', content: text }],
   }),
   embeddings: (text, { model }) => ({ model, input: text, encoding_format: 'base64' }),
+  'embeddings-batch': (text, { model }) => ({ model, input: inputsOf(text), encoding_format: 'base64' }),
   speech: (text, { model }) => ({ model, input: text, voice: 'alloy', response_format: 'pcm' }),
 };
+
+/** Inputs of about a kilobyte each. */
+const inputsOf = (text: string): string[] => text.match(/.{1,1000}/gs) ?? [text];
 
 export function makeBody(options: BodyOptions): Buffer {
   const build = (length: number): string => JSON.stringify(shapes[options.dialect](fill(length), options));

@@ -18,8 +18,8 @@ export interface Exchange {
 export interface ConnectionOptions {
   host: string;
   port: number;
-  /** Head and body, ready to be sent. */
-  wire: Buffer;
+  /** Head and body of the next request, ready to be sent. */
+  wire(): Buffer;
   stream: boolean;
   onGap(ms: number): void;
   onDone(connection: Connection, exchange: Exchange, now: number): void;
@@ -55,7 +55,7 @@ export class Connection {
     this.#carry = null;
     this.#exchange = emptyExchange(performance.now());
     if (this.#socket === null || this.#socket.destroyed || !this.#socket.writable) this.#socket = this.#dial();
-    this.#socket.write(this.#options.wire);
+    this.#socket.write(this.#options.wire());
   }
 
   destroy(): void {

@@ -3,10 +3,15 @@ import { performance } from 'node:perf_hooks';
 import { Connection, type Exchange } from './connection.ts';
 import { cpuByThread, cpuDifference, processTree, residentKib } from './processes.ts';
 
-export interface LoadOptions {
-  url: string;
+export interface LoadRequest {
   headers: Record<string, string>;
   body: Buffer;
+}
+
+export interface LoadOptions {
+  url: string;
+  /** Sent in turn. */
+  requests: readonly LoadRequest[];
   stream: boolean;
   connections: number;
   /** Seconds before the measured window, and of it. */
@@ -14,6 +19,8 @@ export interface LoadOptions {
   duration: number;
   /** The processes of the server under test. */
   pids: readonly number[];
+  /** Those of the mock upstream. */
+  mockPids?: readonly number[];
   /** Called when the measured window begins. */
   onWindow?(): void;
 }
@@ -36,6 +43,8 @@ export interface LoadResult {
   rssMib: number;
   /** Share of the window in which the driver's own event loop was busy: above 0.8 the driver is the limit. */
   driverBusy: number;
+  /** Cores that the mock took: near 1 it is the limit. */
+  mockCores: number;
   errors: Record<string, number>;
 }
 
@@ -56,6 +65,9 @@ export async function runLoad(options: LoadOptions): Promise<LoadResult> {
   let inFlight = 0;
   let arrivals = 0;
 
+  const wires = options.requests.map((request) => wireOf(url, request, options.stream));
+  let sent = 0;
+  const wire = (): Buffer => wires[sent++ % wires.length]!;
   const fault = (exchange: Exchange): string | null => {
     if (exchange.status < 200 || exchange.status > 299) return `http ${exchange.status}`;
     if (exchange.bytes === 0) return 'empty';
@@ -75,7 +87,7 @@ export async function runLoad(options: LoadOptions): Promise<LoadResult> {
       new Connection({
         host: url.hostname,
         port: Number(url.port),
-        wire: wireOf(url, options),
+        wire,
         stream: options.stream,
         onGap: (ms) => phase === 'measure' && gaps.length < maxGaps && gaps.push(ms),
         onDone(connection, exchange, now) {
@@ -108,12 +120,14 @@ export async function runLoad(options: LoadOptions): Promise<LoadResult> {
     rss = Math.max(rss, residentKib(pids));
   }, 250);
   const cpuBefore = cpuByThread(pids);
+  const mockBefore = cpuByThread(options.mockPids ?? []);
   const busyBefore = performance.eventLoopUtilization();
   const from = performance.now();
   await pause(options.duration * 1000);
   const ms = performance.now() - from;
   phase = 'stop';
   const cpu = cpuDifference(cpuBefore, cpuByThread(pids));
+  const mockCpu = cpuDifference(mockBefore, cpuByThread(options.mockPids ?? []));
   const busy = performance.eventLoopUtilization(busyBefore).utilization;
   clearInterval(sampler);
   rss = Math.max(rss, residentKib(pids));
@@ -138,11 +152,13 @@ export async function runLoad(options: LoadOptions): Promise<LoadResult> {
     cores: cpu / 1e6 / ms,
     rssMib: rss / 1024,
     driverBusy: busy,
+    mockCores: mockCpu / 1e6 / ms,
     errors,
   };
 }
 
-function wireOf(url: URL, { headers, body, stream }: LoadOptions): Buffer {
+/** Head and body as they are sent. */
+export function wireOf(url: URL, { headers, body }: LoadRequest, stream: boolean): Buffer {
   const all = {
     host: url.host,
     'content-type': 'application/json',

@@ -1,8 +1,8 @@
 /** The floors: the mock itself, the least proxy in one process, and the least one over NATS. */
 import { join } from 'node:path';
-import { answers, driverCore, freePorts, type Running, startNode, until } from '../spawn.ts';
+import { answers, driverCores, freePorts, pairCores, type Running, type StartOptions, startNode, until } from '../spawn.ts';
 import { startNats } from './nats.ts';
-import { plainEndpoints, type StartTarget, type Target } from './target.ts';
+import { plainEndpoints, type StartTarget, type Target, type TargetName } from './target.ts';
 
 const servers = join(import.meta.dirname, '../../servers');
 const options = ['--max-semi-space-size=16'];
@@ -16,21 +16,34 @@ export interface Mock {
 export async function startMock(): Promise<Mock> {
   const [port] = await freePorts(1);
   const url = `http://127.0.0.1:${port}`;
-  const running = startNode([...options, join(servers, 'mock-upstream.ts'), '--port', String(port)], { core: driverCore });
+  const running = startNode([...options, join(servers, 'mock-upstream.ts'), '--port', String(port)], { cores: driverCores });
   await until('the mock upstream', [running], answers(url));
   return { url, pid: running.pid, target: { name: 'direct', endpoints: plainEndpoints(url), pids: [running.pid], stop: () => running.stop() } };
 }
 
 export const startRaw: StartTarget = async (upstream) => startFloor('raw', upstream);
 
+/** On the cores that several processes have. */
+export const startRawOne: StartTarget = async (upstream) => startFloor('raw-one', upstream, { cores: pairCores });
+
+/** Two processes behind one port, which get connections in turn. */
+export const startRawTwo: StartTarget = async (upstream) => startFloor('raw-two', upstream, { cores: pairCores, processes: 2 });
+
 /** The same with the stall probe, as the yardstick of the machine's own stalls. */
 export const startRawProbed: StartTarget = async (upstream, scratch) =>
-  startFloor('raw-probed', upstream, ['--import', join(servers, 'stall-probe.mjs')], { STALL_FILE: join(scratch, 'stalls') });
+  startFloor('raw-probed', upstream, { flags: ['--import', join(servers, 'stall-probe.mjs')], env: { STALL_FILE: join(scratch, 'stalls') } });
 
-async function startFloor(name: 'raw' | 'raw-probed', upstream: string, extra: readonly string[] = [], env: Record<string, string> = {}): Promise<Target> {
+interface FloorOptions extends StartOptions {
+  /** Of Node. */
+  flags?: readonly string[];
+  processes?: number;
+}
+
+async function startFloor(name: TargetName, upstream: string, { flags = [], processes = 1, ...start }: FloorOptions = {}): Promise<Target> {
   const [port] = await freePorts(1);
   const url = `http://127.0.0.1:${port}`;
-  const running = startNode([...options, ...extra, join(servers, 'floor-proxy.ts'), '--port', String(port), '--up', upstream], { env });
+  const args = ['--port', String(port), '--up', upstream, '--processes', String(processes)];
+  const running = startNode([...options, ...flags, join(servers, 'floor-proxy.ts'), ...args], start);
   await until('the floor proxy', [running], forwards(url));
   return { name, endpoints: plainEndpoints(url), pids: [running.pid], stop: () => running.stop() };
 }

@@ -2,12 +2,26 @@
 import type { Dialect } from '../driver/bodies.ts';
 
 /** Which client protocol comes in and which upstream protocol goes out. */
-export type Passage = 'same' | 'openai-to-anthropic' | 'anthropic-to-openai' | 'responses' | 'responses-to-openai' | 'embeddings' | 'speech';
+export type Passage =
+  | 'same'
+  | 'openai-to-anthropic'
+  | 'anthropic-to-openai'
+  | 'responses'
+  | 'responses-to-openai'
+  | 'embeddings'
+  | 'embeddings-batch'
+  | 'speech'
+  | 'in-turn';
 
-export interface Endpoint {
-  url: string;
+export interface Caller {
   headers: Record<string, string>;
   model: string;
+}
+
+export interface Endpoint extends Caller {
+  url: string;
+  /** Those who ask in turn; absent: the one. */
+  callers?: readonly Caller[];
   /** Whether the server is asked to keep the reply, where that can be asked for. */
   store?: boolean;
 }
@@ -16,6 +30,8 @@ export interface Target {
   name: TargetName;
   endpoints: Partial<Record<Passage, Endpoint>>;
   pids: readonly number[];
+  /** How many of the streams that are held open beside a load have ended. */
+  lost?(): number;
   stop(): Promise<void>;
 }
 
@@ -28,10 +44,18 @@ export const targetNames = [
   'data-plane',
   'portkey',
   'llms',
+  'tensorzero',
   'embedded-probed',
   'raw-probed',
   'embedded-stored',
   'split-stored',
+  'raw-one',
+  'raw-two',
+  'workers-one',
+  'workers-two',
+  'few',
+  'many-keys',
+  'many-streams',
 ] as const;
 export type TargetName = (typeof targetNames)[number];
 
@@ -45,18 +69,21 @@ export const dialectOf: Record<Passage, Dialect> = {
   responses: 'responses',
   'responses-to-openai': 'responses',
   embeddings: 'embeddings',
+  'embeddings-batch': 'embeddings-batch',
   speech: 'speech',
+  'in-turn': 'openai',
 };
 export const pathOf: Record<Dialect, string> = {
   openai: '/v1/chat/completions',
   anthropic: '/v1/messages',
   responses: '/v1/responses',
   embeddings: '/v1/embeddings',
+  'embeddings-batch': '/v1/embeddings',
   speech: '/v1/audio/speech',
 };
 
 /** Endpoints of something that forwards whatever comes: each passage is answered by the mock in the client's own protocol. */
-export function plainEndpoints(base: string): Record<Passage, Endpoint> {
+export function plainEndpoints(base: string): Record<Exclude<Passage, 'in-turn'>, Endpoint> {
   const endpoint = (dialect: Dialect): Endpoint => ({
     url: base + pathOf[dialect],
     headers: { authorization: 'Bearer sk-mock' },
@@ -69,6 +96,7 @@ export function plainEndpoints(base: string): Record<Passage, Endpoint> {
     responses: endpoint('responses'),
     'responses-to-openai': endpoint('responses'),
     embeddings: endpoint('embeddings'),
+    'embeddings-batch': endpoint('embeddings-batch'),
     speech: endpoint('speech'),
   };
 }
