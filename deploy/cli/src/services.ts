@@ -106,6 +106,14 @@ export function createDataPlane(parts: Parts, listen?: Listen): Service & Pick<E
   return {
     ...together,
     name: 'data-plane',
+    /** Requests pass between the three without the bus outside: while that is away they are served, so it is a note, and a balancer must not take all away. */
+    health() {
+      const { reasons, notes = [] } = together.health();
+      const isBus = (reason: string): boolean => reason.endsWith(':bus');
+      const hindering = reasons.filter((reason) => !isBus(reason));
+      const noted = [...notes, ...reasons.filter(isBus)];
+      return { ready: hindering.length === 0, reasons: hindering, ...(noted.length > 0 && { notes: noted }) };
+    },
     get port() {
       return edge.port;
     },
