@@ -3,7 +3,7 @@ import { asBuffer } from './cursor.ts';
 import type { Edit } from './edit.ts';
 import { scanBody } from './scan.ts';
 import { type Replacement, spliceBytes } from './splice.ts';
-import { braceOpen, colon, isBlank } from './syntax.ts';
+import { braceClose, braceOpen, colon, isBlank } from './syntax.ts';
 
 const nonAscii = /[^\x00-\x7f]/;
 const limits = { maxDepth: 256, maxNodes: Number.POSITIVE_INFINITY };
@@ -68,37 +68,69 @@ export function spliceTopLevel(source: Uint8Array, edits: readonly Edit[], known
 const unicodeEscape = '\\u';
 
 /**
- * Replaces top-level texts of an object whose parsed value is at hand, without reading its bytes one by one: a key that occurs once in the bytes, and
- * can be spelled in one way only, is the top-level one. null when that is not certain, or the edits are of another kind.
+ * Replaces or adds top-level members of an object whose parsed value is at hand, without reading its bytes one by one: a key that occurs once in the bytes,
+ * and can be spelled in one way only, is the top-level one; of a key that is repeated the first member can be told. null when that is not certain, or the
+ * edits are of another kind: what is replaced must be a text, true, false or null.
  */
 export function spliceParsed(source: Uint8Array, parsed: unknown, edits: readonly Edit[]): Uint8Array | null {
   if (typeof parsed !== 'object' || parsed === null) return null;
   const bytes = asBuffer(source);
   if (bytes.indexOf(unicodeEscape, 0, 'latin1') >= 0) return null;
   const replacements: Replacement[] = [];
-  for (const { path, value, insert } of edits) {
+  let added = '';
+  for (const { path, value, insert, add } of edits) {
     const [key] = path;
-    if (path.length !== 1 || typeof key !== 'string' || insert || value === undefined || !plainKey.test(key) || !Object.hasOwn(parsed, key)) return null;
-    const place = findSole(bytes, JSON.stringify(key), JSON.stringify((parsed as Record<string, unknown>)[key]));
-    if (place === null || replacements.some(({ start }) => start === place.start)) return null;
-    replacements.push({ ...place, text: JSON.stringify(value) });
+    if (path.length !== 1 || typeof key !== 'string' || insert || value === undefined || !plainKey.test(key)) return null;
+    const text = JSON.stringify(value);
+    if (Object.hasOwn(parsed, key)) {
+      const place = findSole(bytes, JSON.stringify(key), (parsed as Record<string, unknown>)[key]);
+      if (place === null || replacements.some(({ start }) => start === place.start)) return null;
+      replacements.push({ ...place, text });
+    } else if (add && !added.includes(`,"${key}":`)) added += `,"${key}":${text}`;
+    else return null;
+  }
+  if (added !== '') {
+    const end = endOfMembers(bytes, bytes.lastIndexOf(braceClose));
+    // Without any member there is nothing that the comma could follow.
+    if (bytes[end - 1] === braceOpen) return null;
+    replacements.push({ start: end, end, text: added });
   }
   return spliceBytes(bytes, replacements);
 }
 
 const plainKey = /^\w{1,64}$/;
+/** A text that is spelled in one way only. */
+const plainText = /^[\w-]{1,128}$/;
 
-/** Offset of `value` after the only occurrence of `key`; null when the key occurs more than once, or the value is spelled differently. */
-function findSole(bytes: Buffer, key: string, value: string): Pick<PlacedMember, 'start' | 'end'> | null {
+/** Where the value of the key lies; null when that is not certain, or it is spelled differently. */
+function findSole(bytes: Buffer, key: string, parsed: unknown): Pick<PlacedMember, 'start' | 'end'> | null {
+  if (typeof parsed !== 'string' && typeof parsed !== 'boolean' && parsed !== null) return null;
   const at = bytes.indexOf(key, 0, 'latin1');
-  if (at < 0 || bytes.indexOf(key, at + key.length, 'latin1') >= 0) return null;
-  let start = at + key.length;
-  while (isBlank(bytes[start]!)) start++;
-  if (bytes[start] !== colon) return null;
-  do start++;
-  while (isBlank(bytes[start]!));
+  if (at < 0) return null;
+  const value = JSON.stringify(parsed);
+  if (bytes.indexOf(key, at + key.length, 'latin1') >= 0) return typeof parsed === 'string' && plainText.test(parsed) ? findFirst(bytes, key, value) : null;
+  const colonAt = skipBlanks(bytes, at + key.length);
+  if (bytes[colonAt] !== colon) return null;
+  const start = skipBlanks(bytes, colonAt + 1);
   const end = start + Buffer.byteLength(value);
-  return value[0] === '"' && bytes.toString('utf8', start, end) === value ? { start, end } : null;
+  return bytes.toString('utf8', start, end) === value ? { start, end } : null;
+}
+
+/** The value of the first member, where `value` occurs nowhere else: had the key a second value, that one would be the parsed one. */
+function findFirst(bytes: Buffer, key: string, value: string): Pick<PlacedMember, 'start' | 'end'> | null {
+  const opening = skipBlanks(bytes, 0);
+  const keyStart = skipBlanks(bytes, opening + 1);
+  const colonAt = skipBlanks(bytes, keyStart + key.length);
+  const start = skipBlanks(bytes, colonAt + 1);
+  const end = start + value.length;
+  if (bytes[opening] !== braceOpen || bytes[colonAt] !== colon || bytes.toString('latin1', keyStart, keyStart + key.length) !== key) return null;
+  return bytes.toString('latin1', start, end) === value && bytes.indexOf(value, end, 'latin1') < 0 ? { start, end } : null;
+}
+
+function skipBlanks(bytes: Buffer, from: number): number {
+  let at = from;
+  while (isBlank(bytes[at]!)) at++;
+  return at;
 }
 
 /** What goes takes one comma with it: the one before, or, where nothing before stays, the one behind. */
