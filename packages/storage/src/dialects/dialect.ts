@@ -15,6 +15,8 @@ export interface ConnectionDialect {
    * many rows is the cheaper way (a round trip each would be expensive). Returns the number of rows that each changed.
    */
   runEach?(statement: string, parameters: readonly (readonly unknown[])[]): number[];
+  /** The same for a statement that gives rows; all of them, in order. Absent where `runEach` is. */
+  readEach?(statement: string, parameters: readonly (readonly unknown[])[]): Record<string, unknown>[];
   /** Isolation under which several reads see one state; absent where every transaction gives it. */
   snapshotIsolation?: 'repeatable read';
   /** A driver's error as a GatewayError (`service_unavailable`, `conflict`, `in_use`, `validation_failed`) with the original as cause; others as they are. */

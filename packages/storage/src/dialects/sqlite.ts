@@ -17,6 +17,17 @@ const maxCompiled = 200;
 export function createSqliteDialect(file: string): StorageDialect {
   let database: DatabaseSync | undefined;
   const each = new Map<string, StatementSync>();
+  // The transaction's connection is the only one, so these statements can only run there. Reusing a compiled statement costs a quarter of building
+  // and compiling it anew, and rows of statistics are written for every request.
+  const compiled = (statement: string): StatementSync => {
+    if (!database) throw new Error('no transaction is open');
+    let one = each.get(statement);
+    if (!one) {
+      one = database.prepare(statement);
+      each.set(statement, one);
+    }
+    return one;
+  };
   return {
     mode: 'sqlite',
     kysely: new SqliteDialect({
@@ -26,17 +37,13 @@ export function createSqliteDialect(file: string): StorageDialect {
         return forKysely(database);
       },
     }),
-    // The transaction's connection is the only one, so these statements can only run there. Reusing a compiled statement costs a quarter of building
-    // and compiling it anew, and rows of statistics are written for every request.
     runEach(statement, parameters) {
-      if (!database) throw new Error('no transaction is open');
-      let one = each.get(statement);
-      if (!one) {
-        one = database.prepare(statement);
-        each.set(statement, one);
-      }
-      const statementOf = one;
-      return parameters.map((values) => Number(statementOf.run(...(values as SQLInputValue[])).changes));
+      const one = compiled(statement);
+      return parameters.map((values) => Number(one.run(...(values as SQLInputValue[])).changes));
+    },
+    readEach(statement, parameters) {
+      const one = compiled(statement);
+      return parameters.flatMap((values) => one.all(...(values as SQLInputValue[])));
     },
     maxParameters: 32_766,
     types: { text: 'text', integer: 'integer', boolean: 'integer', json: 'text' },

@@ -1,5 +1,6 @@
 /** Forgets turns and conversations: those that have expired, or all of one owner. In small pieces, so that nobody waits for long. */
 import { type Kysely, sql } from 'kysely';
+import type { StorageDialect } from '../dialects/dialect.ts';
 import type { Database } from '../schema.ts';
 import { OwnerBytes } from './owner-bytes.ts';
 
@@ -10,10 +11,17 @@ export type Forgotten = { owner: string } | { before: number };
 const rowsAtOnce = 50;
 const pauseMs = 5;
 
+/** What it is forgotten in. */
+export interface PruneContext {
+  db: Kysely<Database>;
+  dialect: StorageDialect;
+}
+
 /** Resolves with the number of turns. */
-export async function pruneTurns(db: Kysely<Database>, what: Forgotten, stopped: () => boolean = () => false): Promise<number> {
-  const turns = await repeat(() => pruneSome(db, what), stopped);
-  await repeat(() => pruneConversations(db, what), stopped);
+export async function pruneTurns(context: PruneContext, what: Forgotten, stopped: () => boolean = () => false): Promise<number> {
+  const { db } = context;
+  const turns = await repeat(() => pruneSome(context, what), stopped);
+  await repeat(() => pruneConversations(context, what), stopped);
   if ('owner' in what && !stopped()) await db.deleteFrom('turn_bytes').where('owner', '=', what.owner).execute();
   return turns;
 }
@@ -29,12 +37,12 @@ async function repeat(piece: () => Promise<number>, stopped: () => boolean): Pro
   return all;
 }
 
-async function pruneSome(db: Kysely<Database>, what: Forgotten): Promise<number> {
+async function pruneSome({ db, dialect }: PruneContext, what: Forgotten): Promise<number> {
   let query = db.selectFrom('turns').select(['owner', 'id']);
   query = 'owner' in what ? query.where('owner', '=', what.owner) : query.where('expires_at', '<=', what.before);
   const rows = await query.limit(rowsAtOnce).execute();
   await db.transaction().execute(async (transaction) => {
-    const bytes = await OwnerBytes.lock(transaction, ownersOf(rows));
+    const bytes = await OwnerBytes.lock(transaction, dialect, ownersOf(rows));
     for (const { owner, id } of rows) {
       await transaction.deleteFrom('turn_items').where('owner', '=', owner).where('turn', '=', id).execute();
       const gone = await transaction.deleteFrom('turns').where('owner', '=', owner).where('id', '=', id).returning('bytes').executeTakeFirst();
@@ -45,12 +53,12 @@ async function pruneSome(db: Kysely<Database>, what: Forgotten): Promise<number>
   return rows.length;
 }
 
-async function pruneConversations(db: Kysely<Database>, what: Forgotten): Promise<number> {
+async function pruneConversations({ db, dialect }: PruneContext, what: Forgotten): Promise<number> {
   let query = db.selectFrom('conversations').select(['owner', 'id']);
   query = 'owner' in what ? query.where('owner', '=', what.owner) : query.where('expires_at', '<=', what.before);
   const rows = await query.limit(rowsAtOnce).execute();
   await db.transaction().execute(async (transaction) => {
-    const bytes = await OwnerBytes.lock(transaction, ownersOf(rows));
+    const bytes = await OwnerBytes.lock(transaction, dialect, ownersOf(rows));
     for (const { owner, id } of rows) bytes.add(owner, -(await dropConversation(transaction, owner, id)));
     await bytes.save();
   });

@@ -58,7 +58,7 @@ export function createTurns(db: Kysely<Database>, dialect: StorageDialect, now: 
     write: (changes) =>
       translate(() =>
         db.transaction().execute(async (transaction) => {
-          const bytes = await OwnerBytes.lock(transaction, changes.map(ownerOfChange));
+          const bytes = await OwnerBytes.lock(transaction, dialect, changes.map(ownerOfChange));
           const written = await applyChanges(changes, { db: transaction, dialect, now: now(), bytes });
           await bytes.save();
           return written;
@@ -105,13 +105,13 @@ export function createTurns(db: Kysely<Database>, dialect: StorageDialect, now: 
         const held = await db.selectFrom('turn_bytes').select('bytes').where('owner', '=', owner).executeTakeFirst();
         return { turns: Number(counted?.turns ?? 0), bytes: Number(held?.bytes ?? 0) };
       }),
-    forgetOwner: (owner, stopped) => translate(() => pruneTurns(db, { owner }, stopped)),
+    forgetOwner: (owner, stopped) => translate(() => pruneTurns({ db, dialect }, { owner }, stopped)),
     owners: () =>
       translate(async () => {
         const rows = await db.selectFrom('turn_bytes').select('owner').execute();
         return rows.map(({ owner }) => owner);
       }),
-    prune: (stopped) => translate(() => pruneTurns(db, { before: now() }, stopped)),
+    prune: (stopped) => translate(() => pruneTurns({ db, dialect }, { before: now() }, stopped)),
   };
 }
 
