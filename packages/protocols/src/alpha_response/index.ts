@@ -22,7 +22,7 @@ import { runsSearch } from './shared/web-search.ts';
 import { bodyLayout } from './upstream/body-layout.ts';
 import { deltaFields } from './upstream/delta-fields.ts';
 import { credential, listModels, readModelList, request } from './upstream/endpoint.ts';
-import { ResponseReader, readWhole } from './upstream/read-response.ts';
+import { finishedUsage, ResponseReader, readWhole } from './upstream/read-response.ts';
 import { writeRequest } from './upstream/write-request.ts';
 
 const client: ClientAdapter = {
@@ -69,6 +69,7 @@ const upstream: UpstreamAdapter = {
   writeRequest,
   createReader: () => new ResponseReader(),
   readWhole,
+  finishedUsage,
   readTokenCount: (body) => (asNumber(own(body, 'input_tokens')) === undefined ? null : asCount(own(body, 'input_tokens'))),
   normalize,
   opensUrl: ({ kind }) => kind === 'image' || kind === 'document',

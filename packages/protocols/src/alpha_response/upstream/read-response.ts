@@ -1,5 +1,6 @@
 /** An upstream's events, or its whole reply, into canonical events. */
 
+import type { Usage } from '@model-gateway/contracts';
 import { tiersRead } from '../../alpha/index.ts';
 import type { ChatEvent } from '../../chat/event.ts';
 import type { ReplyReader, StreamRecord } from '../../contract/index.ts';
@@ -146,3 +147,9 @@ function loseBeside(response: unknown, losses: Losses): void {
 const isUsed = (tool: unknown): boolean => Object.values(asObject(tool) ?? {}).some((count) => asCount(count) > 0);
 
 export const readWhole = (body: unknown): ChatEvent[] => new ResponseReader().readWhole(body);
+
+/** Usage of a response that is completed and says something. */
+export function finishedUsage(body: unknown): Usage | undefined {
+  if (own(body, 'status') !== 'completed' || own(body, 'error') !== undefined || !asArray(own(body, 'output'))?.length) return undefined;
+  return readUsage(own(body, 'usage')) ?? undefined;
+}
