@@ -69,7 +69,7 @@ function noteViolation({ exchange, query }: Entering, { code }: GatewayError, { 
 
 function openTranslator({ exchange, entry, query, socket }: Entering, { facts, principal, wanted, plan, body }: Admitted, context: EdgeContext): void {
   if (exchange.left) throw new GatewayError('client_gone');
-  const keeping = keepingOf(exchange, principal, context);
+  const keeping = keepingOf(exchange, principal, wanted, context);
   if (keeping && wanted.stream === 'sse' && exchange.request.headers['x-gateway-resume'] === '1') keepFor(exchange, keeping, context.streams);
   const reply = new Reply({ exchange, entry, facts, form: wanted.stream, keeping }, context);
   query.delete('key');

@@ -2,6 +2,7 @@
 import { ServerResponse } from 'node:http';
 import type { Principal } from '../admission/credentials.ts';
 import { mayStay, streamOwnerOf } from '../admission/owner.ts';
+import type { Wanted } from '../admission/read-wanted.ts';
 import type { ClientExchange } from '../client-exchange.ts';
 import type { EdgeContext } from '../context.ts';
 import type { ReplyBody } from '../reply/reply-body.ts';
@@ -19,9 +20,12 @@ export interface Keeping extends Omit<StreamFacts, 'background'> {
 export function keepingOf(
   { request, response, protocol }: ClientExchange,
   principal: Principal,
+  { stream, places }: Pick<Wanted, 'stream' | 'places'>,
   { streams, catalog }: Pick<EdgeContext, 'streams' | 'catalog'>,
 ): Keeping | undefined {
   const { turns, eventNumber } = protocol.client;
+  // A whole reply has no events, unless it runs in the background.
+  if (stream === 'whole' && !places.words.includes('background')) return undefined;
   // Turns of a WebSocket have none of their own.
   if (!(response instanceof ServerResponse) || (!turns && request.headers['x-gateway-resume'] !== '1')) return undefined;
   const owner = streamOwnerOf(principal);

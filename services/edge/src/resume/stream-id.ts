@@ -1,5 +1,5 @@
 /** Ids of streams that can be taken up again: which edge has the stream, and a digest by which any edge can tell its owner from others. */
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 
 const processLength = 16;
 const tokenLength = 22;
@@ -10,7 +10,7 @@ const form = new RegExp(`^stream_([\\w-]{${processLength}})([\\w-]{${tokenLength
 export const mintProcessName = (): string => randomBytes(12).toString('base64url');
 
 const digestOf = (process: string, token: string, owner: string): string =>
-  createHash('sha256').update(`${process}\u0000${token}\u0000${owner}`).digest('base64url').slice(0, digestLength);
+  hash('sha256', `${process}\u0000${token}\u0000${owner}`, 'base64url').slice(0, digestLength);
 
 export function mintStreamId(process: string, owner: string): string {
   const token = randomBytes(16).toString('base64url');
