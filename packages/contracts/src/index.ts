@@ -48,4 +48,5 @@ export * from './snapshot.ts';
 export * from './sso.ts';
 export * from './stored-bodies.ts';
 export * from './turn-finished-message.ts';
+export * from './turn-items.ts';
 export * from './usage.ts';

@@ -108,12 +108,12 @@ export class ReplySink implements PumpSink, OpenReply {
     this.#stream.onWritable(callback);
   }
 
-  /** `contentType`: where it is not the one of whole replies of the caller's protocol. */
-  whole(body: string | Uint8Array, contentType?: string): void {
+  /** `contentType`: where it is not the one of whole replies of the caller's protocol. `said`: as `RunningTurn.seesWhole` takes it. */
+  whole(body: string | Uint8Array, { contentType, said }: { contentType?: string | undefined; said?: unknown } = {}): void {
     this.#wholeType = contentType;
     this.#wholeBody = typeof body === 'string' ? Buffer.from(body, 'utf8') : body;
     this.#record.setResponseBytes(this.#wholeBody.length);
-    this.#request.turn?.seesWhole(this.#wholeBody);
+    this.#request.turn?.seesWhole(this.#wholeBody, said);
     this.#request.registration?.seesWhole(this.#wholeBody);
     this.#committed = true;
   }

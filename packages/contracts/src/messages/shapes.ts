@@ -112,6 +112,7 @@ const turnsWrite = z.looseObject({
   status: part.text.optional(),
   turn: turnFacts.optional(),
   inputBytes: part.whole.optional(),
+  items: part.texts.optional(),
 });
 
 const turnsRead = z.looseObject({

@@ -45,9 +45,13 @@ export interface TurnFacts {
   at?: TurnAtUpstream;
 }
 
-/** `inputBytes`: how long the list of items in the body is, so that the store seals the body's own bytes instead of printing them anew. */
+/**
+ * What saves the store reading a body that it seals: how long the list of items in it is, so that the body's own bytes are sealed instead of printed anew,
+ * and the ids of all items in it, with which it is not parsed either. Earlier versions give neither, or the length alone.
+ */
 interface PrintedInput {
   inputBytes?: number;
+  items?: readonly string[];
 }
 
 /** Bodies are JSON in UTF-8, sealed by the store before they rest. */
@@ -59,9 +63,9 @@ export type TurnsWrite =
   | ({ kind: 'begin'; turn: TurnFacts } & PrintedInput)
   /**
    * The body is the response object as its caller saw it last. `authority`: of two endings the higher stands (translator 2, edge 1, the store itself 0).
-   * `conversation`: the turn's, null for none; who does not know leaves it out.
+   * `conversation`: the turn's, null for none; who does not know leaves it out. `items`: the ids of those in the body, which is then sealed as it is.
    */
-  | { kind: 'finish'; owner: string; id: string; status: TurnStatus; authority: 0 | 1 | 2; conversation?: string | null }
+  | { kind: 'finish'; owner: string; id: string; status: TurnStatus; authority: 0 | 1 | 2; conversation?: string | null; items?: readonly string[] }
   /** `begin` and `finish` at once, for replies that are not streamed: the body is `{"input":[…],"response":{…}}`. Replaces nothing that is final. */
   | ({ kind: 'put'; turn: TurnFacts; authority: 1 | 2 } & PrintedInput)
   /** Leaves a tombstone with the parent link. */

@@ -1,6 +1,6 @@
 /** Content of turns: read from what arrives, sealed before it rests, opened when it is read. */
 import { randomUUID } from 'node:crypto';
-import { sealedAs } from '@model-gateway/contracts';
+import { idOfItem, idsOfItems, outputOf, sealedAs } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { Keyring } from '@model-gateway/secrets';
 import type { Content, StoredItem } from '@model-gateway/storage';
@@ -59,32 +59,52 @@ function printTurn(bytes: Uint8Array): Parts {
   return { input: print(input), response: print(response) };
 }
 
-/** The bytes of both parts as they came; undefined where they do not lie as a writer that names `inputBytes` lays them. */
 function splitTurn(bytes: Uint8Array, inputBytes: number | undefined): Parts | undefined {
+  const cut = cutTurn(bytes, inputBytes);
+  if (!cut) return undefined;
+  const { input, response } = cut;
+  return { input: { value: parseContent(input), text: input }, response: { value: parseContent(response), text: response } };
+}
+
+/** The bytes of both parts as they came; undefined where they do not lie as a writer that names `inputBytes` lays them. */
+function cutTurn(bytes: Uint8Array, inputBytes: number | undefined): { input: Uint8Array; response: Uint8Array } | undefined {
   if (inputBytes === undefined) return undefined;
   const inputEnd = beforeInput.length + inputBytes;
   const responseFrom = inputEnd + beforeResponse.length;
   if (responseFrom >= bytes.length || beforeInput.compare(bytes, 0, beforeInput.length) !== 0) return undefined;
   if (beforeResponse.compare(bytes, inputEnd, responseFrom) !== 0) return undefined;
-  const [input, response] = [bytes.subarray(beforeInput.length, inputEnd), bytes.subarray(responseFrom, -1)];
-  return { input: { value: parseContent(input), text: input }, response: { value: parseContent(response), text: response } };
+  return { input: bytes.subarray(beforeInput.length, inputEnd), response: bytes.subarray(responseFrom, -1) };
 }
 
-const idOf = (item: unknown): string | undefined => (isObject(item) && typeof item['id'] === 'string' && item['id'] !== '' ? item['id'] : undefined);
+/** Both parts as they came, unread: their writer names the items. undefined: it does not, or no response object is there. */
+export function sealUnread(
+  bytes: Uint8Array,
+  { inputBytes, items }: { inputBytes?: number; items?: readonly string[] },
+  keyring: Keyring,
+  place: Place,
+): { input: Content; response: Content } | undefined {
+  const cut = items && cutTurn(bytes, inputBytes);
+  if (!cut || cut.response[0] !== braceOpen) return undefined;
+  return { input: { ...sealPrinted(cut.input, keyring, place), items: [] }, response: sealResponseUnread(cut.response, items, keyring, place) };
+}
 
-/** The items that a response object added to the conversation. */
-export const outputOf = (response: unknown): unknown[] => (isObject(response) && Array.isArray(response['output']) ? (response['output'] as unknown[]) : []);
+export const sealResponseUnread = (bytes: Uint8Array, items: readonly string[], keyring: Keyring, place: Place): Content => ({
+  ...sealPrinted(bytes, keyring, place),
+  items,
+});
+
+const braceOpen = 0x7b;
 
 export const sealInput = ({ value, text }: TurnContent['input'], keyring: Keyring, place: Place): Content => ({
   ...sealPrinted(text, keyring, place),
-  items: value.flatMap((item) => idOf(item) ?? []),
+  items: idsOfItems(value),
 });
 
 export const sealResponse = (response: unknown, keyring: Keyring, place: Place): Content => sealPrintedResponse(print(response), keyring, place);
 
 export const sealPrintedResponse = ({ value, text }: Printed<unknown>, keyring: Keyring, place: Place): Content => ({
   ...sealPrinted(text, keyring, place),
-  items: outputOf(value).flatMap((item) => idOf(item) ?? []),
+  items: idsOfItems(outputOf(value)),
 });
 
 const sealPrinted = (text: string | Uint8Array, keyring: Keyring, { owner, id }: Place): { sealed: string; bytes: number } => ({
@@ -96,7 +116,7 @@ const sealPrinted = (text: string | Uint8Array, keyring: Keyring, { owner, id }:
 export function sealItems(items: readonly unknown[], keyring: Keyring, { owner, id }: Place): StoredItem[] {
   return items.map((item) => {
     const text = JSON.stringify(item);
-    return { id: idOf(item) ?? randomUUID(), sealed: keyring.seal(text, sealedAs.turn(owner, id)), bytes: Buffer.byteLength(text) };
+    return { id: idOfItem(item) ?? randomUUID(), sealed: keyring.seal(text, sealedAs.turn(owner, id)), bytes: Buffer.byteLength(text) };
   });
 }
 

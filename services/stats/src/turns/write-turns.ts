@@ -1,8 +1,21 @@
 /** Answers `turns.write`: seals what arrives, and commits it. */
-import type { TurnFinished, TurnsWrite, TurnsWritten } from '@model-gateway/contracts';
+import { outputOf, type TurnFacts, type TurnFinished, type TurnsWrite, type TurnsWritten } from '@model-gateway/contracts';
 import type { Keyring } from '@model-gateway/secrets';
-import type { TurnsRepository } from '@model-gateway/storage';
-import { isObject, openJson, outputOf, parseContent, parseTurn, sealInput, sealItems, sealPrintedResponse, sealResponse, sealText } from './content.ts';
+import type { Content, StoredItem, TurnsRepository } from '@model-gateway/storage';
+import {
+  isObject,
+  openJson,
+  parseContent,
+  parseTurn,
+  sealInput,
+  sealItems,
+  sealPrintedResponse,
+  sealResponse,
+  sealResponseUnread,
+  sealText,
+  sealUnread,
+  type TurnContent,
+} from './content.ts';
 import type { WriteQueue } from './write-queue.ts';
 
 /** What the store of turns is made of. */
@@ -31,7 +44,7 @@ export async function writeTurns(request: TurnsWrite, body: Uint8Array, store: T
     case 'put':
       return put(request, body, store);
     case 'finish':
-      return finish(request, parseContent(body), store);
+      return finish(request, body, store);
     case 'delete':
       return store.queue.write({ kind: 'delete', owner: request.owner, id: request.id });
     case 'cancel':
@@ -45,32 +58,52 @@ export async function writeTurns(request: TurnsWrite, body: Uint8Array, store: T
 
 const expiry = ({ now, limits }: TurnStore): number => now() + limits.retentionMs;
 
-function begin({ turn, inputBytes }: Write<'begin'>, body: Uint8Array, store: TurnStore): Promise<TurnsWritten> {
-  const { input, response } = parseTurn(body, inputBytes);
+function begin(request: Write<'begin'>, body: Uint8Array, store: TurnStore): Promise<TurnsWritten> {
+  const { turn } = request;
   return store.queue.write({
-    kind: 'begin',
-    turn,
-    input: sealInput(input, store.keyring, turn),
-    response: response && sealPrintedResponse(response, store.keyring, turn),
+    ...{ kind: 'begin', turn },
+    ...(sealUnread(body, request, store.keyring, turn) ?? sealBegun(parseTurn(body, request.inputBytes), store, turn)),
     expiresAt: expiry(store),
     maxBytes: store.limits.maxBytesPerKey,
   });
 }
 
-function put({ turn, authority, inputBytes }: Write<'put'>, body: Uint8Array, store: TurnStore): Promise<TurnsWritten> {
-  const { input, response } = parseTurn(body, inputBytes);
+const sealBegun = ({ input, response }: TurnContent, { keyring }: TurnStore, turn: TurnFacts): { input: Content; response: Content | null } => ({
+  input: sealInput(input, keyring, turn),
+  response: response && sealPrintedResponse(response, keyring, turn),
+});
+
+function put(request: Write<'put'>, body: Uint8Array, store: TurnStore): Promise<TurnsWritten> {
+  const { turn, authority } = request;
   const { keyring, limits, queue } = store;
+  // What a conversation gets is sealed item by item.
+  const unread = turn.conversation === null ? sealUnread(body, request, keyring, turn) : undefined;
   return queue.write({
     ...{ kind: 'put', turn, authority },
-    input: sealInput(input, keyring, turn),
-    response: response ? sealPrintedResponse(response, keyring, turn) : sealResponse(null, keyring, turn),
-    append: turn.conversation === null ? [] : sealItems([...input.value, ...outputOf(response?.value)], keyring, { owner: turn.owner, id: turn.conversation }),
+    ...(unread ? { ...unread, append: [] } : sealRead(parseTurn(body, request.inputBytes), store, turn)),
     expiresAt: expiry(store),
     maxBytes: limits.maxBytesPerKey,
   });
 }
 
-async function finish({ owner, id, status, authority, conversation }: Write<'finish'>, response: unknown, store: TurnStore): Promise<TurnsWritten> {
+const sealRead = (
+  { input, response }: TurnContent,
+  { keyring }: TurnStore,
+  { owner, id, conversation }: TurnFacts,
+): { input: Content; response: Content; append: readonly StoredItem[] } => ({
+  input: sealInput(input, keyring, { owner, id }),
+  response: response ? sealPrintedResponse(response, keyring, { owner, id }) : sealResponse(null, keyring, { owner, id }),
+  append: conversation === null ? [] : sealItems([...input.value, ...outputOf(response?.value)], keyring, { owner, id: conversation }),
+});
+
+async function finish(request: Write<'finish'>, body: Uint8Array, store: TurnStore): Promise<TurnsWritten> {
+  const { owner, id, status, authority, conversation, items } = request;
+  if (!items || conversation !== null) return finishRead(request, parseContent(body), store);
+  const response = sealResponseUnread(body, items, store.keyring, { owner, id });
+  return store.queue.write({ kind: 'finish', owner, id, status, authority, response, append: [] });
+}
+
+async function finishRead({ owner, id, status, authority, conversation }: Write<'finish'>, response: unknown, store: TurnStore): Promise<TurnsWritten> {
   const { keyring, queue, turns } = store;
   let append: ReturnType<typeof sealItems> = [];
   if (conversation !== null) {
@@ -112,7 +145,8 @@ export async function writeFinished({ turn, authority, content }: TurnFinished, 
   const response = isObject(value) ? value['response'] : undefined;
   const input = isObject(value) && Array.isArray(value['input']) ? value['input'] : undefined;
   const known = await store.turns.find(turn.owner, turn.id);
-  if (known) await finish({ kind: 'finish', owner: turn.owner, id: turn.id, status: turn.status, authority, conversation: turn.conversation }, response, store);
+  if (known)
+    await finishRead({ kind: 'finish', owner: turn.owner, id: turn.id, status: turn.status, authority, conversation: turn.conversation }, response, store);
   else if (input) await put({ kind: 'put', turn, authority }, Buffer.from(JSON.stringify({ input, response }), 'utf8'), store);
 }
 

@@ -56,7 +56,7 @@ function passWhole(bytes: Buffer, { record, sink, upstreamRequest: { target }, c
   const usage = observer?.finish();
   if (usage) record.meter.count(usage);
   record.markContent();
-  sink.whole(bytes, contentType === '' ? undefined : contentType);
+  sink.whole(bytes, contentType === '' ? {} : { contentType });
   return { fault: null, committed: true };
 }
 
@@ -70,7 +70,7 @@ function deliverUnary(bytes: Buffer, reply: ReplyTarget): Delivered | Promise<De
   }
   if (target.verbatim && contentType !== '' && !/json/i.test(contentType)) {
     record.markContent();
-    sink.whole(bytes, contentType);
+    sink.whole(bytes, { contentType });
     return { fault: null, committed: true };
   }
   const json: unknown = transform.look?.(bytes) ?? JSON.parse(bytes.toString('utf8'));
@@ -87,7 +87,7 @@ function deliverAnswer(answer: UnaryAnswer, { record, sink }: ReplyTarget): Deli
   // The other parts of the question are asked first.
   if ('more' in answer) return { fault: null, committed: false };
   record.markContent();
-  sink.whole(answer.body, answer.contentType);
+  sink.whole(answer.body, { contentType: answer.contentType });
   return { fault: null, committed: true };
 }
 
@@ -121,7 +121,7 @@ function isReply(events: readonly ChatEvent[], { request, upstreamRequest }: Rep
 function print({ request, sink, transform, translate }: ReplyTarget, bytes: Buffer, json: unknown, events: ChatEvent[]): void {
   if (!request.job.stream) {
     const body = transform.whole(bytes, json, events);
-    if (body !== undefined) sink.whole(body);
+    if (body !== undefined) sink.whole(body, { said: transform.lastWhole?.() });
     return;
   }
   const printer = translate();

@@ -19,4 +19,6 @@ export interface ReplyTransform {
   look?(bytes: Buffer): unknown;
   /** A whole reply's body; undefined: it is not complete yet, another call of the upstream follows. */
   whole(bytes: Buffer, json: unknown, events: readonly ChatEvent[]): string | Uint8Array | undefined;
+  /** What the last whole body says, but for names: it is not parsed again. Absent: only parsing tells. */
+  lastWhole?(): unknown;
 }

@@ -65,6 +65,7 @@ export class TranslatedTransform implements ReplyTransform {
   /** Key under which this prompt's size is estimated. */
   readonly #kind: string;
   #writer: ReplyWriter | undefined;
+  #whole: unknown;
 
   constructor(current: CurrentRequest, { bridge, target }: UpstreamRequest, { mintId, promptSizes }: ReplyDeps) {
     const { job, client } = current.request;
@@ -101,7 +102,12 @@ export class TranslatedTransform implements ReplyTransform {
     this.#learn();
     const { body, losses } = this.#client.writeWhole(message, this.#context);
     this.#record.lose(losses);
+    this.#whole = body;
     return JSON.stringify(body);
+  }
+
+  lastWhole(): unknown {
+    return this.#whole;
   }
 
   #write(events: readonly ChatEvent[]): string {

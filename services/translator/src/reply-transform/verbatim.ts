@@ -15,6 +15,8 @@ export class VerbatimTransform implements ReplyTransform {
   #edits: readonly Edit[] | null = null;
   /** Of a whole reply that was not parsed. */
   #places: KnownPlaces | undefined;
+  /** Of one that was. */
+  #whole: unknown;
 
   constructor({ request, record, body }: CurrentRequest, rules: VerbatimRules, target: UpstreamTarget, { mintId }: ReplyDeps) {
     this.#request = request;
@@ -66,7 +68,12 @@ export class VerbatimTransform implements ReplyTransform {
   whole(bytes: Buffer, json: unknown): Uint8Array {
     const edits = withoutForgery(json, this.#reply.whole(json));
     if (this.#places) return applyEdits(bytes, edits, this.#places);
+    this.#whole = json;
     return edits.length === 0 ? bytes : (spliceParsed(bytes, json, edits) ?? applyEdits(bytes, edits));
+  }
+
+  lastWhole(): unknown {
+    return this.#whole;
   }
 }
 

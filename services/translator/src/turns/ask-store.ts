@@ -1,7 +1,7 @@
 /** Questions to the store of turns, which the stats service keeps. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bus, StreamCall, StreamHandlers } from '@model-gateway/bus';
-import type { OpenSubjects, TurnsFound, TurnsRead, TurnsWrite, TurnsWritten } from '@model-gateway/contracts';
+import { idsOfItems, type OpenSubjects, outputOf, type TurnsFound, type TurnsRead, type TurnsWrite, type TurnsWritten } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 
 type StoreSubject = 'turns.read' | 'turns.write';
@@ -47,20 +47,39 @@ function collect<S extends StoreSubject>(opens: (handlers: StreamHandlers<S>) =>
 
 /** Resolves when the change is committed, or refused. Rejects with `storage_unavailable` where the store is away. `content` is printed as JSON. */
 export const writeTurn = (bus: Bus, request: TurnsWrite, content?: unknown): Promise<TurnsWritten> =>
-  write(bus, request, content === undefined ? undefined : JSON.stringify(content));
+  write(bus, request, content === undefined ? undefined : Buffer.from(JSON.stringify(content), 'utf8'));
 
-/** The same for a turn with its items, printed so that the store can seal them as they are. */
+/** A response object as JSON in UTF-8, and the ids of its items. */
+export interface PrintedResponse {
+  readonly bytes: Uint8Array;
+  readonly items: readonly string[];
+}
+
+export const printResponse = (response: unknown): PrintedResponse => ({
+  bytes: Buffer.from(JSON.stringify(response), 'utf8'),
+  items: idsOfItems(outputOf(response)),
+});
+
+/** The end of a turn, its response laid so that the store can seal it as it is. */
+export const writeTurnEnd = (bus: Bus, request: Extract<TurnsWrite, { kind: 'finish' }>, { bytes, items }: PrintedResponse): Promise<TurnsWritten> =>
+  write(bus, { ...request, items }, bytes);
+
+const [beforeInput, beforeResponse, afterResponse] = ['{"input":', ',"response":', Buffer.from('}', 'utf8')] as const;
+
+/** The same for a turn with its items. */
 export function writeTurnContent(
   bus: Bus,
   request: Extract<TurnsWrite, { kind: 'begin' | 'put' }>,
-  { input, response }: { input: unknown[]; response: unknown },
+  { input, response }: { input: readonly unknown[]; response: PrintedResponse },
 ): Promise<TurnsWritten> {
-  const items = JSON.stringify(input);
-  return write(bus, { ...request, inputBytes: Buffer.byteLength(items) }, `{"input":${items},"response":${JSON.stringify(response)}}`);
+  const front = Buffer.from(`${beforeInput}${JSON.stringify(input)}${beforeResponse}`, 'utf8');
+  const inputBytes = front.length - beforeInput.length - beforeResponse.length;
+  const items = [...idsOfItems(input), ...response.items];
+  return write(bus, { ...request, inputBytes, items }, Buffer.concat([front, response.bytes, afterResponse]));
 }
 
-async function write(bus: Bus, request: TurnsWrite, text: string | undefined): Promise<TurnsWritten> {
-  const options = { ...(text !== undefined && { body: Buffer.from(text, 'utf8') }), deadlineMs: writeMs };
+async function write(bus: Bus, request: TurnsWrite, body: Uint8Array | undefined): Promise<TurnsWritten> {
+  const options = { ...(body && { body }), deadlineMs: writeMs };
   return (await collect<'turns.write'>((handlers) => bus.open('turns.write', request, handlers, options))).head;
 }
 

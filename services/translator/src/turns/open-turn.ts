@@ -9,7 +9,7 @@ import { type Expansion, expandRequest, noConversation } from './expand-request.
 import { notAdded, notStored } from './losses.ts';
 import { registerOwner } from './register-owner.ts';
 import { RunningTurn } from './running-turn.ts';
-import { mintTurnId } from './turn-ids.ts';
+import { mintItemId, mintTurnId } from './turn-ids.ts';
 import { TurnWriter } from './turn-writer.ts';
 import type { UpstreamRegistration } from './upstream-registration.ts';
 
@@ -56,7 +56,7 @@ interface TurnSources {
 interface CreatedTurn {
   running: RunningTurn;
   writer: TurnWriter;
-  begun: unknown;
+  begun: () => object;
 }
 
 function createTurn({ request, body }: CurrentRequest, { wishes, expansion, owner, turns }: TurnSources, deps: TurnDeps): CreatedTurn {
@@ -85,9 +85,9 @@ function createTurn({ request, body }: CurrentRequest, { wishes, expansion, owne
   };
   const form: TurnReply = { form: job.streamForm, model: job.requestedModel, createdAt: Math.floor(job.startedAt / 1000), body: body.parse() };
   // Items that a socket repeats from its memory are those of earlier turns.
-  const input = (): unknown[] => turns.inputItems(body.parse(), deps.mintId, expansion.items).slice(repeats?.items ?? 0);
+  const input = (): unknown[] => turns.inputItems(body.parse(), (prefix) => mintItemId(deps.mintId, prefix), expansion.items).slice(repeats?.items ?? 0);
   const writer = new TurnWriter(facts, { input }, deps);
-  const begun = { ...(turns.queued(reply, form) as object), status: facts.status };
+  const begun = (): object => ({ ...(turns.queued(reply, form) as object), status: facts.status });
   const running = new RunningTurn({ facts, reply, observer: turns.createObserver(reply, form), begun, writer, running: deps.running });
   return { running, writer, begun };
 }
@@ -97,7 +97,7 @@ const unstorable = 'A response that runs in the background has to be stored, and
 /** A conversation takes one request at a time, and a run without a caller is nothing without the store: both wait for it. */
 async function beginNow({ running, writer, begun }: CreatedTurn, { conversation }: TurnWishes): Promise<void> {
   try {
-    const { stored, reason } = await writer.beginOrThrow(begun);
+    const { stored, reason } = await writer.beginOrThrow(begun());
     if (stored) return;
     if (reason === 'locked') throw new GatewayError('conversation_locked', { param: 'conversation' });
     if (reason === 'missing' && conversation !== undefined) throw noConversation(conversation);

@@ -1,7 +1,8 @@
 /** The stored turn of one reply: it sees what the caller is sent, and writes it to the store. */
-import type { TurnFacts, TurnStatus, Usage } from '@model-gateway/contracts';
+import { idsOfItems, outputOf, type TurnFacts, type TurnStatus, type Usage } from '@model-gateway/contracts';
 import type { GatewayError } from '@model-gateway/contracts/errors';
 import type { ReplyTurn, TurnObserver } from '@model-gateway/protocols';
+import { printResponse } from './ask-store.ts';
 import type { Cancellable, RunningTurns } from './running-turns.ts';
 import type { TurnWriter } from './turn-writer.ts';
 
@@ -12,7 +13,7 @@ export interface TurnParts {
   reply: ReplyTurn;
   observer: TurnObserver;
   /** The response object as it begins. */
-  begun: unknown;
+  begun(): object;
   writer: TurnWriter;
   running: RunningTurns;
 }
@@ -23,6 +24,7 @@ export class RunningTurn implements Cancellable {
   #cancel: (() => void) | undefined;
   #cancelled = false;
   #over = false;
+  #whole: Uint8Array | undefined;
 
   constructor(parts: TurnParts) {
     this.#parts = parts;
@@ -44,7 +46,7 @@ export class RunningTurn implements Cancellable {
 
   /** What its caller is answered while it runs without one. */
   get queued(): unknown {
-    return this.#parts.begun;
+    return this.#parts.begun();
   }
 
   get isCancelled(): boolean {
@@ -65,12 +67,12 @@ export class RunningTurn implements Cancellable {
   begin(): void {
     if (this.#delivered) return;
     this.#delivered = true;
-    void this.#parts.writer.begin(this.#parts.begun);
+    void this.#parts.writer.begin(this.#parts.begun());
   }
 
   /** A run without a caller leaves its queue: written, and not waited for. */
   moveOn(): void {
-    void this.#parts.writer.moveOn({ ...(this.#parts.begun as object), status: 'in_progress' });
+    void this.#parts.writer.moveOn({ ...this.#parts.begun(), status: 'in_progress' });
   }
 
   /** Whole events leave. true: the reply's end is among them, which is held until the turn is stored. */
@@ -81,15 +83,17 @@ export class RunningTurn implements Cancellable {
     return !onlyWords && observer.ended() !== null;
   }
 
-  seesWhole(body: Uint8Array): void {
+  /** `said`: what it says but for names, where its sender knows. */
+  seesWhole(body: Uint8Array, said: unknown = parseBytes(body)): void {
     this.#delivered = true;
-    this.#parts.observer.whole(JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')));
+    this.#whole = body;
+    this.#parts.observer.whole(said);
   }
 
   /** The reply came to its end. Resolves with whether it is stored, or lies in the outbox. */
   complete(): Promise<boolean> {
     const ended = this.#parts.observer.ended();
-    return ended ? this.#finish(ended.status, ended.response) : this.breakOff('incomplete');
+    return ended ? this.#end(ended) : this.breakOff('incomplete');
   }
 
   /**
@@ -100,7 +104,7 @@ export class RunningTurn implements Cancellable {
     const { observer, facts } = this.#parts;
     const ended = observer.ended();
     // The caller had asked for the end to be there, whether or not it could be handed over.
-    if (ended) return this.#finish(ended.status, ended.response);
+    if (ended) return this.#end(ended);
     if (this.#cancelled) return this.#finish('cancelled', observer.broken('cancelled', undefined, usage));
     if (facts.background)
       return this.#finish('failed', observer.broken('failed', { code: 'server_error', message: error?.message ?? 'The run broke off.' }, usage));
@@ -115,9 +119,16 @@ export class RunningTurn implements Cancellable {
     return writer.discard(observer.broken('failed'));
   }
 
+  /** A whole reply is stored as the bytes that its caller was sent. */
+  #end({ status, response }: { status: TurnStatus; response: unknown }): Promise<boolean> {
+    this.#leave();
+    const whole = this.#whole;
+    return this.#parts.writer.finish(status, whole ? { bytes: whole, items: idsOfItems(outputOf(response)) } : printResponse(response));
+  }
+
   #finish(status: TurnStatus, response: unknown): Promise<boolean> {
     this.#leave();
-    return this.#parts.writer.finish(status, response);
+    return this.#parts.writer.finish(status, printResponse(response));
   }
 
   #leave(): void {
@@ -126,3 +137,5 @@ export class RunningTurn implements Cancellable {
     this.#parts.running.remove(this);
   }
 }
+
+const parseBytes = (bytes: Uint8Array): unknown => JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { createMinter } from '@model-gateway/service-runtime';
-import { ageOf, mintTurnId } from './turn-ids.ts';
+import { ageOf, mintItemId, mintTurnId } from './turn-ids.ts';
 
 const mintId = createMinter();
 const now = Date.UTC(2026, 10, 23);
@@ -16,3 +16,10 @@ test.each(['resp_1', mintId('resp_'), 'resp_0fe74db124a77f9a0169cdf58037d48194b1
   'an id of another making tells nothing: %s',
   (id) => expect(ageOf(id, 'resp_', now)).toBe('unknown'),
 );
+
+test('ids of items are as long as others, and those of one moment begin alike', () => {
+  const [one, other] = [mintItemId(mintId, 'msg_', now), mintItemId(mintId, 'msg_', now + 900)];
+  expect(one).toMatch(/^msg_[0-9A-Za-z]{24}$/);
+  expect(one.slice(0, 10)).toBe(other.slice(0, 10));
+  expect(one).not.toBe(other);
+});

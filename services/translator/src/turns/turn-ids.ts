@@ -19,13 +19,17 @@ const mintedHere = /^[0-9a-z]{6}[0-9A-Za-z]{24}$/;
 const onItsWaySeconds = 30;
 
 /** The id of a new turn. It begins with its time, so that an id that is not in the store need not be waited for when it is old, or was minted elsewhere. */
-export const mintTurnId = (mintId: (prefix: string) => string, prefix: string, now = Date.now()): string =>
-  mintId(
-    prefix +
-      Math.floor(now / 1000)
-        .toString(36)
-        .padStart(timeLength, '0'),
-  );
+export const mintTurnId = (mintId: MintId, prefix: string, now = Date.now()): string => mintId(prefix + timeOf(now));
+
+/** The id of a new item, as long as other ids are. Its time makes those of one moment neighbours in the store's index, where each would touch a page of its own. */
+export const mintItemId = (mintId: MintId, prefix: string, now = Date.now()): string => mintId(prefix + timeOf(now)).slice(0, -timeLength);
+
+const timeOf = (now: number): string =>
+  Math.floor(now / 1000)
+    .toString(36)
+    .padStart(timeLength, '0');
+
+type MintId = (prefix: string) => string;
 
 /** What an id says of when its turn was made: moments ago, long ago, or nothing, as the ids of upstreams do. Clocks of services may differ by as much. */
 export function ageOf(id: string, prefix: string, now = Date.now()): 'new' | 'old' | 'unknown' {

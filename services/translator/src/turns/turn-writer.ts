@@ -1,6 +1,6 @@
 /** Writes one turn to the store: its beginning while the reply flows, its end before the reply's last event leaves. */
 import { sealedAs, type TurnFacts, type TurnStatus, type TurnsWritten } from '@model-gateway/contracts';
-import { storeAway, writeTurn, writeTurnContent } from './ask-store.ts';
+import { type PrintedResponse, printResponse, storeAway, writeTurn, writeTurnContent, writeTurnEnd } from './ask-store.ts';
 import type { TurnDeps } from './deps.ts';
 
 /** How long the end of a reply waits for the store. */
@@ -45,7 +45,11 @@ export class TurnWriter {
 
   async #begin(response: unknown): Promise<TurnsWritten | null> {
     try {
-      const written = await writeTurnContent(this.#deps.bus, { kind: 'begin', turn: this.#facts }, { input: this.#ownInput(), response });
+      const written = await writeTurnContent(
+        this.#deps.bus,
+        { kind: 'begin', turn: this.#facts },
+        { input: this.#ownInput(), response: printResponse(response) },
+      );
       this.#begun = written.stored;
       return written;
     } catch (error) {
@@ -57,14 +61,15 @@ export class TurnWriter {
   /** A run that was queued begins. Its end, which comes later, says all that matters. */
   async moveOn(response: unknown): Promise<void> {
     try {
-      await writeTurnContent(this.#deps.bus, { kind: 'begin', turn: { ...this.#facts, status: 'in_progress' } }, { input: [], response });
+      const turn: TurnFacts = { ...this.#facts, status: 'in_progress' };
+      await writeTurnContent(this.#deps.bus, { kind: 'begin', turn }, { input: [], response: printResponse(response) });
     } catch (error) {
       this.#deps.logger.info({ turn: this.#facts.id, error }, 'the beginning of a queued turn could not be stored');
     }
   }
 
   /** Resolves when the turn is committed, lies in the outbox, or cannot be stored (false). */
-  async finish(status: TurnStatus, response: unknown): Promise<boolean> {
+  async finish(status: TurnStatus, response: PrintedResponse): Promise<boolean> {
     const outcome = await new Promise<Outcome>((resolve) => {
       const late = setTimeout(() => resolve('away'), commitMs);
       void this.#finish(status, response).then((known) => {
@@ -87,14 +92,14 @@ export class TurnWriter {
     }
   }
 
-  async #finish(status: TurnStatus, response: unknown): Promise<Outcome> {
+  async #finish(status: TurnStatus, response: PrintedResponse): Promise<Outcome> {
     const { owner, id, conversation } = this.#facts;
     const { bus, logger } = this.#deps;
     try {
       const begun = await this.#beginning;
       if (begun && !begun.stored) return 'refused';
       const written = begun
-        ? await writeTurn(bus, { kind: 'finish', owner, id, status, authority: 2, conversation }, response)
+        ? await writeTurnEnd(bus, { kind: 'finish', owner, id, status, authority: 2, conversation }, response)
         : await writeTurnContent(bus, { kind: 'put', turn: { ...this.#facts, status }, authority: 2 }, { input: this.#ownInput(), response });
       // What has ended already is stored: its caller cancelled it.
       return written.stored || written.reason === 'ended' ? 'stored' : 'refused';
@@ -104,10 +109,11 @@ export class TurnWriter {
     }
   }
 
-  #leaveInOutbox(status: TurnStatus, response: unknown): boolean {
+  #leaveInOutbox(status: TurnStatus, { bytes }: PrintedResponse): boolean {
     const { id, owner } = this.#facts;
     const { bus, keyring, logger } = this.#deps;
-    const content = keyring.seal(JSON.stringify({ ...(!this.#begun && { input: this.#ownInput() }), response }), sealedAs.turn(owner, id));
+    const input = this.#begun ? '' : `"input":${JSON.stringify(this.#ownInput())},`;
+    const content = keyring.seal(`{${input}"response":${Buffer.from(bytes).toString('utf8')}}`, sealedAs.turn(owner, id));
     if (content.length > maxOutboxLength) return false;
     bus
       .publishDurable('turns.finished', id, { turn: { ...this.#facts, status }, authority: 2, content })

@@ -1,0 +1,10 @@
+/** Items of a stored turn as the store sees them, whatever their protocol: objects with ids, in a list of their own or as the output of a response object. */
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The items that a response object added to the conversation. */
+export const outputOf = (response: unknown): unknown[] => (isObject(response) && Array.isArray(response['output']) ? (response['output'] as unknown[]) : []);
+
+export const idOfItem = (item: unknown): string | undefined => (isObject(item) && typeof item['id'] === 'string' && item['id'] !== '' ? item['id'] : undefined);
+
+export const idsOfItems = (items: readonly unknown[]): string[] => items.flatMap((item) => idOfItem(item) ?? []);
