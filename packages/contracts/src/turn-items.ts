@@ -7,4 +7,11 @@ export const outputOf = (response: unknown): unknown[] => (isObject(response) &&
 
 export const idOfItem = (item: unknown): string | undefined => (isObject(item) && typeof item['id'] === 'string' && item['id'] !== '' ? item['id'] : undefined);
 
-export const idsOfItems = (items: readonly unknown[]): string[] => items.flatMap((item) => idOfItem(item) ?? []);
+export function idsOfItems(items: readonly unknown[]): string[] {
+  const ids: string[] = [];
+  for (const item of items) {
+    const id = idOfItem(item);
+    if (id !== undefined) ids.push(id);
+  }
+  return ids;
+}

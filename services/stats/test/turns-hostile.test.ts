@@ -66,11 +66,13 @@ const put = (id: string, over: Partial<TurnFacts> = {}, text = id) =>
   );
 const history = (turn: string, owner = 'ada') => read({ kind: 'history', owner, turn, waitMs: 0, maxTurns: 1000, maxBytes: 1e8 });
 
-/** The same with the body's own bytes, as a writer sends them that says where its items end. */
+/** The same with the body's own bytes, as a writer sends them that says where its items end, or of what request it is the body. */
 const putBytes = (id: string, body: string, inputBytes: number): Promise<TurnsWritten> =>
+  writeBytes({ kind: 'put', turn: facts(id), authority: 2, inputBytes }, body);
+const writeBytes = (request: TurnsWrite, body: string): Promise<TurnsWritten> =>
   new Promise((resolve, reject) => {
     const reader = { head: () => undefined, data: () => undefined, tail: () => undefined, whole: resolve, broken: reject };
-    bus.open('turns.write', { kind: 'put', turn: facts(id), authority: 2, inputBytes }, reader, { body: Buffer.from(body) });
+    bus.open('turns.write', request, reader, { body: Buffer.from(body) });
   });
 
 describe('a body whose writer says where its items end', () => {
@@ -90,6 +92,34 @@ describe('a body whose writer says where its items end', () => {
   test.each([0, 1, inputBytes - 1, inputBytes + 1, body.length, 1e15])('%p is no such place: the body is read as any other', async (wrong) => {
     expect(await putBytes(`wrong_${wrong}`, body, wrong)).toMatchObject({ stored: true });
     expect((await read({ kind: 'input-items', owner: 'ada', id: `wrong_${wrong}` })).json).toEqual(JSON.parse(input));
+  });
+
+  test('is not read where its items are named, and what they are named is what they are found by', async () => {
+    const named = { authority: 2, inputBytes, items: ['in_1', 'named'] } as const;
+    expect(await writeBytes({ kind: 'put', turn: facts('put'), ...named }, body)).toMatchObject({ stored: true });
+    expect((await read({ kind: 'turn', owner: 'ada', id: 'put' })).json).toEqual(JSON.parse(response));
+    expect((await read({ kind: 'input-items', owner: 'ada', id: 'put' })).json).toEqual(JSON.parse(input));
+    expect((await storage.turns.turnsOfItems('ada', ['in_1', 'named', 'out_1'])).size).toBe(2);
+    const begun = `{"input":${input},"response":{"id":"r","output":[]}}`;
+    await writeBytes({ kind: 'begin', turn: facts('streamed', { status: 'in_progress' }), inputBytes, items: ['in_2'] }, begun);
+    await writeBytes({ kind: 'finish', owner: 'ada', id: 'streamed', status: 'completed', authority: 2, conversation: null, items: ['out_2'] }, response);
+    expect((await read({ kind: 'turn', owner: 'ada', id: 'streamed' })).json).toEqual(JSON.parse(response));
+    expect((await storage.turns.turnsOfItems('ada', ['in_2', 'out_2'])).size).toBe(2);
+  });
+
+  test('is read all the same where a conversation gets its items, or its end is not where it was said to be', async () => {
+    await write({ kind: 'create-conversation', owner: 'ada', id: 'conv', createdAt: 1 }, { items: [], metadata: {} });
+    const asked = { authority: 2, items: ['other'] } as const;
+    await writeBytes({ kind: 'put', turn: facts('talk', { conversation: 'conv' }), ...asked, inputBytes }, body);
+    expect((await read({ kind: 'conversation-items', owner: 'ada', id: 'conv', limit: 10, order: 'asc' })).json).toEqual([
+      ...(JSON.parse(input) as unknown[]),
+      ...JSON.parse(response).output,
+    ]);
+    await writeBytes({ kind: 'put', turn: facts('moved'), ...asked, inputBytes: inputBytes - 1 }, body);
+    expect((await read({ kind: 'input-items', owner: 'ada', id: 'moved' })).json).toEqual(JSON.parse(input));
+    await expect(writeBytes({ kind: 'put', turn: facts('none'), ...asked, inputBytes }, `{"input":${input},"response":[]}`)).rejects.toMatchObject({
+      code: 'invalid_request',
+    });
   });
 
   test('parts that are no JSON, or of another shape, are refused', async () => {

@@ -62,7 +62,12 @@ export const printResponse = (response: unknown): PrintedResponse => ({
 
 /** The end of a turn, its response laid so that the store can seal it as it is. */
 export const writeTurnEnd = (bus: Bus, request: Extract<TurnsWrite, { kind: 'finish' }>, { bytes, items }: PrintedResponse): Promise<TurnsWritten> =>
-  write(bus, { ...request, items }, bytes);
+  write(bus, { ...request, ...named(items) }, bytes);
+
+/** Facts travel in one message: longer lists of ids are left to the store, which reads them from the body. */
+const maxNamedLength = 64 * 1024;
+const named = (items: readonly string[]): { items?: readonly string[] } =>
+  items.reduce((length, id) => length + id.length, 0) <= maxNamedLength ? { items } : {};
 
 const [beforeInput, beforeResponse, afterResponse] = ['{"input":', ',"response":', Buffer.from('}', 'utf8')] as const;
 
@@ -75,7 +80,7 @@ export function writeTurnContent(
   const front = Buffer.from(`${beforeInput}${JSON.stringify(input)}${beforeResponse}`, 'utf8');
   const inputBytes = front.length - beforeInput.length - beforeResponse.length;
   const items = [...idsOfItems(input), ...response.items];
-  return write(bus, { ...request, inputBytes, items }, Buffer.concat([front, response.bytes, afterResponse]));
+  return write(bus, { ...request, inputBytes, ...named(items) }, Buffer.concat([front, response.bytes, afterResponse]));
 }
 
 async function write(bus: Bus, request: TurnsWrite, body: Uint8Array | undefined): Promise<TurnsWritten> {
