@@ -69,7 +69,7 @@ const unicodeEscape = '\\u';
 
 /**
  * Replaces or adds top-level members of an object whose parsed value is at hand, without reading its bytes one by one: a key that occurs once in the bytes,
- * and can be spelled in one way only, is the top-level one; of a key that is repeated the first member can be told. null when that is not certain, or the
+ * and can be spelled in one way only, is the top-level one; of a key that is repeated the first member can be known. null when that is not certain, or the
  * edits are of another kind: what is replaced must be a text, true, false or null.
  */
 export function spliceParsed(source: Uint8Array, parsed: unknown, edits: readonly Edit[]): Uint8Array | null {
