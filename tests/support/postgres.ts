@@ -120,7 +120,15 @@ async function startServer(folder: string, sharedBuffers: string, tls?: ServerTl
 
   let server = await launch(command, argumentList, adminUrl);
   // The server ends with its own test process, even when that one is killed by a time limit.
-  const lastResort = () => server.kill('SIGKILL');
+  const lastResort = () => {
+    if (server.exitCode !== null || server.signalCode !== null) return;
+    try {
+      // The program that changed the user only waits for the server, and does not take it along.
+      process.kill(Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]), 'SIGKILL');
+    } catch {
+      server.kill('SIGKILL');
+    }
+  };
   process.once('exit', lastResort);
   const kill = async () => {
     await run(...asUser(join(folder, 'pg_ctl'), ['-D', data, '-m', 'immediate', '-w', 'stop'])).catch(() => server.kill('SIGKILL'));
