@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { arrangements, startGateway, type TestGateway } from '../support/gateway.ts';
+import { compileCache } from '../support/gateway-entry.ts';
 
 const folder = join(import.meta.dirname, '..');
 const program = join(folder, 'node_modules/@modelcontextprotocol/conformance/dist/index.js');
@@ -14,7 +15,7 @@ const revisions = ['2025-06-18', '2025-11-25', '2026-07-28'];
 const leftOut = /^auth\/|^sep-2640-/;
 const start = (args: readonly string[], env: Record<string, string> = {}): Promise<string> =>
   new Promise((resolve) => {
-    execFile(process.execPath, [program, ...args], { maxBuffer: 1e8, env: { ...process.env, ...env } }, (_error, stdout, stderr) =>
+    execFile(process.execPath, [program, ...args], { maxBuffer: 1e8, env: { ...process.env, ...compileCache, ...env } }, (_error, stdout, stderr) =>
       resolve(`${stdout}\n${stderr}`),
     );
   });
