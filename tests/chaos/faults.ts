@@ -8,6 +8,8 @@ export interface Fault {
   name: string;
   /** Whose connections may break: everybody's, those of callers of one edge (its address), or nobody's. */
   hits: 'all' | 'none' | { edge: string };
+  /** A translator dies with what it runs, so that nobody is left to tell of it. */
+  losesRuns?: true;
   /** Resolves when it is over, and the process is back. */
   run(pause: (ms: number) => Promise<void>): Promise<void>;
 }
@@ -35,6 +37,7 @@ export function faultsOf(gateway: TestGateway, redis: RedisServer, freezes: read
     faults.push({
       name: `kill ${name}`,
       hits,
+      ...(name.startsWith('translator') && { losesRuns: true }),
       async run() {
         await one.kill('SIGKILL');
         await one.restart();

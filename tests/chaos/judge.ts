@@ -3,6 +3,7 @@ import { speakers, validate } from '../../packages/protocols/test/laws/harness.t
 import type { FakeUpstream } from '../fake-upstream/index.ts';
 import { type Exchange, sleep } from '../support/callers.ts';
 import type { TestGateway } from '../support/gateway.ts';
+import type { Fault } from './faults.ts';
 
 /** One promise: how many times it was put to the test, and the first few times that it was broken. */
 export interface Verdict {
@@ -11,16 +12,19 @@ export interface Verdict {
   broken: string[];
 }
 
-/** When a fault that may break callers' connections began and ended, by `performance.now()`. */
+/** When a fault began and ended, by `performance.now()`, and whose connections it may break. */
 export interface Window {
   from: number;
   to: number;
-  hits: 'all' | { edge: string };
+  hits: Fault['hits'];
+  losesRuns: boolean;
 }
 
-const touches = ({ startedAt, endedAt, edge }: Exchange, windows: readonly Window[]): boolean =>
-  windows.some(({ from, to, hits }) => startedAt <= to && (endedAt ?? Number.POSITIVE_INFINITY) >= from && (hits === 'all' || hits.edge === edge));
-const describe = (one: Exchange): string => `${one.client} ${one.id}: ${one.status} ${one.ending}, ${one.bytes} bytes`;
+const isDuring = ({ startedAt, endedAt }: Exchange, { from, to }: Window): boolean => startedAt <= to && (endedAt ?? Number.POSITIVE_INFINITY) >= from;
+const touches = (one: Exchange, windows: readonly Window[]): boolean =>
+  windows.some((window) => isDuring(one, window) && (window.hits === 'all' || (window.hits !== 'none' && window.hits.edge === one.edge)));
+const describe = (one: Exchange): string =>
+  `${one.client} ${one.id}: ${one.status} ${one.ending}, ${one.bytes} bytes${one.status === 200 ? '' : ` ${one.text.slice(0, 200)}`}`;
 
 /** Streams that got their 200 end as their protocol says, completed or with its own error. */
 export function judgeEndings(all: readonly Exchange[], windows: readonly Window[]): Verdict {
@@ -38,8 +42,16 @@ export function judgeAnswers(all: readonly Exchange[], windows: readonly Window[
   return { promise: 'a request is answered', tries: all.length, broken: broken.map(describe) };
 }
 
-/** What was answered 503 did not reach an upstream, unless it is told as an orphan. */
-export async function judgeRefusals(all: readonly { one: Exchange; nonce: string }[], upstream: FakeUpstream, gateway: TestGateway): Promise<Verdict> {
+/**
+ * What was answered 503 did not reach an upstream, unless it is told as an orphan. A translator that is killed tells nothing: of what it ran the edge's row
+ * says that it was lost.
+ */
+export async function judgeRefusals(
+  all: readonly { one: Exchange; nonce: string }[],
+  windows: readonly Window[],
+  { upstream, gateway }: { upstream: FakeUpstream; gateway: TestGateway },
+): Promise<Verdict> {
+  const died = windows.filter(({ losesRuns }) => losesRuns);
   const refused = all.filter(({ one }) => one.status === 503);
   const ran = new Set(upstream.requests.flatMap(({ body }) => body.toString().match(/nonce-\d+-nonce/g) ?? []));
   const suspects = refused.filter(({ nonce }) => ran.has(nonce));
@@ -48,8 +60,10 @@ export async function judgeRefusals(all: readonly { one: Exchange; nonce: string
   let untold = suspects;
   for (const end = performance.now() + 60_000; untold.length > 0 && performance.now() < end; await sleep(500)) {
     const rows = await gateway.rows().catch(() => []);
-    const told = new Set(rows.filter(({ kind }) => kind === 'orphan').map(({ client_request_id }) => client_request_id));
-    untold = suspects.filter(({ one }) => !told.has(one.id));
+    const idsOf = (some: typeof rows): Set<string | null> => new Set(some.map(({ client_request_id }) => client_request_id));
+    const told = idsOf(rows.filter(({ kind }) => kind === 'orphan'));
+    const lost = idsOf(rows.filter(({ error_code }) => error_code === 'service_lost'));
+    untold = suspects.filter(({ one }) => !told.has(one.id) && !(lost.has(one.id) && died.some((window) => isDuring(one, window))));
   }
   return { promise: 'what was answered 503 was not run', tries: refused.length, broken: untold.map(({ one }) => describe(one)) };
 }

@@ -48,7 +48,7 @@ try {
   verdicts.push(
     judgeEndings(all, windows),
     judgeAnswers(all, windows),
-    await judgeRefusals(load.made, upstream, gateway),
+    await judgeRefusals(load.made, windows, { upstream, gateway }),
     await judgeCheck('every answered request has one row', all.length, () => callers.checkRows(recoverMs)),
     await judgeCheck('the sums of models say what the rows say', all.length, () => callers.checkSums(recoverMs)),
   );
@@ -119,7 +119,7 @@ async function runFaults(): Promise<Window[]> {
     );
     say(`${fault!.name}: ${Math.round(over - from)} ms, served again after ${served === null ? `more than ${recoverMs}` : Math.round(served)} ms`);
     if (served === null) verdicts.push({ promise: 'calls are served again within a minute', tries: 1, broken: [fault!.name] });
-    if (fault!.hits !== 'none') windows.push({ from: from - marginMs, to: performance.now() + marginMs, hits: fault!.hits });
+    windows.push({ from: from - marginMs, to: performance.now() + marginMs, hits: fault!.hits, losesRuns: fault!.losesRuns === true });
     await sleep(settleMs);
   }
   return windows;
