@@ -6,13 +6,14 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { until } from '../support/callers.ts';
+import { sleep, until } from '../support/callers.ts';
 import { accessKey } from './traffic.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
 
 export const image = process.env['GATEWAY_IMAGE'] ?? 'model-gateway:test';
+const edgePorts = process.env['EDGE_PORTS'] ?? '27890-27899';
 export const previousImage = process.env['PREVIOUS_IMAGE'] ?? 'model-gateway:previous';
 
 /** Two edges and two translators of one arrangement. */
@@ -36,7 +37,7 @@ export class Stack {
   async compose(from: string, ...args: string[]): Promise<string> {
     const all = ['compose', '--project-directory', root, '-p', this.#project, '--env-file', join(this.#folder, '.env'), ...args];
     const { stdout } = await run('docker', all, {
-      env: { ...process.env, GATEWAY_IMAGE: from, EDGE_PORTS: process.env['EDGE_PORTS'] ?? '27890-27899' },
+      env: { ...process.env, GATEWAY_IMAGE: from, EDGE_PORTS: edgePorts },
       maxBuffer: 1e8,
     });
     return stdout;
@@ -65,10 +66,45 @@ export class Stack {
 
   /** An edge that was started again may have another port of the range. */
   async findEdges(): Promise<void> {
-    const ports = await Promise.all(
-      (await this.containers('edge')).map((one) => this.inspect(one, '{{(index (index .NetworkSettings.Ports "7890/tcp") 0).HostPort}}')),
-    );
-    this.edges = ports.map((port) => `http://127.0.0.1:${port}`);
+    this.edges = await this.#edgeUrls();
+  }
+
+  async #edgeUrls(): Promise<string[]> {
+    const format = '{{(index (index .NetworkSettings.Ports "7890/tcp") 0).HostPort}}';
+    const ports = await Promise.all((await this.containers('edge')).map((one) => this.inspect(one, format)));
+    return ports.map((port) => `http://127.0.0.1:${port}`);
+  }
+
+  /** As an operator upgrades: all services, by `deploy/compose-upgrade.sh`. */
+  async upgrade(to: string): Promise<void> {
+    const env = { COMPOSE_PROJECT_NAME: this.#project, COMPOSE_ENV_FILES: join(this.#folder, '.env'), GATEWAY_IMAGE: to, EDGE_PORTS: edgePorts };
+    await run('sh', [join(root, 'deploy/compose-upgrade.sh')], { env: { ...process.env, ...env }, maxBuffer: 1e8 });
+    await this.findEdges();
+  }
+
+  /** Keeps to the edges that are ready, as a load balancer does, until it is stopped. */
+  balance(): { stop(): Promise<void> } {
+    let stopped = false;
+    const isReady = (url: string): Promise<boolean> =>
+      fetch(`${url}/readyz`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    const running = (async () => {
+      for (; !stopped; await sleep(200)) {
+        // A container may go while it is looked at.
+        const all = await this.#edgeUrls().catch(() => this.edges);
+        const ready = await Promise.all(all.map(isReady));
+        const left = all.filter((_, at) => ready[at]);
+        if (left.length > 0) this.edges = left;
+      }
+    })();
+    return {
+      async stop() {
+        stopped = true;
+        await running;
+      },
+    };
   }
 
   /** Container ids of a service. */
