@@ -3,7 +3,7 @@
 # and the old ones leave one by one when the new ones are healthy.
 #   GATEWAY_IMAGE=registry/model-gateway:2 sh deploy/compose-upgrade.sh            every service that runs, in the order of docs/operations.md
 #   GATEWAY_IMAGE=registry/model-gateway:2 sh deploy/compose-upgrade.sh edge       only these
-# Edges and data planes need EDGE_PORTS to be a range with room for twice their number, and a load balancer before it that asks /readyz at least once a second.
+# Edges and data planes need EDGE_PORTS to be a range of twice their number, and a load balancer before it that asks /readyz at least once a second.
 set -eu
 cd "$(dirname "$0")/.."
 for service in ${*:-console stats router translator script-runner mcp-aggregator data-plane edge}; do
