@@ -7,6 +7,8 @@ import { callThroughSdk, followNotes } from './first-call.ts';
 const mode = /^mode=(.+)$/.exec(process.argv[2] ?? '')?.[1] ?? 'services';
 /** Its image is installed first, where the arrangement existed then and a rollout keeps old pods beside new ones. */
 const previous = mode === 'services' ? process.env['PREVIOUS_IMAGE'] : undefined;
+/** Whose pods take callers' connections, and whose hold rows that are not delivered. */
+const [facing, working] = mode === 'services' ? ['edge', 'translator'] : [mode, mode];
 const cluster = new Cluster(`gwtest-${randomUUID().slice(0, 6)}`, mode);
 const results: { step: string; promise: string; kept: boolean; seen: string }[] = [];
 
@@ -92,7 +94,7 @@ async function leaving(component: string): Promise<void> {
 async function kills(): Promise<void> {
   for (const component of await cluster.components()) {
     const calls = await underLoad(() => cluster.kill(component));
-    const isPublic = component === 'edge' || component === 'data-plane' || component === 'single';
+    const isPublic = component === facing;
     const lost = ended(calls, 'wrong') + (isPublic ? 0 : ended(calls, 'cut', 'refused'));
     note(`killed pod of ${component}`, isPublic ? 'only its own connections break' : 'no connection breaks', lost === 0, summary(calls));
     await rowsOnce(`killed pod of ${component}`, calls);
@@ -100,16 +102,16 @@ async function kills(): Promise<void> {
 }
 
 async function evictions(): Promise<void> {
-  const answers = await cluster.evictAll(mode === 'services' ? 'edge' : 'data-plane');
+  const answers = await cluster.evictAll(facing);
   note('drain of a node', 'the disruption budget lets one public pod go at a time', answers.allowed === 1 && answers.refused >= 1, JSON.stringify(answers));
 }
 
-/** With NATS away what a pod of the data plane holds goes with their pods, and is counted in their logs. */
+/** With NATS away what a pod holds goes with it, and is counted in its log. */
 async function outbox(): Promise<void> {
   const traffic = startTraffic(() => [cluster.url], accessKey);
   await cluster.until(() => ended(traffic.calls, 'whole') > 8, 'whole calls');
   await cluster.scaleNats(true);
-  const [text] = await Promise.all([cluster.logsOfLeaving(mode === 'services' ? 'translator' : 'data-plane'), traffic.stop()]);
+  const [text] = await Promise.all([cluster.logsOfLeaving(working), traffic.stop()]);
   const held = /durable messages stay in the outbox/.test(text);
   note('pod deleted with NATS away', 'what it could not deliver is counted in the last lines of its log', held, held ? 'counted' : 'NOT in its log');
   await cluster.scaleNats(false);
@@ -129,7 +131,7 @@ try {
   await restarts();
   await kills();
   if (mode !== 'single') {
-    await leaving(mode === 'services' ? 'edge' : 'data-plane');
+    await leaving(facing);
     await evictions();
     await outbox();
   }
