@@ -1,4 +1,5 @@
 /** What only a real bus can suffer: a dead server, dead and stopped peers, lost and forged frames, slow receivers. */
+import { type AddressInfo, connect as connectSocket, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { frameKind } from '@model-gateway/contracts';
 import { connect } from '@nats-io/transport-node';
@@ -13,6 +14,28 @@ import { busyMs, fastest, frozenFor, inPlace, nothingFor, openRecorded, pastWind
 
 const available = natsAvailable('bus faults over NATS') && !process.env['NATS_URL'];
 if (!available && process.env['NATS_URL']) process.stderr.write('bus faults over NATS DID NOT RUN: they need a server of their own, unset NATS_URL\n');
+
+/** A way to the server, on which what clients send can be held. */
+async function relayTo(url: string) {
+  const sockets: Socket[] = [];
+  const relay = createServer((client) => {
+    const upstream = connectSocket(Number(new URL(url).port), '127.0.0.1');
+    client.pipe(upstream);
+    upstream.pipe(client);
+    for (const socket of [client, upstream]) sockets.push(socket.on('error', () => socket.destroy()));
+  });
+  await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
+  const held = () => sockets.filter((_socket, n) => n % 2 === 0);
+  return {
+    url: `nats://127.0.0.1:${(relay.address() as AddressInfo).port}`,
+    hold: () => held().forEach((client) => void client.unpipe().pause()),
+    release: () => sockets.forEach((socket, n) => void (n % 2 === 0 && socket.pipe(sockets[n + 1] as Socket))),
+    end: () => {
+      for (const socket of sockets) socket.destroy();
+      relay.close();
+    },
+  };
+}
 
 (available ? describe : describe.skip)('NATS bus under faults', () => {
   let server: NatsServer;
@@ -149,6 +172,36 @@ if (!available && process.env['NATS_URL']) process.stderr.write('bus faults over
     await openRecorded(near, 'catalog.load', {}, { body: Buffer.from('after') }).ended;
     await until(() => far.stats().openServed === 0, 'nothing is left');
     expect(begun).toEqual(['before', 'after']);
+  });
+
+  test.each([
+    ['shorter than anybody notices', 900],
+    ['long', 1600],
+  ])('an opening that the server reads late, after a silence that is %s, is not begun once it was given up', async (_which, ms) => {
+    const { url, hold, release, end } = await relayTo(server.url);
+    const opener = await connectNatsBus({ url, name: 'opener', logger: quiet, drainMs: 200, ackWaitMs: 2000 });
+    await until(() => opener.connected, 'the opener connects');
+    const begun: string[] = [];
+    await serveLoad((body, stream) => {
+      begun.push(Buffer.from(body).toString());
+      stream.whole({ revision: 1 }, body, { bytes: body.length });
+    });
+    await openRecorded(opener, 'catalog.load', {}, { body: Buffer.from('before') }).ended;
+    await server.signal('SIGSTOP');
+    hold();
+    const given = openRecorded(opener, 'catalog.load', {}, { body: Buffer.from('during') });
+    await frozenFor(ms);
+    given.call.cancel('went elsewhere');
+    await server.signal('SIGCONT');
+    // The callee has its pings answered again meanwhile.
+    await pastWindow(700);
+    release();
+    await until(() => opener.connected, 'the server answers');
+    await openRecorded(opener, 'catalog.load', {}, { body: Buffer.from('after') }).ended;
+    await until(() => far.stats().openServed === 0, 'nothing is left');
+    expect(begun).toEqual(['before', 'after']);
+    await opener.drain();
+    end();
   });
 
   test('a callee above its credit is broken off', async () => {

@@ -9,10 +9,10 @@ const freshMs = 250;
 /** A server that leaves a ping unanswered for this long (of awake time) hangs. */
 const hungMs = 1000;
 /**
- * A server that wakes answers the ping of a new connection before it has read what waits in its old ones: for this long after such a silence nothing that is
- * read counts as fresh.
+ * A server that wakes reads its connections in any order, so that it may answer our pings before it has read an opening that waited in another one: for this
+ * long after a slow answer, or after a lost connection, nothing that is read counts as fresh.
  */
-const distrustMs = 500;
+const distrustMs = 2000;
 
 /** What round trips need of their bus. */
 export interface RoundTripsHost {
@@ -30,7 +30,7 @@ export class RoundTrips {
   private readonly host: RoundTripsHost;
   /** By `performance.now()`: when the newest ping was sent that was answered. */
   private answered = Number.NEGATIVE_INFINITY;
-  /** By `performance.now()`: until then what is read may have waited in a server that hung. */
+  /** By `performance.now()`: until then what is read may have waited in a server that hung or was slow. */
   private distrustedUntil = Number.NEGATIVE_INFINITY;
   /** Awake time at which the oldest ping was sent that waits. */
   private waitingSince: number | null = null;
@@ -87,7 +87,8 @@ export class RoundTrips {
 
   private receive(sentAt: number, era: number): void {
     if (era !== this.era) return;
-    if (this.lost || this.hung) this.distrustedUntil = performance.now() + distrustMs;
+    const now = performance.now();
+    if (this.lost || now - sentAt > freshMs) this.distrustedUntil = now + distrustMs;
     this.lost = false;
     this.answered = Math.max(this.answered, sentAt);
     this.waiting--;

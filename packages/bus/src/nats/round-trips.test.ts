@@ -1,0 +1,64 @@
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { RoundTrips } from './round-trips.ts';
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+function setUp() {
+  const answers: (() => void)[] = [];
+  const changes: boolean[] = [];
+  const trips = new RoundTrips({
+    get now() {
+      return performance.now();
+    },
+    ping: () => new Promise((resolve) => answers.push(resolve)),
+    hangs: (hung) => changes.push(hung),
+  });
+  /** A ping that is answered after so long, with ticks meanwhile. */
+  const answerAfter = async (ms: number): Promise<void> => {
+    trips.flush();
+    for (let passed = 0; passed < ms; passed += 100) {
+      jest.advanceTimersByTime(Math.min(100, ms - passed));
+      trips.tick();
+    }
+    answers.shift()?.();
+    await Promise.resolve();
+  };
+  return { trips, changes, answerAfter };
+}
+
+test('what is read within 250 ms of a ping that is answered is fresh', async () => {
+  const { trips, answerAfter } = setUp();
+  expect(trips.fresh).toBe(false);
+  await answerAfter(10);
+  expect(trips.fresh).toBe(true);
+  jest.advanceTimersByTime(250);
+  expect(trips.fresh).toBe(false);
+});
+
+// The server may not have read yet what waits in other connections, though it answers at once again.
+test.each([300, 900, 1500])('after an answer that took %d ms nothing is fresh for two seconds', async (ms) => {
+  const { trips, changes, answerAfter } = setUp();
+  await answerAfter(10);
+  await answerAfter(ms);
+  expect(changes).toEqual(ms > 1000 ? [true, false] : []);
+  for (let passed = 0; passed < 1900; passed += 100) {
+    await answerAfter(100);
+    expect(trips.fresh).toBe(false);
+  }
+  await answerAfter(100);
+  expect(trips.fresh).toBe(true);
+});
+
+test('after a lost connection nothing is fresh for two seconds, after the first one at once', async () => {
+  const { trips, answerAfter } = setUp();
+  trips.reset();
+  await answerAfter(10);
+  expect(trips.fresh).toBe(true);
+  trips.reset();
+  await answerAfter(10);
+  expect(trips.fresh).toBe(false);
+  jest.advanceTimersByTime(2000);
+  await answerAfter(10);
+  expect(trips.fresh).toBe(true);
+});
