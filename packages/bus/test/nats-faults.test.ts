@@ -204,6 +204,41 @@ async function relayTo(url: string) {
     end();
   });
 
+  test.each([
+    ['goes elsewhere', 800, 1],
+    ['gives up', 1500, 0],
+  ])("an opening that is held on its opener's own connection is not begun after its opener %s", async (_what, ms, times) => {
+    const { url, hold, release, end } = await relayTo(server.url);
+    const opener = await connectNatsBus({ url, name: 'opener', logger: quiet, drainMs: 200, ackWaitMs: 2000 });
+    await until(() => opener.connected, 'the opener connects');
+    const begun: string[] = [];
+    await serveLoad((body, stream) => {
+      begun.push(Buffer.from(body).toString());
+      stream.whole({ revision: 1 }, body, { bytes: body.length });
+    });
+    const open = (name: string) => openRecorded(opener, 'catalog.load', {}, { body: Buffer.from(name) });
+    // One that finds the two strangers to each other, and one that finds them acquainted.
+    hold();
+    const first = open('first');
+    await pastWindow(ms);
+    release();
+    await first.ended;
+    await until(() => opener.connected, 'the server answers');
+    await open('between').ended;
+    hold();
+    const second = open('second');
+    await pastWindow(ms);
+    release();
+    await second.ended;
+    await until(() => opener.connected, 'the server answers');
+    await open('after').ended;
+    await until(() => far.stats().openServed === 0, 'nothing is left');
+    const expected = (name: string) => Array.from({ length: times }, () => name);
+    expect(begun).toEqual([...expected('first'), 'between', ...expected('second'), 'after']);
+    await opener.drain();
+    end();
+  });
+
   test('a callee above its credit is broken off', async () => {
     const { connection: raw } = await connectRaw(server.url, 'raw');
     const inbox = mintInbox('raw');

@@ -1,6 +1,7 @@
 /**
  * When a callee begins with what it was opened for. An opener that receives nothing for half a second opens elsewhere, so a process that was stopped, or
- * reads late for any other reason, must not begin with what it finds: it asks the opener first, which declines when it has opened elsewhere.
+ * reads late for any other reason, must not begin with what it finds: it asks the opener first, which declines when it has opened elsewhere. The same where the
+ * opening itself was long on its way.
  */
 import type { RoundTrips } from './round-trips.ts';
 
@@ -28,11 +29,11 @@ export class Begins {
     this.trips = trips;
   }
 
-  /** All that belongs to the opening is here. */
-  add(stream: Beginner, begin: () => void): void {
-    if (!this.trips.fresh) return stream.awaitGo(begin);
+  /** All that belongs to the opening is here. `readAt` (by `performance.now()`): when it was read; `fresh`: it left its opener a moment before. */
+  add(stream: Beginner, { readAt, fresh }: { readAt: number; fresh: boolean }, begin: () => void): void {
+    if (!fresh || !this.trips.fresh || !this.trips.stillFresh(readAt)) return stream.awaitGo(begin);
     stream.accept();
-    this.ready.push({ stream, readAt: performance.now(), begin });
+    this.ready.push({ stream, readAt, begin });
     // What was read in one turn begins at its end, after one write: a process that is stopped now has either accepted or not begun.
     if (this.ready.length === 1) setImmediate(() => this.beginAll());
   }

@@ -243,8 +243,10 @@ export class NatsCalleeLink implements CalleeLink, UnsettledStream, Beginner {
   private takeGo(frame: Frame): void {
     const { begin } = this;
     if (!begin || frame.payload.length < 4 || asBuffer(frame.payload).readUInt32LE(0) !== this.goNumber) return;
+    const roundTripMs = performance.now() - this.goAskedAt;
+    this.peer.clock.learn(frame.seq, roundTripMs);
     // A `go` that we are late to read says nothing of now.
-    if (performance.now() - this.goAskedAt > goodForMs) return this.awaitGo(begin);
+    if (roundTripMs > goodForMs) return this.awaitGo(begin);
     this.begin = null;
     begin();
   }

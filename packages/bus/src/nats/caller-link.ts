@@ -7,6 +7,7 @@ import { frameCap, replyWindow } from '../kit/limits.ts';
 import { StreamCaller } from '../stream/caller.ts';
 import type { StreamKind, StreamLink, StreamPayloads } from '../stream/link.ts';
 import { asBuffer, type Frame, frameMark, readJson, u32, writeFrame } from './frame.ts';
+import { sentNow } from './peer-clock.ts';
 import type { Peer, SharedStream } from './peers.ts';
 import type { StreamBooks, StreamHost } from './stream-host.ts';
 import { type StreamId, streamKey } from './stream-id.ts';
@@ -168,7 +169,7 @@ export class NatsCallerLink implements StreamLink, SharedStream {
     const { kind } = frame;
     if (kind === frameKind.accept) {
       // The callee was late to read the opening, and begins when we confirm that we still want it.
-      if (frame.payload.length >= 4) this.uncounted(frameKind.go, frame.payload.subarray(0, 4));
+      if (frame.payload.length >= 4) this.publish(frameKind.go, 0, sentNow(), frame.payload.subarray(0, 4));
       return;
     }
     if (kind === frameKind.credit) {

@@ -33,7 +33,7 @@ export interface FrameHeader {
   attempt: number;
   number: number;
   salt: number;
-  /** Position among the counted frames of this direction. */
+  /** Position among the counted frames of this direction. Of `open` and `go`, which are not counted: when they were sent (`peer-clock.ts`), 0 up to revision f7c94249. */
   seq: number;
 }
 

@@ -3,6 +3,7 @@
 import { NumberMap } from '@model-gateway/collections';
 import { frameKind } from '@model-gateway/contracts';
 import { asBuffer, type Frame, frameMark, u32, writeFrame } from './frame.ts';
+import { PeerClock } from './peer-clock.ts';
 import { streamKey } from './stream-id.ts';
 import { frameSubject, isInbox } from './subjects.ts';
 
@@ -48,6 +49,7 @@ export class Peer {
   readonly served = new NumberMap<SharedStream>();
   /** Streams whose tail waits for its acknowledgement. */
   readonly unsettled = new NumberMap<UnsettledStream>();
+  readonly clock = new PeerClock();
   lastSeenAt: number;
   pulsedAt: number;
   wantedUntil = 0;

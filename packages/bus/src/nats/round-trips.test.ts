@@ -36,29 +36,12 @@ test('what is read within 250 ms of a ping that is answered is fresh', async () 
   expect(trips.fresh).toBe(false);
 });
 
-// The server may not have read yet what waits in other connections, though it answers at once again.
-test.each([300, 900, 1500])('after an answer that took %d ms nothing is fresh for two seconds', async (ms) => {
+test.each([900, 1500])('a ping that is unanswered for a second is one of a server that hangs: %d ms', async (ms) => {
   const { trips, changes, answerAfter } = setUp();
   await answerAfter(10);
   await answerAfter(ms);
   expect(changes).toEqual(ms > 1000 ? [true, false] : []);
-  for (let passed = 0; passed < 1900; passed += 100) {
-    await answerAfter(100);
-    expect(trips.fresh).toBe(false);
-  }
-  await answerAfter(100);
-  expect(trips.fresh).toBe(true);
-});
-
-test('after a lost connection nothing is fresh for two seconds, after the first one at once', async () => {
-  const { trips, answerAfter } = setUp();
-  trips.reset();
-  await answerAfter(10);
-  expect(trips.fresh).toBe(true);
-  trips.reset();
-  await answerAfter(10);
   expect(trips.fresh).toBe(false);
-  jest.advanceTimersByTime(2000);
-  await answerAfter(10);
+  await answerAfter(100);
   expect(trips.fresh).toBe(true);
 });

@@ -5,14 +5,9 @@
  */
 
 /** Younger than this, an opening is begun at once: its opener waits twice as long before it goes elsewhere. */
-const freshMs = 250;
+export const freshMs = 250;
 /** A server that leaves a ping unanswered for this long (of awake time) hangs. */
 const hungMs = 1000;
-/**
- * A server that wakes reads its connections in any order, so that it may answer our pings before it has read an opening that waited in another one: for this
- * long after a slow answer, or after a lost connection, nothing that is read counts as fresh.
- */
-const distrustMs = 2000;
 
 /** What round trips need of their bus. */
 export interface RoundTripsHost {
@@ -30,15 +25,11 @@ export class RoundTrips {
   private readonly host: RoundTripsHost;
   /** By `performance.now()`: when the newest ping was sent that was answered. */
   private answered = Number.NEGATIVE_INFINITY;
-  /** By `performance.now()`: until then what is read may have waited in a server that hung or was slow. */
-  private distrustedUntil = Number.NEGATIVE_INFINITY;
   /** Awake time at which the oldest ping was sent that waits. */
   private waitingSince: number | null = null;
   private waiting = 0;
   /** Of one connection. */
   private era = 0;
-  /** A connection was lost, and no other one has answered since. */
-  private lost = false;
 
   constructor(host: RoundTripsHost) {
     this.host = host;
@@ -46,8 +37,7 @@ export class RoundTrips {
 
   /** Whether what is read now was sent to us a moment ago. */
   get fresh(): boolean {
-    const now = performance.now();
-    return now - this.answered < freshMs && now >= this.distrustedUntil;
+    return performance.now() - this.answered < freshMs;
   }
 
   /** Whether less time has passed since `readAt` (by `performance.now()`) than lets a message become stale. */
@@ -79,7 +69,6 @@ export class RoundTrips {
     this.era++;
     this.waiting = 0;
     this.waitingSince = null;
-    this.lost ||= this.answered !== Number.NEGATIVE_INFINITY;
     this.answered = Number.NEGATIVE_INFINITY;
     // Changes of the connection itself are reported by the connection.
     this.hung = false;
@@ -87,9 +76,6 @@ export class RoundTrips {
 
   private receive(sentAt: number, era: number): void {
     if (era !== this.era) return;
-    const now = performance.now();
-    if (this.lost || now - sentAt > freshMs) this.distrustedUntil = now + distrustMs;
-    this.lost = false;
     this.answered = Math.max(this.answered, sentAt);
     this.waiting--;
     this.waitingSince = this.waiting === 0 ? null : this.host.now;

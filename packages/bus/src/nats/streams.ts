@@ -14,6 +14,7 @@ import { BodyGate } from './body-gate.ts';
 import { NatsCalleeLink } from './callee-link.ts';
 import { NatsCallerLink, type Opening } from './caller-link.ts';
 import { asBuffer, type Frame, frameMark, jsonBytes, readJson, u32, writeFrame } from './frame.ts';
+import { sentNow } from './peer-clock.ts';
 import { silenceMs } from './peers.ts';
 import { callSubject } from './servers.ts';
 import type { StreamBooks, StreamHost } from './stream-host.ts';
@@ -111,7 +112,7 @@ export class Streams {
     const inlineRequest = json.length + openHead <= host.cap;
     const inlineBody = json.length + body.length + openHead <= host.cap;
     const marks = frameMark.toCallee | (inlineBody ? 0 : frameMark.parcels);
-    const header = { kind: frameKind.open, flags: 0, marks, attempt: 0, number: call.number, salt: call.salt, seq: 0 };
+    const header = { kind: frameKind.open, flags: 0, marks, attempt: 0, number: call.number, salt: call.salt, seq: sentNow() };
     const left = Math.max(1, opening.deadlineMs - Math.round(host.now - call.since));
     const parts = [u32(left, json.length, body.length), inlineRequest ? json : none, inlineBody ? body : none];
     const subject = opening.to === null ? callSubject(call.subject, target) : namedSubject(subjectOf(call.subject), opening.to);
@@ -140,11 +141,12 @@ export class Streams {
     this.servedByKey.set(stream.key, stream);
     inFlight.enter();
     this.served.enter();
+    const arrival = { readAt: performance.now(), fresh: peer.clock.isFresh(frame.seq) };
     this.gather(frame, payload, stream, (request, body) => {
       const begin = () => this.run(() => handler(this.readRequest(subject, request), body, stream.callee), stream.callee);
       // Of a version that cannot be asked.
       if (frame.level === 0) begin();
-      else this.begins.add(stream, begin);
+      else this.begins.add(stream, arrival, begin);
     });
   }
 
