@@ -1,6 +1,6 @@
 /**
  * One of two routers or translators is frozen (SIGSTOP) under load: nobody who calls afterwards is failed, nobody waits for long, and what was
- * refused or went elsewhere meanwhile is not done when the process wakes. Short freezes by default; `FREEZES=700,1200,2000,3000,8000,15000,60000`
+ * refused or went elsewhere meanwhile is not done when the process wakes. Nor is it when the edge's own connection to NATS is held up. Short freezes by default; `FREEZES=700,1200,2000,3000,8000,15000,60000`
  * (milliseconds) runs these and prints what callers saw.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
@@ -29,7 +29,7 @@ suite('a frozen process of two', () => {
 
   beforeAll(async () => {
     upstream = await startFakeUpstream();
-    gateway = await startGateway({ arrangement: 'split', twice: ['router', 'translator'] });
+    gateway = await startGateway({ arrangement: 'split', twice: ['router', 'translator'], held: 'edge' });
     await gateway.configure({
       ...scriptedModels(upstream.url, ['ok', long]),
       load_balancers: [{ name: balanced, strategy: 'weighted', entries: onEach('ok').map((model) => ({ model })) }],
@@ -124,6 +124,32 @@ suite('a frozen process of two', () => {
       const twice = made.filter(({ nonce }) => (counts.get(nonce) ?? 0) > 1);
       expect(twice.map(({ nonce, one }) => ({ nonce, status: one.status, at: Math.round(one.startedAt - from) }))).toEqual([]);
       await until(() => upstream.requests.every(({ closed }) => closed !== null), 'the upstream to be left alone');
+      await callers.checkRows();
+    },
+    600_000,
+  );
+
+  test.each([
+    ['sends its requests elsewhere', 800],
+    ['gives them up', 1400],
+  ])(
+    'the connection of an edge that %s is held for %d ms',
+    async (_what, ms) => {
+      upstream.requests.length = 0;
+      const { made, stop } = load();
+      await until(() => made.length >= perSecond, 'load before');
+      gateway.held!.hold();
+      const from = made.length;
+      await frozenFor(ms);
+      const to = made.length;
+      gateway.held!.release();
+      await until(() => made.length >= to + 2 * perSecond, 'load afterwards');
+      await stop();
+      const counts = received();
+      const ran = made.map(({ nonce, one }) => ({ nonce, status: one.status, times: counts.get(nonce) ?? 0 }));
+      expect(ran.slice(from, to).length).toBeGreaterThan(0);
+      expect(ran.filter(({ status, times }) => times !== (status === 200 ? 1 : 0))).toEqual([]);
+      expect(ran.slice(to + perSecond).filter(({ status }) => status !== 200)).toEqual([]);
       await callers.checkRows();
     },
     600_000,

@@ -15,6 +15,7 @@ import {
   type UpstreamInput,
 } from '@model-gateway/contracts';
 import { mintAccessKey } from '@model-gateway/secrets';
+import { type HeldConnection, openHeldConnection } from './held-connection.ts';
 import { GatewayProcess, type ManagedProcess } from './managed-process.ts';
 import { type NatsServer, natsWay, startNatsServer } from './nats-server.ts';
 import { tester, writeNatsUsers } from './nats-users.ts';
@@ -45,6 +46,8 @@ export interface GatewayOptions {
   mcp?: boolean;
   /** Split: a second process of each of these, named `edge-2` and the like. */
   twice?: readonly SplitService[];
+  /** Split: what this service sends to NATS can be held. */
+  held?: SplitService;
 }
 
 export interface Configuration {
@@ -81,6 +84,8 @@ export interface TestGateway {
   readonly nats?: NatsServer;
   /** Its address with credentials that may do everything. */
   readonly busUrl?: string;
+  /** The way of the service that `held` names. */
+  readonly held?: HeldConnection;
   /** The console's and the statistics' database server of the split arrangement. */
   readonly postgres?: TestPostgres;
   /** Address of its database in there. */
@@ -148,6 +153,7 @@ class Gateway implements TestGateway {
   readonly processes: Record<string, GatewayProcess> = {};
   nats?: NatsServer;
   busUrl?: string;
+  held?: HeldConnection;
   postgres?: TestPostgres;
   databaseUrl?: string;
   readonly home = mkdtempSync(join(tmpdir(), 'gateway-test-'));
@@ -202,15 +208,17 @@ class Gateway implements TestGateway {
     const database = { STORAGE_MODE: 'postgresql', DATABASE_URL: this.databaseUrl };
     const url = this.nats!.url;
     this.busUrl = this.nats!.managed ? users.urlFor(url, tester) : url;
+    const { scripts, mcp, held } = this.#options;
+    const urlOf = (service: string): string => (this.nats!.managed ? users.urlFor(url, service) : url);
+    if (held) this.held = await openHeldConnection(urlOf(held));
     // As it is deployed: whatever a service does on the bus beyond its subjects fails here.
     const env = (service: string) => ({
       ...shared,
       ...(holdsMasterKey(service) && secret),
       ...database,
-      NATS_URL: this.nats!.managed ? users.urlFor(url, service) : url,
+      NATS_URL: service === held ? this.held!.url : urlOf(service),
       NATS_PERMISSIONS: this.nats!.managed ? 'require' : 'warn',
     });
-    const { scripts, mcp } = this.#options;
     for (const name of [...services, ...(scripts ? (['script-runner'] as const) : []), ...(mcp ? (['mcp-aggregator'] as const) : [])])
       this.#plan(name, ['serve', name], env(name));
     for (const name of this.#options.twice ?? []) this.#plan(`${name}-2`, ['serve', name], env(name));
@@ -294,6 +302,7 @@ class Gateway implements TestGateway {
     const { edge, 'data-plane': dataPlane, ...others } = this.processes;
     await Promise.all([edge?.kill('SIGTERM'), dataPlane?.kill('SIGTERM')]);
     await Promise.all(Object.values(others).map((one) => one.kill('SIGTERM')));
+    this.held?.close();
     await this.nats?.dispose();
     await this.postgres?.stop();
     rmSync(this.home, { recursive: true, force: true, maxRetries: 10 });

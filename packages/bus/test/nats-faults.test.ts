@@ -1,8 +1,8 @@
 /** What only a real bus can suffer: a dead server, dead and stopped peers, lost and forged frames, slow receivers. */
-import { type AddressInfo, connect as connectSocket, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { frameKind } from '@model-gateway/contracts';
 import { connect } from '@nats-io/transport-node';
+import { openHeldConnection } from '../../../tests/support/held-connection.ts';
 import { type NatsServer, natsAvailable, startNatsServer } from '../../../tests/support/nats-server.ts';
 import { type Bus, connectNatsBus, type ServerStream } from '../src/index.ts';
 import { frameMark, readFrame, u32, writeFrame } from '../src/nats/frame.ts';
@@ -14,28 +14,6 @@ import { busyMs, fastest, frozenFor, inPlace, nothingFor, openRecorded, pastWind
 
 const available = natsAvailable('bus faults over NATS') && !process.env['NATS_URL'];
 if (!available && process.env['NATS_URL']) process.stderr.write('bus faults over NATS DID NOT RUN: they need a server of their own, unset NATS_URL\n');
-
-/** A way to the server, on which what clients send can be held. */
-async function relayTo(url: string) {
-  const sockets: Socket[] = [];
-  const relay = createServer((client) => {
-    const upstream = connectSocket(Number(new URL(url).port), '127.0.0.1');
-    client.pipe(upstream);
-    upstream.pipe(client);
-    for (const socket of [client, upstream]) sockets.push(socket.on('error', () => socket.destroy()));
-  });
-  await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
-  const held = () => sockets.filter((_socket, n) => n % 2 === 0);
-  return {
-    url: `nats://127.0.0.1:${(relay.address() as AddressInfo).port}`,
-    hold: () => held().forEach((client) => void client.unpipe().pause()),
-    release: () => sockets.forEach((socket, n) => void (n % 2 === 0 && socket.pipe(sockets[n + 1] as Socket))),
-    end: () => {
-      for (const socket of sockets) socket.destroy();
-      relay.close();
-    },
-  };
-}
 
 (available ? describe : describe.skip)('NATS bus under faults', () => {
   let server: NatsServer;
@@ -178,7 +156,7 @@ async function relayTo(url: string) {
     ['shorter than anybody notices', 900],
     ['long', 1600],
   ])('an opening that the server reads late, after a silence that is %s, is not begun once it was given up', async (_which, ms) => {
-    const { url, hold, release, end } = await relayTo(server.url);
+    const { url, hold, release, close } = await openHeldConnection(server.url);
     const opener = await connectNatsBus({ url, name: 'opener', logger: quiet, drainMs: 200, ackWaitMs: 2000 });
     await until(() => opener.connected, 'the opener connects');
     const begun: string[] = [];
@@ -201,14 +179,14 @@ async function relayTo(url: string) {
     await until(() => far.stats().openServed === 0, 'nothing is left');
     expect(begun).toEqual(['before', 'after']);
     await opener.drain();
-    end();
+    close();
   });
 
   test.each([
     ['goes elsewhere', 800, 1],
     ['gives up', 1500, 0],
   ])("an opening that is held on its opener's own connection is not begun after its opener %s", async (_what, ms, times) => {
-    const { url, hold, release, end } = await relayTo(server.url);
+    const { url, hold, release, close } = await openHeldConnection(server.url);
     const opener = await connectNatsBus({ url, name: 'opener', logger: quiet, drainMs: 200, ackWaitMs: 2000 });
     await until(() => opener.connected, 'the opener connects');
     const begun: string[] = [];
@@ -236,7 +214,7 @@ async function relayTo(url: string) {
     const expected = (name: string) => Array.from({ length: times }, () => name);
     expect(begun).toEqual([...expected('first'), 'between', ...expected('second'), 'after']);
     await opener.drain();
-    end();
+    close();
   });
 
   test('a callee above its credit is broken off', async () => {
