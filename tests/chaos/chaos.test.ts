@@ -12,9 +12,10 @@ test('faults in a seeded order against separate services break no promise', asyn
   for (const stream of [run.stdout, run.stderr])
     stream.on('data', (text) => {
       output += text;
+      // As it comes: a run that does not end shows how far it got.
+      process.stderr.write(text);
     });
   const code = await new Promise((resolve) => run.once('exit', resolve));
-  process.stderr.write(output);
   expect([code, output.match(/^BROKEN.*$/gm)]).toEqual([0, null]);
   expect(output.match(/^kept /gm)).toHaveLength(5);
 }, 600_000);

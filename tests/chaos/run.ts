@@ -66,6 +66,10 @@ try {
   await upstream.close();
 }
 process.exitCode = verdicts.length > 0 && verdicts.every(({ broken }) => broken.length === 0) ? 0 : 1;
+setTimeout(() => {
+  say(`all is stopped, and something is left that keeps this process from ending: ${process.getActiveResourcesInfo().join(', ')}`);
+  process.exit(1);
+}, 30_000).unref();
 
 /** As many streams as asked at any time, and calls at an even pace, each with a word of its own. */
 function startLoad(): { made: { one: Exchange; nonce: string }[]; stop(): Promise<void> } {

@@ -2,7 +2,7 @@
  * A real PostgreSQL for tests: a fresh database on the server of DATABASE_URL, else on a server of our own from the machine's binaries, else in a
  * container. Without any of them `openTestPostgres` rejects; `postgresAvailable` tells beforehand, and is never false in CI: there a missing server must fail loudly.
  */
-import { execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -108,47 +108,43 @@ function onServer(adminUrl: string, created: string[]): TestPostgres {
 
 async function startServer(folder: string, sharedBuffers: string, tls?: ServerTls): Promise<TestPostgres> {
   const home = mkdtempSync(join(tmpdir(), 'gateway-postgres-'));
-  const asUser = await unprivileged(home);
+  const user = await unprivileged(home);
   const data = join(home, 'data');
-  await run(...asUser('cp', ['-a', await template(folder), data]));
+  await run('cp', ['-a', await template(folder), data], user);
   const port = await freePort();
   const settings = ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', home, '-c', 'fsync=off', '-c', `shared_buffers=${sharedBuffers}`];
-  const secured = tls && (() => secure(home, tls, asUser));
+  const secured = tls && (() => secure(home, tls, user));
   if (secured) settings.push(...(await secured()));
-  const [command, argumentList] = asUser(join(folder, 'postgres'), settings);
   const adminUrl = `postgresql://gateway@127.0.0.1:${port}/postgres`;
+  const start = () => launch(join(folder, 'postgres'), settings, user, adminUrl);
 
-  let server = await launch(command, argumentList, adminUrl);
+  let server = await start();
   // The server ends with its own test process, even when that one is killed by a time limit.
-  const lastResort = () => {
-    if (server.exitCode !== null || server.signalCode !== null) return;
-    try {
-      // The program that changed the user only waits for the server, and does not take it along.
-      process.kill(Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]), 'SIGKILL');
-    } catch {
-      server.kill('SIGKILL');
-    }
-  };
+  const lastResort = () => server.kill('SIGKILL');
   process.once('exit', lastResort);
   const kill = async () => {
-    await run(...asUser(join(folder, 'pg_ctl'), ['-D', data, '-m', 'immediate', '-w', 'stop'])).catch(() => server.kill('SIGKILL'));
+    await run(join(folder, 'pg_ctl'), ['-D', data, '-m', 'immediate', '-w', 'stop'], user).catch(() => server.kill('SIGKILL'));
+    await ended(server);
   };
   return {
     createDatabase: onServer(adminUrl, []).createDatabase,
     kill,
-    signal: (name) => signalAll(Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]), name),
+    signal: (name) => signalAll(server.pid!, name),
     async restart() {
-      if (server.exitCode === null) await kill();
+      await kill();
       await secured?.();
-      server = await launch(command, argumentList, adminUrl);
+      server = await start();
     },
     async stop() {
       process.removeListener('exit', lastResort);
-      if (server.exitCode === null) await kill();
+      await kill();
       rmSync(home, { recursive: true, force: true, maxRetries: 10 });
     },
   };
 }
+
+const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null;
+const ended = (server: ChildProcess): Promise<unknown> => (hasEnded(server) ? Promise.resolve() : new Promise((resolve) => server.once('exit', resolve)));
 
 /** A stopped server starts no more processes, so it is stopped first, and goes on last. */
 function signalAll(server: number, name: 'SIGSTOP' | 'SIGCONT'): void {
@@ -165,7 +161,7 @@ function signalAll(server: number, name: 'SIGSTOP' | 'SIGCONT'): void {
 }
 
 /** Puts the files where the server's user reads them; gives its settings. */
-async function secure(home: string, { ca, cert, key }: ServerTls, asUser: (command: string, argumentList: string[]) => [string, string[]]): Promise<string[]> {
+async function secure(home: string, { ca, cert, key }: ServerTls, user: User): Promise<string[]> {
   const rules = join(home, 'hba.conf');
   const files = { ca: join(home, 'ca.pem'), cert: join(home, 'server.pem'), key: join(home, 'server.key') };
   const text = ['local all all trust', 'host postgres all 127.0.0.1/32 trust', 'hostssl all all 127.0.0.1/32 trust clientcert=verify-ca', ''].join('\n');
@@ -176,7 +172,7 @@ async function secure(home: string, { ca, cert, key }: ServerTls, asUser: (comma
     [files.cert, readFileSync(cert, 'utf8')],
     [files.key, readFileSync(key, 'utf8')],
   ] as const)
-    await run(...asUser(process.execPath, ['-e', 'require("fs").writeFileSync(process.argv[1], process.argv[2], { mode: 0o600 })', target, content]));
+    await run(process.execPath, ['-e', 'require("fs").writeFileSync(process.argv[1], process.argv[2], { mode: 0o600 })', target, content], user);
   return ['-c', `hba_file=${rules}`, '-c', 'ssl=on', '-c', `ssl_ca_file=${files.ca}`, '-c', `ssl_cert_file=${files.cert}`, '-c', `ssl_key_file=${files.key}`];
 }
 
@@ -185,9 +181,9 @@ async function template(folder: string): Promise<string> {
   const made = join(tmpdir(), `gateway-postgres-template-${process.getuid?.() ?? 0}${folder.replaceAll(/\W+/g, '-')}`);
   if (existsSync(made)) return made;
   const home = mkdtempSync(join(tmpdir(), 'gateway-postgres-'));
-  const asUser = await unprivileged(home);
+  const user = await unprivileged(home);
   const data = join(home, 'data');
-  await run(...asUser(join(folder, 'initdb'), ['-D', data, '-U', 'gateway', '-A', 'trust', '--no-sync', '-E', 'UTF8']));
+  await run(join(folder, 'initdb'), ['-D', data, '-U', 'gateway', '-A', 'trust', '--no-sync', '-E', 'UTF8'], user);
   try {
     renameSync(data, made);
   } catch (error) {
@@ -198,22 +194,31 @@ async function template(folder: string): Promise<string> {
   return made;
 }
 
-/** initdb and postgres refuse to run as root: then everything runs as the user `postgres`. */
-async function unprivileged(home: string): Promise<(command: string, argumentList: string[]) => [string, string[]]> {
-  if (process.getuid?.() !== 0) return (command, argumentList) => [command, argumentList];
-  const { stdout } = await run('id', ['-u', 'postgres']);
-  const { stdout: group } = await run('id', ['-g', 'postgres']);
-  chownSync(home, Number(stdout), Number(group));
-  return (command, argumentList) => ['runuser', ['-u', 'postgres', '--', command, ...argumentList]];
+/** Whose processes a server's are; a folder that this user may enter. */
+interface User {
+  uid?: number;
+  gid?: number;
+  cwd: string;
 }
 
-async function launch(command: string, argumentList: string[], adminUrl: string) {
-  const server = spawn(command, argumentList, { stdio: 'ignore', cwd: '/' });
-  await answering(adminUrl, () => server.exitCode !== null);
+/**
+ * initdb and postgres refuse to run as root: then everything runs as the user `postgres`. No `runuser` between: it stops itself when what it runs is
+ * stopped, and nobody would continue it.
+ */
+async function unprivileged(home: string): Promise<User> {
+  if (process.getuid?.() !== 0) return { cwd: '/' };
+  const [uid, gid] = await Promise.all(['-u', '-g'].map(async (option) => Number((await run('id', [option, 'postgres'])).stdout)));
+  chownSync(home, uid!, gid!);
+  return { uid: uid!, gid: gid!, cwd: '/' };
+}
+
+async function launch(command: string, argumentList: string[], user: User, adminUrl: string): Promise<ChildProcess> {
+  const server = spawn(command, argumentList, { stdio: 'ignore', ...user });
+  await answering(adminUrl, () => hasEnded(server));
   return server;
 }
 
-async function answering(adminUrl: string, ended: () => boolean): Promise<void> {
+async function answering(adminUrl: string, gone: () => boolean): Promise<void> {
   const deadline = Date.now() + 60_000;
   for (;;) {
     const client = new pg.Client({ connectionString: adminUrl });
@@ -221,7 +226,7 @@ async function answering(adminUrl: string, ended: () => boolean): Promise<void> 
       await client.connect();
       return await client.end();
     } catch (error) {
-      if (ended() || Date.now() > deadline) throw new Error('the PostgreSQL server for tests did not start', { cause: error });
+      if (gone() || Date.now() > deadline) throw new Error('the PostgreSQL server for tests did not start', { cause: error });
       await new Promise((resolve) => setTimeout(resolve, 25));
     }
   }
