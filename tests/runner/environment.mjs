@@ -6,6 +6,8 @@ const root = join(import.meta.dirname, '../..');
 const costsFile = process.env.SUITE_COSTS;
 /** What a suite has closed gets so long to be closed before what is open is counted. */
 const closingMs = 300;
+/** Read by helpers that keep something for the next suite. */
+const failed = Symbol.for('model-gateway.suite-failed');
 
 export default class Environment {
   /** What jest would write into the suite's global object stays away from the process's own. */
@@ -17,7 +19,13 @@ export default class Environment {
     this.#suite = relative(root, testPath);
   }
 
-  async setup() {}
+  async setup() {
+    globalThis[failed] = false;
+  }
+
+  handleTestEvent({ name }) {
+    if (name === 'test_fn_failure' || name === 'hook_failure') globalThis[failed] = true;
+  }
 
   async teardown() {
     if (!costsFile) return;

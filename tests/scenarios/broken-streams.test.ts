@@ -6,7 +6,7 @@ import type { RequestRow } from '@model-gateway/contracts';
 import { mintAccessKey } from '@model-gateway/secrets';
 import { WebSocket } from 'ws';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
-import { arrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
+import { arrangements, borrowGateway, type TestGateway, until } from '../support/gateway.ts';
 import { type ClientProtocol, clientProtocols } from '../support/sdk-callers.ts';
 
 const keys = { plain: mintAccessKey(), breaks: mintAccessKey(), finishes: mintAccessKey(), auto: mintAccessKey() };
@@ -54,7 +54,7 @@ describe.each(arrangements('broken-streams'))('a %s gateway', (arrangement) => {
   let gateway: TestGateway;
   beforeAll(async () => {
     fake = await startFakeUpstream();
-    gateway = await startGateway({ arrangement });
+    gateway = await borrowGateway({ arrangement });
     await gateway.configure({
       upstreams: [
         { name: 'up', protocol: 'beta', base_url: fake.url, api_keys: [{ key: 'sk-fake' }] },

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { mintAccessKey } from '@model-gateway/secrets';
 import OpenAI from 'openai';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
-import { arrangements, startGateway, type TestGateway } from '../support/gateway.ts';
+import { arrangements, borrowGateway, type TestGateway } from '../support/gateway.ts';
 
 const limitedKey = mintAccessKey();
 
@@ -13,7 +13,7 @@ describe.each(arrangements('completions'))('legacy completions on a %s gateway',
   let client: OpenAI;
   beforeAll(async () => {
     fake = await startFakeUpstream();
-    gateway = await startGateway({ arrangement });
+    gateway = await borrowGateway({ arrangement });
     await gateway.configure({
       upstreams: [
         { name: 'chat', protocol: 'alpha', base_url: `${fake.url}/v1`, api_keys: [{ key: 'sk-chat' }] },

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { ProtocolId } from '@model-gateway/contracts';
 import { type FakeUpstream, type Play, startFakeUpstream } from '../fake-upstream/index.ts';
 import { AnsweringServer, answerJson } from '../support/answering-server.ts';
-import { arrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
+import { arrangements, borrowGateway, type TestGateway, until } from '../support/gateway.ts';
 import { hostedReaders } from '../support/hosted-replies.ts';
 import { type Answer, send } from '../support/send.ts';
 
@@ -99,7 +99,7 @@ describe.each(arrangements('hosted matrix'))('hosted web search, %s', (arrangeme
   beforeAll(async () => {
     await search.start();
     fake = await startFakeUpstream({ play: () => said.shift() ?? { text: 'Nothing more.' } });
-    gateway = await startGateway({ arrangement });
+    gateway = await borrowGateway({ arrangement });
     await gateway.configure({
       upstreams: upstreams.map((upstream) => ({
         ...{ name: nameOf(upstream), protocol: upstream.protocol, base_url: fake.url },

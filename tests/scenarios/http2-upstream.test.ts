@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { UpstreamInput } from '@model-gateway/contracts';
 import { nothingFor, until } from '../../packages/upstream-client/test/calls.ts';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
-import { arrangements, startGateway, type TestGateway } from '../support/gateway.ts';
+import { arrangements, borrowGateway, type TestGateway } from '../support/gateway.ts';
 import { type Http2Front, startHttp2Front } from '../support/http2-front.ts';
 import { type Answer, send } from '../support/send.ts';
 
@@ -19,7 +19,7 @@ describe.each(arrangements('HTTP/2 upstreams'))('%s', (arrangement) => {
     upstream = await startFakeUpstream();
     front = await startHttp2Front(upstream.url);
     other = await startHttp2Front(upstream.url, { allowHttp1: true });
-    gateway = await startGateway({ arrangement });
+    gateway = await borrowGateway({ arrangement });
     const named = (name: string, { url, tls }: Http2Front, extra_config: { http2: string } | null): UpstreamInput => ({
       name,
       protocol: 'alpha',

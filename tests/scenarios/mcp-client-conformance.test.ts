@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { arrangements, startGateway, type TestGateway } from '../support/gateway.ts';
+import { arrangements, borrowGateway, type TestGateway } from '../support/gateway.ts';
 import { compileCache } from '../support/gateway-entry.ts';
 
 const folder = join(import.meta.dirname, '..');
@@ -32,7 +32,7 @@ describe.each(arrangements('MCP client conformance'))('the gateway as a client, 
       .flatMap(([, name = '', versions = '']) =>
         versions.split(',').flatMap((version): [string, string][] => (revisions.includes(version) ? [[name, version]] : [])),
       );
-    gateway = await startGateway({ arrangement, mcp: true });
+    gateway = await borrowGateway({ arrangement });
     await gateway.configure({ key_groups: [{ name: 'everyone', models: ['*'], mcp_tool_acl: { allowed_tools: ['*'] } }] });
   });
   afterAll(() => gateway?.stop());

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { EverythingServer } from '../fake-mcp/everything-server.ts';
-import { arrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
+import { arrangements, borrowGateway, type TestGateway, until } from '../support/gateway.ts';
 
 const program = join(import.meta.dirname, '../node_modules/@modelcontextprotocol/conformance/dist/index.js');
 
@@ -52,7 +52,7 @@ describe.each(arrangements('MCP conformance'))('MCP conformance, %s', (arrangeme
   beforeAll(async () => {
     await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve));
     await server.start();
-    gateway = await startGateway({ arrangement, mcp: true });
+    gateway = await borrowGateway({ arrangement });
     await gateway.configure({
       mcp_servers: [{ name: 'everything', endpoint: server.url }],
       key_groups: [{ name: 'everyone', models: ['*'], mcp_tool_acl: { allowed_tools: ['*'] } }],

@@ -4,7 +4,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { CreateMessageRequestSchema, ElicitRequestSchema, ListRootsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { EverythingServer } from '../fake-mcp/everything-server.ts';
-import { arrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
+import { arrangements, borrowGateway, type TestGateway, until } from '../support/gateway.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into results freely.
 type Json = any;
@@ -17,7 +17,7 @@ describe.each(arrangements('input for MCP servers'))('input for MCP servers, %s'
   beforeAll(async () => {
     server.modernOnly = true;
     await server.start();
-    gateway = await startGateway({ arrangement, mcp: true });
+    gateway = await borrowGateway({ arrangement });
     await gateway.configure({
       mcp_servers: [{ name: 'asking', endpoint: server.url }],
       key_groups: [{ name: 'everyone', models: ['*'], mcp_tool_acl: { allowed_tools: ['*'] } }],

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { mintAccessKey } from '@model-gateway/secrets';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
-import { arrangements, startGateway, type TestGateway } from '../support/gateway.ts';
+import { arrangements, borrowGateway, type TestGateway } from '../support/gateway.ts';
 import { type ClientProtocol, clientProtocols, startChat } from '../support/sdk-callers.ts';
 import { openaiClient } from '../support/sdks/chat-completions.ts';
 import { genaiClient } from '../support/sdks/generate-content.ts';
@@ -17,7 +17,7 @@ describe.each(arrangements('models-and-names'))('models and names on a %s gatewa
   let gateway: TestGateway;
   beforeAll(async () => {
     fake = await startFakeUpstream();
-    gateway = await startGateway({ arrangement });
+    gateway = await borrowGateway({ arrangement });
     const api_keys = [{ key: 'sk-fake-upstream' }];
     const ok = { upstream: 'up-alpha', upstream_model_id: 'ok' };
     await gateway.configure({

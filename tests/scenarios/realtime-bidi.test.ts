@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { WebSocket } from 'ws';
 import { haveFixtures } from '../fake-upstream/fixtures.ts';
 import { type FakeRealtime, readFrames, recordedModel, startFakeRealtime } from '../fake-upstream/index.ts';
-import { arrangements, startGateway, type TestGateway } from '../support/gateway.ts';
+import { arrangements, borrowGateway, type TestGateway } from '../support/gateway.ts';
 import { until } from '../support/in-process.ts';
 import { realtimeRows } from '../support/realtime-rows.ts';
 import { refusedTalk } from '../support/realtime-talk.ts';
@@ -25,7 +25,7 @@ describe.each(arrangements('realtime-bidi'))('Gemini Live at a %s gateway', (arr
   let gateway: TestGateway;
   beforeAll(async () => {
     fake = await startFakeRealtime();
-    gateway = await startGateway({ arrangement });
+    gateway = await borrowGateway({ arrangement });
     await gateway.configure({
       upstreams: [
         { name: 'google', protocol: 'gamma', base_url: `${fake.url}/v1beta`, api_keys: [{ key: 'sk-fake-upstream' }] },

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { mintAccessKey } from '@model-gateway/secrets';
 import { type FakeRealtime, startFakeRealtime } from '../fake-upstream/index.ts';
-import { arrangements, startGateway, type TestGateway } from '../support/gateway.ts';
+import { arrangements, borrowGateway, type TestGateway } from '../support/gateway.ts';
 import { until } from '../support/in-process.ts';
 import { realtimeRows } from '../support/realtime-rows.ts';
 import { openTalk, refusedTalk } from '../support/realtime-talk.ts';
@@ -12,7 +12,7 @@ describe.each(arrangements('realtime-kinds'))('sessions of other kinds at a %s g
   let gateway: TestGateway;
   beforeAll(async () => {
     fake = await startFakeRealtime();
-    gateway = await startGateway({ arrangement });
+    gateway = await borrowGateway({ arrangement });
     await gateway.configure({
       upstreams: [
         { name: 'up', protocol: 'alpha_realtime', base_url: fake.url, api_keys: [{ key: 'sk-fake-upstream' }] },

@@ -10,7 +10,7 @@ import { OpenAIRealtimeWebSocket, RealtimeAgent, RealtimeSession, tool } from '@
 import { z } from 'zod';
 import { haveFixtures } from '../fake-upstream/fixtures.ts';
 import { type FakeRealtime, startFakeRealtime } from '../fake-upstream/index.ts';
-import { arrangements, startGateway, type TestGateway } from '../support/gateway.ts';
+import { arrangements, borrowGateway, type TestGateway } from '../support/gateway.ts';
 import { until } from '../support/in-process.ts';
 
 const python = process.env['SDK_PYTHON'] ?? process.env['DASHSCOPE_PYTHON'] ?? 'python3';
@@ -26,7 +26,7 @@ const script = join(import.meta.dirname, '../support/sdks/openai_realtime.py');
   let gateway: TestGateway;
   beforeAll(async () => {
     fake = await startFakeRealtime();
-    gateway = await startGateway({ arrangement });
+    gateway = await borrowGateway({ arrangement });
     await gateway.configure({
       upstreams: [{ name: 'up', protocol: 'alpha_realtime', base_url: fake.url, api_keys: [{ key: 'sk-fake-upstream' }] }],
       models: [{ name: 'weather', upstream: 'up', upstream_model_id: 'turns/tool-round-text-out' }],

@@ -6,7 +6,7 @@ import { mintAccessKey } from '@model-gateway/secrets';
 import OpenAI from 'openai';
 import { haveFixtures } from '../fake-upstream/fixtures.ts';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
-import { arrangements, startGateway, type TestGateway } from '../support/gateway.ts';
+import { arrangements, borrowGateway, type TestGateway } from '../support/gateway.ts';
 import { modelOf, scriptedModels } from '../support/scripted-models.ts';
 import { type ClientProtocol, clientProtocols, startChat, type UpstreamProtocol, upstreamProtocols } from '../support/sdk-callers.ts';
 
@@ -89,7 +89,7 @@ describe.each(arrangements('sdk-errors'))('SDK errors on a %s gateway', (arrange
   const limited = mintAccessKey();
   beforeAll(async () => {
     fake = await startFakeUpstream();
-    gateway = await startGateway({ arrangement });
+    gateway = await borrowGateway({ arrangement });
     await gateway.configure({
       ...scriptedModels(fake.url, (protocol) => ['ok', ...statuses.map(({ script }) => script), ...overflowScript(protocol)]),
       key_groups: [{ name: 'few', models: ['alpha.other*'] }],

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { haveFixtures } from '../fake-upstream/fixtures.ts';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
-import { arrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
+import { arrangements, borrowGateway, type TestGateway, until } from '../support/gateway.ts';
 import { type ReceivedRequest, readReceived } from '../support/received-request.ts';
 import { type Recorded, readRecorded } from '../support/recorded-reply.ts';
 import { modelOf, scriptedModels } from '../support/scripted-models.ts';
@@ -105,7 +105,7 @@ describe.each(arrangements('sdk-matrix'))('official SDKs on a %s gateway', (arra
   let gateway: TestGateway;
   beforeAll(async () => {
     fake = await startFakeUpstream();
-    gateway = await startGateway({ arrangement });
+    gateway = await borrowGateway({ arrangement });
     await gateway.configure(scriptedModels(fake.url, scriptsOf));
   });
   let asked = 0;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ModelInput } from '@model-gateway/contracts';
 import { haveFixtures } from '../fake-upstream/fixtures.ts';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
-import { arrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
+import { arrangements, borrowGateway, type TestGateway, until } from '../support/gateway.ts';
 import { readHeardUpstreamOnly, type UpstreamOnly } from '../support/received-upstream-only.ts';
 import { type AskedTool, clientProtocols, startChat } from '../support/sdk-callers.ts';
 
@@ -132,7 +132,7 @@ describe.each(arrangements('sdk-upstream-only'))('official SDKs on a %s gateway'
   let gateway: TestGateway;
   beforeAll(async () => {
     fake = await startFakeUpstream();
-    gateway = await startGateway({ arrangement });
+    gateway = await borrowGateway({ arrangement });
     await gateway.configure({
       upstreams: [
         { name: 'delta', protocol: 'delta', base_url: `${fake.url}/api/v1`, api_keys: [{ key: 'sk-delta' }] },

@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Arrangement, startGateway, type TestGateway } from '../support/gateway.ts';
+import { type Arrangement, borrowGateway, type TestGateway } from '../support/gateway.ts';
 import { until } from '../support/in-process.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: assertions look into it freely.
@@ -36,7 +36,7 @@ describe.each<Arrangement>(['embedded', 'split'])('%s', (arrangement) => {
   let other = '';
   beforeAll(async () => {
     if (!upstream.listening) await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
-    gateway = await startGateway({ arrangement });
+    gateway = await borrowGateway({ arrangement });
     await gateway.configure({
       upstreams: [{ name: 'chat', protocol: 'alpha', base_url: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`, api_keys: [{ key: 'sk-1' }] }],
       models: [{ name: 'm', upstream: 'chat', upstream_model_id: 'm' }],

@@ -1,7 +1,7 @@
 /** What an upstream said when it failed is kept, sealed, and shown to readers of that one request, and nowhere else. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
-import { arrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
+import { arrangements, borrowGateway, type TestGateway, until } from '../support/gateway.ts';
 
 const words = 'The fake upstream answers 500.';
 
@@ -10,7 +10,7 @@ describe.each(arrangements('upstream-words'))('a %s gateway', (arrangement) => {
   let gateway: TestGateway;
   beforeAll(async () => {
     fake = await startFakeUpstream();
-    gateway = await startGateway({ arrangement });
+    gateway = await borrowGateway({ arrangement });
     await gateway.configure({
       upstreams: [{ name: 'failing', protocol: 'alpha', base_url: fake.url, api_keys: [{ key: 'sk-fake-one' }, { key: 'sk-fake-two' }] }],
       models: [{ name: 'm', upstream: 'failing', upstream_model_id: 'err:500:api_error' }],

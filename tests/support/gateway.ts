@@ -1,6 +1,6 @@
 /** A whole gateway for suites, as an operator would run it: real processes in either arrangement, configured through its console API. */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -20,6 +20,7 @@ import { GatewayProcess, type ManagedProcess } from './managed-process.ts';
 import { type NatsServer, natsWay, startNatsServer } from './nats-server.ts';
 import { tester, writeNatsUsers } from './nats-users.ts';
 import { openTestPostgres, postgresAvailable, type TestPostgres } from './postgres.ts';
+import { removeLater } from './remove-later.ts';
 
 /**
  * `split`: every service a process of its own. `data-plane`: edge, router and translator in one process. `workers`: one gateway whose requests are served
@@ -143,6 +144,32 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
   }
 }
 
+const failed = Symbol.for('model-gateway.suite-failed');
+/** Whether a test of the running suite has failed; `tests/runner/environment.mjs` notes it. */
+const suiteFailed = (): boolean => (globalThis as { [failed]?: boolean })[failed] === true;
+
+/** Of this worker: borrowed gateways that no suite uses at the moment. */
+const idle: Gateway[] = [];
+
+/**
+ * A gateway of the default settings, with the service of MCP tools, that earlier suites of this worker may have used. `stop` puts its configuration back and
+ * keeps it for the next suite, unless a test failed or one of its processes was signalled. For suites that look at nothing but what they made themselves:
+ * requests by their id or since they borrowed it, entities by name, and no lists, sums or logs of all time.
+ */
+export async function borrowGateway({ arrangement }: { arrangement: Arrangement }): Promise<TestGateway> {
+  const at = idle.findIndex((one) => one.arrangement === arrangement);
+  const gateway = at < 0 ? new Gateway({ arrangement, mcp: true }) : idle.splice(at, 1)[0]!;
+  try {
+    if (at < 0) await gateway.start();
+    // What went wrong since its last suite ended must not be lost.
+    gateway.checkProcesses();
+    return await gateway.lend();
+  } catch (error) {
+    await gateway.cleanUp();
+    throw error;
+  }
+}
+
 /** Marks the calls that `settle` makes for itself. */
 const settling = 'settling';
 
@@ -159,6 +186,9 @@ class Gateway implements TestGateway {
   readonly home = mkdtempSync(join(tmpdir(), 'gateway-test-'));
   readonly #options: GatewayOptions;
   #marks = 0;
+  #kept = false;
+  /** While it is borrowed: since when, and from which revision of the configuration. */
+  #loan: { since: number; revision: number } | undefined;
 
   constructor(options: GatewayOptions) {
     this.arrangement = options.arrangement;
@@ -176,6 +206,23 @@ class Gateway implements TestGateway {
 
   get consoleUrl(): string {
     return `${this.url}/console/api`;
+  }
+
+  /** Until `stop`. */
+  async lend(): Promise<this> {
+    // Connections that it has closed meanwhile are found out here.
+    await until(async () => {
+      this.#loan = { since: Date.now(), revision: await this.#revision() };
+      return true;
+    }, 'a borrowed gateway to answer');
+    for (const one of Object.values(this.processes)) one.forgetLines();
+    return this;
+  }
+
+  async #revision(): Promise<number> {
+    const { status, body } = await this.console('GET', '/history?limit=1');
+    if (status !== 200) throw new Error(`the console gave no history: ${JSON.stringify(body)}`);
+    return body.revision;
   }
 
   async start(): Promise<void> {
@@ -277,9 +324,10 @@ class Gateway implements TestGateway {
 
   async rows(): Promise<RequestRow[]> {
     const rows: RequestRow[] = [];
+    const since = this.#loan ? `&from=${new Date(this.#loan.since).toISOString()}` : '';
     let cursor: string | null = null;
     do {
-      const { status, body } = await this.console('GET', `/logs?limit=500${cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`}`);
+      const { status, body } = await this.console('GET', `/logs?limit=500${since}${cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`}`);
       if (status !== 200) throw new Error(`the console gave no rows: ${JSON.stringify(body)}`);
       rows.push(...(body.items as RequestRow[]).filter((row) => row.client_request_id !== settling));
       cursor = body.next_cursor;
@@ -293,8 +341,39 @@ class Gateway implements TestGateway {
   }
 
   async stop(): Promise<void> {
+    if (await this.#giveBack()) return;
     await this.cleanUp();
     this.checkProcesses();
+  }
+
+  /** Whether the next suite can have it. */
+  async #giveBack(): Promise<boolean> {
+    const loan = this.#loan;
+    this.#loan = undefined;
+    if (loan === undefined || suiteFailed() || Object.values(this.processes).some((one) => one.signalled || one.faults.length > 0)) return false;
+    // A server that does not end with this process is to be left as it was.
+    if ((this.nats && !this.nats.unref) || (this.postgres && !this.postgres.unref)) return false;
+    try {
+      if ((await this.#revision()) !== loan.revision) {
+        const { status } = await this.console('POST', `/history/${loan.revision}/rollback`);
+        if (status !== 200) return false;
+      }
+    } catch {
+      return false;
+    }
+    this.#keep();
+    idle.push(this);
+    return true;
+  }
+
+  /** It ends with this process, and does not hold it up. */
+  #keep(): void {
+    if (this.#kept) return;
+    this.#kept = true;
+    for (const one of [...Object.values(this.processes), this.nats, this.postgres]) one?.unref?.();
+    // A worker that has grown is ended by a signal, which alone would leave them running.
+    process.once('SIGTERM', () => process.exit(143));
+    process.once('exit', () => existsSync(this.home) && removeLater(this.home));
   }
 
   /** In the order in which traffic flows, so that nobody waits for one that is gone. */

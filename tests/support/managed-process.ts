@@ -1,6 +1,7 @@
 /** A real child process of the gateway for suites: started until ready, its log kept, its faults remembered, never left behind. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { freePort } from './free-port.ts';
 import { compileCache, gatewayEntry } from './gateway-entry.ts';
@@ -51,6 +52,8 @@ export class GatewayProcess implements ManagedProcess {
   readonly name: string;
   /** What must not happen in any run: fatal lines, ends that nobody asked for. */
   readonly faults: string[] = [];
+  /** Whether it was ended, stopped or continued by whoever uses it. */
+  signalled = false;
   ports: readonly number[] = [];
   readonly #plan: ProcessPlan;
   readonly #lines: string[] = [];
@@ -89,7 +92,18 @@ export class GatewayProcess implements ManagedProcess {
     }
   }
 
+  /** This process does not wait for it any more. */
+  unref(): void {
+    this.#child?.unref();
+    for (const stream of [this.#child?.stdout, this.#child?.stderr]) (stream as Socket | null | undefined)?.unref();
+  }
+
+  forgetLines(): void {
+    this.#lines.length = 0;
+  }
+
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    this.signalled = true;
     const child = this.#child;
     if (child === null) return;
     if (pauses.has(signal)) return void child.kill(signal);

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chooseWay, noWay, type ServerContainer, startContainer, type Way } from './containers.ts';
 import { freePort } from './free-port.ts';
+import { removeLater } from './remove-later.ts';
 
 export interface NatsServer {
   readonly url: string;
@@ -27,6 +28,8 @@ export interface NatsServer {
   kill(): Promise<void>;
   /** `kill` and `start`; `loseStore` empties the store between. */
   restart(options?: { loseStore?: boolean }): Promise<void>;
+  /** This process does not wait for it any more. */
+  unref?(): void;
   /** Stops it and removes its store. */
   dispose(): Promise<void>;
 }
@@ -107,13 +110,21 @@ class LocalServer implements NatsServer {
       log = (log + text).slice(-4000);
     });
     // A suite that fails half-way must not leave a server behind.
-    process.once('exit', () => child.kill('SIGKILL'));
+    process.once('exit', () => {
+      child.kill('SIGKILL');
+      if (this.ownStore && existsSync(this.store)) removeLater(this.store);
+    });
     for (const deadline = Date.now() + startMs; Date.now() < deadline; ) {
       if (child.exitCode !== null || child.signalCode !== null) break;
       if (await answers('127.0.0.1', this.port)) return;
       await sleep(25);
     }
     throw new Error(`nats-server did not start: ${log}`);
+  }
+
+  unref(): void {
+    this.child?.unref();
+    (this.child?.stderr as Socket | null | undefined)?.unref();
   }
 
   async signal(name: NodeJS.Signals): Promise<void> {

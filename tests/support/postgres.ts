@@ -11,6 +11,7 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { chooseWay, noWay, startContainer, type Way } from './containers.ts';
 import { freePort } from './free-port.ts';
+import { removeLater } from './remove-later.ts';
 
 const run = promisify(execFile);
 const installations = '/usr/lib/postgresql';
@@ -24,6 +25,8 @@ export interface TestPostgres {
   kill?: (() => Promise<void>) | undefined;
   /** SIGSTOP and SIGCONT, to the server and to every process of its connections. Absent where they are not this machine's own. */
   signal?: ((name: 'SIGSTOP' | 'SIGCONT') => void) | undefined;
+  /** This process does not wait for it any more. */
+  unref?: (() => void) | undefined;
   stop(): Promise<void>;
 }
 
@@ -120,7 +123,10 @@ async function startServer(folder: string, sharedBuffers: string, tls?: ServerTl
 
   let server = await start();
   // The server ends with its own test process, even when that one is killed by a time limit.
-  const lastResort = () => server.kill('SIGKILL');
+  const lastResort = () => {
+    server.kill('SIGKILL');
+    removeLater(home);
+  };
   process.once('exit', lastResort);
   const kill = async () => {
     await run(join(folder, 'pg_ctl'), ['-D', data, '-m', 'immediate', '-w', 'stop'], user).catch(() => server.kill('SIGKILL'));
@@ -135,6 +141,7 @@ async function startServer(folder: string, sharedBuffers: string, tls?: ServerTl
       await secured?.();
       server = await start();
     },
+    unref: () => server.unref(),
     async stop() {
       process.removeListener('exit', lastResort);
       await kill();

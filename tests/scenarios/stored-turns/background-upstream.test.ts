@@ -12,7 +12,7 @@ const long = 'text:400+slow:50';
 describe.each(arrangements('stored-turns/background-upstream'))('a %s gateway', (arrangement) => {
   let stage: Stage;
   beforeAll(async () => {
-    stage = await openStage({ arrangement }, [paced, long]);
+    stage = await openStage({ arrangement, borrowed: true }, [paced, long]);
   });
   afterAll(() => stage?.stop());
 

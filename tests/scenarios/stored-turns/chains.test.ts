@@ -11,7 +11,7 @@ const pairs = hostNames.map((name, at) => [name, hostNames[(at + 1) % hostNames.
 describe.each(arrangements('stored-turns/chains'))('a %s gateway', (arrangement) => {
   let stage: Stage;
   beforeAll(async () => {
-    stage = await openStage({ arrangement });
+    stage = await openStage({ arrangement, borrowed: true });
   });
   afterAll(() => stage?.stop());
 

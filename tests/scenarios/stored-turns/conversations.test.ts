@@ -8,7 +8,7 @@ import { callsOf, hostNames, type Json, openStage, refusalOf, type Stage, textOf
 describe.each(arrangements('stored-turns/conversations'))('a %s gateway', (arrangement) => {
   let stage: Stage;
   beforeAll(async () => {
-    stage = await openStage({ arrangement }, ['text:40+slow:50']);
+    stage = await openStage({ arrangement, borrowed: true }, ['text:40+slow:50']);
   });
   afterAll(() => stage?.stop());
 

@@ -30,7 +30,7 @@ describe.each(arrangements('stored-turns/ownership'))('a %s gateway', (arrangeme
   let stage: Stage;
   let other: OpenAI;
   beforeAll(async () => {
-    stage = await openStage({ arrangement });
+    stage = await openStage({ arrangement, borrowed: true });
     other = await stage.addKey('other');
   });
   afterAll(() => stage?.stop());

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type FakeUpstream, fixturesDirectory, haveFixtures, readCase, startFakeUpstream } from '../../fake-upstream/index.ts';
-import { arrangements, startGateway, type TestGateway } from '../../support/gateway.ts';
+import { arrangements, borrowGateway, type TestGateway } from '../../support/gateway.ts';
 import { send } from '../../support/send.ts';
 import type { Json } from './stage.ts';
 
@@ -27,7 +27,7 @@ suite('a %s gateway', (arrangement) => {
   beforeAll(async () => {
     // Replies do not depend on the request here, so neither does what a vendor would refuse of it.
     fake = await startFakeUpstream({ strict: false });
-    gateway = await startGateway({ arrangement });
+    gateway = await borrowGateway({ arrangement });
     await gateway.configure({
       upstreams: [{ name: 'recorded', protocol: 'alpha_response', base_url: fake.url, api_keys: [{ key: 'sk-recorded' }] }],
       models: cases.flatMap((name) =>

@@ -7,7 +7,7 @@ import { hostNames, type Json, openStage, refusalOf, type Stage, textOf, tools }
 describe.each(arrangements('stored-turns/retrieval'))('a %s gateway', (arrangement) => {
   let stage: Stage;
   beforeAll(async () => {
-    stage = await openStage({ arrangement });
+    stage = await openStage({ arrangement, borrowed: true });
   });
   afterAll(() => stage?.stop());
 

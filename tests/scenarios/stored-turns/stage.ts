@@ -5,7 +5,7 @@ import { mintAccessKey } from '@model-gateway/secrets';
 import OpenAI from 'openai';
 import type { Response, ResponseCreateParams } from 'openai/resources/responses/responses';
 import { type FakeUpstream, type Play, startFakeUpstream, type UpstreamRequest } from '../../fake-upstream/index.ts';
-import { type GatewayOptions, startGateway, type TestGateway, until } from '../../support/gateway.ts';
+import { borrowGateway, type GatewayOptions, startGateway, type TestGateway, until } from '../../support/gateway.ts';
 
 /** Each a host of its own, with the vendor's model that it looks at requests for. */
 const hosts = {
@@ -91,10 +91,10 @@ export interface Asked {
 
 const keyOf = (host: Host): string => (host === 'cloudhost_converse' ? 'AKIAFAKEFAKEFAKEFAKE:fake/secret+access/key' : `sk-fake-${host}`);
 
-/** `scripts`: further models `<host> <script>` of every host, by the script ids of the fake upstream. */
-export async function openStage(options: GatewayOptions, scripts: readonly string[] = []): Promise<Stage> {
+/** `borrowed`: on a gateway that other suites had before (`borrowGateway`). `scripts`: further models `<host> <script>` of every host, by the script ids of the fake upstream. */
+export async function openStage({ borrowed = false, ...options }: GatewayOptions & { borrowed?: boolean }, scripts: readonly string[] = []): Promise<Stage> {
   const fake = await startFakeUpstream({ play });
-  const gateway = await startGateway(options);
+  const gateway = await (borrowed ? borrowGateway(options) : startGateway(options));
   await gateway.configure({
     upstreams: hostNames.map((name) => ({ name, protocol: hosts[name][0], base_url: `${fake.url}/${name}`, api_keys: [{ key: keyOf(name) }] })),
     models: hostNames.flatMap((name) => [
