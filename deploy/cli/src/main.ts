@@ -1,24 +1,19 @@
 #!/usr/bin/env node
 /** The command line: `model-gateway up | serve NAME | apply | export | import | login | setup`. */
 import { ConfigError } from '@model-gateway/config';
-import { apply } from './commands/apply.ts';
-import { exportAll } from './commands/export.ts';
-import { importForeign } from './commands/import.ts';
-import { login } from './commands/login.ts';
-import { serve } from './commands/serve.ts';
-import { setup } from './commands/setup.ts';
-import { up } from './commands/up.ts';
-import { worker } from './commands/worker.ts';
 
-const commands: Record<string, (args: readonly string[], env: NodeJS.ProcessEnv) => Promise<void>> = {
-  up,
-  serve,
-  worker,
-  apply,
-  export: exportAll,
-  import: importForeign,
-  login,
-  setup,
+type Command = (args: readonly string[], env: NodeJS.ProcessEnv) => Promise<void>;
+
+/** Each loads what it needs alone. */
+const commands: Record<string, () => Promise<Command>> = {
+  up: async () => (await import('./commands/up.ts')).up,
+  serve: async () => (await import('./commands/serve.ts')).serve,
+  worker: async () => (await import('./commands/worker.ts')).worker,
+  apply: async () => (await import('./commands/apply.ts')).apply,
+  export: async () => (await import('./commands/export.ts')).exportAll,
+  import: async () => (await import('./commands/import.ts')).importForeign,
+  login: async () => (await import('./commands/login.ts')).login,
+  setup: async () => (await import('./commands/setup.ts')).setup,
 };
 
 const usage = `model-gateway up [--demo] [--port N]        the whole gateway in one process
@@ -65,7 +60,7 @@ async function run(command: string, rest: readonly string[]): Promise<void> {
     return;
   }
   try {
-    await found(rest, process.env);
+    await (await found())(rest, process.env);
   } catch (error) {
     // One line for errors that an operator can fix; a stack trace only for defects.
     process.stderr.write(

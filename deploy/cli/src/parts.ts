@@ -9,7 +9,7 @@ import { type Attempts, MemoryAttempts, MemoryState, RedisAttempts, RedisState, 
 import type { PriceOf } from '@model-gateway/model-catalog';
 import type { Keyring } from '@model-gateway/secrets';
 import { type Health, type Pressure, watchPressure } from '@model-gateway/service-runtime';
-import { openStorage, type Storage } from '@model-gateway/storage';
+import type { Storage } from '@model-gateway/storage';
 import {
   createLogger,
   createMetrics,
@@ -21,7 +21,7 @@ import {
   type Redactor,
   type Tracer,
 } from '@model-gateway/telemetry';
-import { createOutbound, limitForShare, type Outbound } from '@model-gateway/upstream-client';
+import type { Outbound } from '@model-gateway/upstream-client';
 import { claimFolder } from './claim-folder.ts';
 import { keyringOf } from './key-files.ts';
 import { createPriceOf } from './price-of.ts';
@@ -40,12 +40,12 @@ export interface Parts {
   /** Each of the rest is made on first need, so that a service holds only what it uses. */
   catalog(): CatalogWatcher;
   keyring(): Keyring;
-  outbound(): Outbound;
+  outbound(): Promise<Outbound>;
   /** For addresses that callers name, private ranges refused; null where fetching them is off. */
-  clientUrls(): Outbound | null;
+  clientUrls(): Promise<Outbound | null>;
   /** For addresses that upstreams name in their replies, private ranges refused. */
-  publicUrls(): Outbound;
-  storage(): Storage;
+  publicUrls(): Promise<Outbound>;
+  storage(): Promise<Storage>;
   /** Where limits are counted: in Redis when `REDIS_URL` is set, else in this process. */
   state(): SharedState;
   /** How near the process is to its end. */
@@ -116,8 +116,9 @@ export async function createParts(config: Config, name: string, options: PartsOp
   const redacted = isServiceName(name) && !holdsMasterKey(name);
   const catalog = once(() => createCatalogWatcher({ bus, logger, redacted }));
   const keyring = once(() => keyringOf(config));
-  const open = (allowPrivate: boolean): Outbound =>
-    createOutbound({
+  const open = async (allowPrivate: boolean): Promise<Outbound> => {
+    const { createOutbound, limitForShare } = await import('@model-gateway/upstream-client');
+    return createOutbound({
       allowPrivate,
       timeouts: config.translator.timeouts,
       userAgent: config.translator.userAgent,
@@ -125,16 +126,18 @@ export async function createParts(config: Config, name: string, options: PartsOp
       maxConnections: config.translator.maxConnectionsPerOrigin ?? limitForShare(config.edge.maxGlobalConcurrency),
       logger,
     });
+  };
   const outbound = once(() => open(config.translator.outboundPrivate === 'allow'));
   const publicUrls = once(() => open(false));
-  const storage = once(() =>
-    openStorage(
+  const storage = once(async () => {
+    const { openStorage } = await import('@model-gateway/storage');
+    return openStorage(
       config.storage.mode === 'sqlite'
         ? { mode: 'sqlite', file: join(config.process.dataDir, 'gateway.db') }
         : { mode: 'postgresql', url: config.storage.databaseUrl!, tls: tls.database },
       { logger, historyRevisions: config.console.historyRevisions },
-    ),
-  );
+    );
+  });
   return {
     config,
     logger,
@@ -145,7 +148,7 @@ export async function createParts(config: Config, name: string, options: PartsOp
     catalog: catalog.get,
     keyring: keyring.get,
     outbound: outbound.get,
-    clientUrls: () => (config.translator.fetchClientUrls ? publicUrls.get() : null),
+    clientUrls: async () => (config.translator.fetchClientUrls ? publicUrls.get() : null),
     publicUrls: publicUrls.get,
     storage: storage.get,
     state: state.get,
@@ -165,9 +168,9 @@ export async function createParts(config: Config, name: string, options: PartsOp
       await (attempts.made as Partial<RedisAttempts> | undefined)?.close?.();
       await bus.drain();
       release();
-      await outbound.made?.close();
-      await publicUrls.made?.close();
-      await storage.made?.close();
+      await (await outbound.made)?.close();
+      await (await publicUrls.made)?.close();
+      await (await storage.made)?.close();
       await sent;
       stopMeasuring();
     },

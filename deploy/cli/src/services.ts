@@ -1,22 +1,17 @@
-/** Each service by name, made from the process's parts. */
-import { createConsole } from '@model-gateway/console';
-import { createEdge, type Edge, type EdgeDeps } from '@model-gateway/edge';
-import { createMcpAggregator } from '@model-gateway/mcp-aggregator';
-import { createRouter } from '@model-gateway/router';
-import { createScriptRunner } from '@model-gateway/script-runner';
+/** Each service by name, made from the process's parts. A process loads the modules of those services alone that it runs. */
+import type { Edge, EdgeDeps } from '@model-gateway/edge';
 import { compose, type Service } from '@model-gateway/service-runtime';
-import { createStats } from '@model-gateway/stats';
-import { createTranslator } from '@model-gateway/translator';
 import type { Parts } from './parts.ts';
 import { findWebRoot } from './web-root.ts';
 
 type Listen = NonNullable<EdgeDeps['listen']>;
 
 const single = {
-  stats: ({ bus, storage, logger, redactor, metrics, priceOf, catalog, keyring, config }: Parts): Service =>
-    createStats({
+  stats: async ({ bus, storage, logger, redactor, metrics, priceOf, catalog, keyring, config }: Parts): Promise<Service> => {
+    const { createStats } = await import('@model-gateway/stats');
+    return createStats({
       bus,
-      storage: storage(),
+      storage: await storage(),
       logger,
       metrics,
       priceOf,
@@ -24,13 +19,15 @@ const single = {
       secrets: { keyring: keyring(), redactor },
       keep: config.stats,
       turns: config.turns,
-    }),
-  console: (parts: Parts): Service =>
-    createConsole({
+    });
+  },
+  console: async (parts: Parts): Promise<Service> => {
+    const { createConsole } = await import('@model-gateway/console');
+    return createConsole({
       bus: parts.bus,
-      storage: parts.storage(),
+      storage: await parts.storage(),
       keyring: parts.keyring(),
-      outbound: parts.outbound(),
+      outbound: await parts.outbound(),
       config: parts.config.console,
       sso: parts.config.sso,
       logger: parts.logger,
@@ -38,9 +35,13 @@ const single = {
       webRoot: findWebRoot(),
       attempts: parts.attempts(),
       announcePassword: parts.announcePassword,
-    }),
-  router: ({ bus, catalog, config, tracer }: Parts): Service => createRouter({ bus, catalog: catalog(), config: config.router, tracer }),
-  translator: ({
+    });
+  },
+  router: async ({ bus, catalog, config, tracer }: Parts): Promise<Service> => {
+    const { createRouter } = await import('@model-gateway/router');
+    return createRouter({ bus, catalog: catalog(), config: config.router, tracer });
+  },
+  translator: async ({
     bus,
     catalog,
     outbound,
@@ -54,13 +55,14 @@ const single = {
     state,
     pressure,
     config: { edge, translator, turns },
-  }: Parts): Service =>
-    createTranslator({
+  }: Parts): Promise<Service> => {
+    const { createTranslator } = await import('@model-gateway/translator');
+    return createTranslator({
       bus,
       catalog: catalog(),
-      outbound: outbound(),
-      clientUrls: clientUrls(),
-      publicUrls: publicUrls(),
+      outbound: await outbound(),
+      clientUrls: await clientUrls(),
+      publicUrls: await publicUrls(),
       priceOf,
       keyring: keyring(),
       logger,
@@ -76,12 +78,19 @@ const single = {
         // A history becomes the body of a request.
         turns: { enabled: turns.enabled, maxHistoryBytes: edge.maxBodyBytes },
       },
-    }),
-  'script-runner': ({ bus, config, logger }: Parts): Service => createScriptRunner({ bus, config: config.scriptRunner, logger }),
-  'mcp-aggregator': ({ bus, catalog, config, logger, redactor, metrics, outbound, state }: Parts): Service =>
-    createMcpAggregator({ bus, catalog: catalog(), config: config.mcp, logger, redactor, metrics, outbound: outbound(), state: state() }),
+    });
+  },
+  'script-runner': async ({ bus, config, logger }: Parts): Promise<Service> => {
+    const { createScriptRunner } = await import('@model-gateway/script-runner');
+    return createScriptRunner({ bus, config: config.scriptRunner, logger });
+  },
+  'mcp-aggregator': async ({ bus, catalog, config, logger, redactor, metrics, outbound, state }: Parts): Promise<Service> => {
+    const { createMcpAggregator } = await import('@model-gateway/mcp-aggregator');
+    return createMcpAggregator({ bus, catalog: catalog(), config: config.mcp, logger, redactor, metrics, outbound: await outbound(), state: state() });
+  },
   /** `listen`: how its server gets connections, where it does not listen itself. */
-  edge: (parts: Parts, listen?: Listen): Edge => {
+  edge: async (parts: Parts, listen?: Listen): Promise<Edge> => {
+    const { createEdge } = await import('@model-gateway/edge');
     const { bus, catalog, config, logger, metrics, tracer, state, priceOf, pressure } = parts;
     return createEdge({
       bus,
@@ -100,9 +109,9 @@ const single = {
 } as const;
 
 /** Edge, router and translator; the router first, and the edge last, so that who is called starts before its callers and stops after them. */
-export function createDataPlane(parts: Parts, listen?: Listen): Service & Pick<Edge, 'port'> {
-  const edge = single.edge(parts, listen);
-  const together = compose([single.router(parts), single.translator(parts), edge], { logger: parts.logger });
+export async function createDataPlane(parts: Parts, listen?: Listen): Promise<Service & Pick<Edge, 'port'>> {
+  const edge = await single.edge(parts, listen);
+  const together = compose([await single.router(parts), await single.translator(parts), edge], { logger: parts.logger });
   return {
     ...together,
     name: 'data-plane',

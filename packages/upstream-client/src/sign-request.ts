@@ -1,7 +1,6 @@
 /** Signs a call as a whole, for clouds that want a signature rather than a key in a header. */
 import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
 import type { RequestSigning } from '@model-gateway/contracts';
-import { SignatureV4 } from '@smithy/signature-v4';
 
 export interface UnsignedRequest {
   method: string;
@@ -19,6 +18,8 @@ export interface UnsignedRequest {
  */
 export async function signRequest(signing: RequestSigning, request: UnsignedRequest, at: Date): Promise<Record<string, string>> {
   const { accessKeyId, secretAccessKey, sessionToken, region, service } = signing;
+  // Loaded by those who sign alone.
+  const { SignatureV4 } = await import('@smithy/signature-v4');
   const signer = new SignatureV4({
     credentials: { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) },
     region,

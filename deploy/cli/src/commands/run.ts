@@ -1,5 +1,6 @@
 /** Runs a composed service as this process: probes, signals, drain. */
 import { createProbeServer, runProcess, type Service } from '@model-gateway/service-runtime';
+import { setEngine } from '../engine-settings.ts';
 import type { Parts } from '../parts.ts';
 
 /** Beyond the drain's own time, for what is flushed and closed after it. */
@@ -18,6 +19,7 @@ export interface RunOptions {
 }
 
 export async function runService(service: Service, parts: Parts, options: RunOptions = {}): Promise<void> {
+  setEngine();
   const { config, logger } = parts;
   const metrics = options.metrics ?? parts.metrics;
   const probePort = options.probes === false ? null : config.process.probePort;

@@ -12,7 +12,7 @@ export async function serve(args: readonly string[], env: NodeJS.ProcessEnv): Pr
   const config = withOwnSecrets(name, loadConfig({ env, argv }));
   if (config.process.natsUrls === null) throw new ConfigError('NATS_URL is not set, but `serve` needs the bus between services; accepted: nats://host:4222');
   const parts = await createParts(config, name);
-  await runService(serviceFactories[name as ServiceName](parts), parts);
+  await runService(await serviceFactories[name as ServiceName](parts), parts);
 }
 
 /** Throws a ConfigError. Who opens no secret does not keep the key, even where it is set. */

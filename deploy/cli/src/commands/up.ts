@@ -6,7 +6,6 @@ import { createHubBus } from '@model-gateway/bus';
 import { type Config, ConfigError, loadConfig } from '@model-gateway/config';
 import { LeaseKeeper } from '@model-gateway/distributed-state';
 import { compose, type Service } from '@model-gateway/service-runtime';
-import { demoEnvironment, startDemo } from '../demo/demo.ts';
 import { keyringOf, prepareKeyFiles } from '../key-files.ts';
 import { ownAddress } from '../own-address.ts';
 import { createParts, type Parts } from '../parts.ts';
@@ -21,7 +20,8 @@ export async function up(args: readonly string[], env: NodeJS.ProcessEnv): Promi
   const { workers, rest: argv } = takeWorkers(args.filter((arg) => arg !== '--demo'));
   const folder = demo ? mkdtempSync(join(tmpdir(), 'model-gateway-demo-')) : null;
   if (folder !== null) process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-  const settings = folder === null ? env : demoEnvironment(env, folder);
+  const demonstration = folder === null ? null : await import('../demo/demo.ts');
+  const settings = demonstration && folder !== null ? demonstration.demoEnvironment(env, folder) : env;
   const config = loadConfig({ env: settings, argv });
   if (config.process.natsUrls !== null)
     throw new ConfigError('NATS_URL is set, but `up` is the gateway in one process with its own bus; accepted: unset it, or use `serve`');
@@ -38,7 +38,7 @@ export async function up(args: readonly string[], env: NodeJS.ProcessEnv): Promi
   await runService(service, parts, run);
   if (!service.health().ready && port() === 0) return;
   const base = ownAddress({ host: config.edge.host, port: port() });
-  if (demo) return startDemo(base, config.console);
+  if (demonstration) return demonstration.startDemo(base, config.console);
   process.stdout.write(`The gateway listens on ${base}. Its console is at ${base}/console.\n`);
   listening = true;
   for (const text of notices) process.stdout.write(text);
@@ -57,16 +57,16 @@ type Announce = (text: string) => void;
 /** One process. */
 async function together(config: Config, announce: Announce): Promise<Composed> {
   const parts = await createParts(config, 'gateway', { announce });
-  const edge = serviceFactories.edge(parts);
+  const edge = await serviceFactories.edge(parts);
   // The console first: all others read the configuration from it. Statistics before the services that publish to them, so that they also stop after those.
   const service = compose(
     [
-      serviceFactories.console(parts),
-      serviceFactories.stats(parts),
-      serviceFactories.router(parts),
-      serviceFactories['script-runner'](parts),
-      serviceFactories.translator(parts),
-      serviceFactories['mcp-aggregator'](parts),
+      await serviceFactories.console(parts),
+      await serviceFactories.stats(parts),
+      await serviceFactories.router(parts),
+      await serviceFactories['script-runner'](parts),
+      await serviceFactories.translator(parts),
+      await serviceFactories['mcp-aggregator'](parts),
       edge,
     ],
     { logger: parts.logger },
@@ -99,7 +99,13 @@ async function withWorkers(
   const all = new Supervisor({ count: workers, port, host, logger, worker: { socketPath, argv, env: settings } });
   supervisor = all;
   const service = compose(
-    [serviceFactories.console(parts), serviceFactories.stats(parts), serviceFactories['script-runner'](parts), serviceFactories['mcp-aggregator'](parts), all],
+    [
+      await serviceFactories.console(parts),
+      await serviceFactories.stats(parts),
+      await serviceFactories['script-runner'](parts),
+      await serviceFactories['mcp-aggregator'](parts),
+      all,
+    ],
     { logger },
   );
   return {

@@ -24,7 +24,7 @@ export async function worker(args: readonly string[], env: NodeJS.ProcessEnv): P
     state: (from) => (config.process.redisUrl === null ? leasedState(from) : createState(config.process, from)),
   });
   let taking: ReturnType<typeof takeConnections> | undefined;
-  const dataPlane = createDataPlane(parts, async (server) => {
+  const dataPlane = await createDataPlane(parts, async (server) => {
     taking = takeConnections(server, process);
     return config.edge.port;
   });

@@ -1,6 +1,6 @@
 /** The connection to Redis: scripts with a short time-out, and one flag for whether it can be asked now. */
 import type { ConnectionOptions } from 'node:tls';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import type { StateLogger } from '../logger.ts';
 import type { StateLink } from '../state-link.ts';
 import { type ScriptName, scripts } from './scripts.ts';
@@ -27,7 +27,10 @@ export const keyOf = (kind: string, scope: string): string => `${namespace}:${ki
 export class LinkLost extends Error {}
 
 export class RedisLink implements StateLink {
-  readonly #redis: Redis & Scripted;
+  readonly #url: string;
+  readonly #tls: ConnectionOptions | undefined;
+  /** undefined before `start`. */
+  #redis: (Redis & Scripted) | undefined;
   readonly #logger: StateLogger;
   readonly #commandMs: number;
   readonly #probeMs: number;
@@ -42,9 +45,25 @@ export class RedisLink implements StateLink {
     this.#logger = logger;
     this.#commandMs = commandMs;
     this.#probeMs = probeMs;
-    this.#redis = new Redis(url, {
+    this.#url = url;
+    this.#tls = tls;
+  }
+
+  /** Resolves after the first attempt, whatever came of it; goes on trying. */
+  async start(): Promise<void> {
+    const redis = await this.#open();
+    if (!redis) return;
+    await redis.connect().catch((error: unknown) => this.#lost(error));
+    await this.#check();
+  }
+
+  async #open(): Promise<Redis | undefined> {
+    // Only processes that count in Redis load its client.
+    const { Redis: Client } = await import('ioredis');
+    if (this.#closed) return undefined;
+    const redis = new Client(this.#url, {
       lazyConnect: true,
-      ...(tls && { tls }),
+      ...(this.#tls && { tls: this.#tls }),
       // A command that cannot be sent now is answered from this process's share instead of being queued.
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
@@ -54,15 +73,11 @@ export class RedisLink implements StateLink {
       scripts: Object.fromEntries(Object.entries(scripts).map(([name, lua]) => [name, { lua, numberOfKeys: 1 }])),
     }) as Redis & Scripted;
     // Its errors also arrive as rejections of commands; an error event without a listener would end the process.
-    this.#redis.on('error', (error) => this.#lost(error));
-    this.#redis.on('close', () => this.#lost(new LinkLost('the connection closed')));
-    this.#redis.on('ready', () => void this.#check());
-  }
-
-  /** Resolves after the first attempt, whatever came of it; goes on trying. */
-  async start(): Promise<void> {
-    await this.#redis.connect().catch((error: unknown) => this.#lost(error));
-    await this.#check();
+    redis.on('error', (error) => this.#lost(error));
+    redis.on('close', () => this.#lost(new LinkLost('the connection closed')));
+    redis.on('ready', () => void this.#check());
+    this.#redis = redis;
+    return redis;
   }
 
   onChange(callback: (up: boolean) => void): void {
@@ -71,9 +86,10 @@ export class RedisLink implements StateLink {
 
   /** Rejects within the time-out; a server error marks the link as lost, so that no other command waits for it. */
   async run(name: ScriptName, key: string, ...rest: Argument[]): Promise<number[]> {
-    if (!this.up) throw new LinkLost('Redis is away');
+    const redis = this.#redis;
+    if (!redis || !this.up) throw new LinkLost('Redis is away');
     try {
-      const reply = await this.#within(this.#redis[name](key, ...rest));
+      const reply = await this.#within(redis[name](key, ...rest));
       return Array.isArray(reply) ? reply.map(Number) : [];
     } catch (error) {
       this.#lost(error);
@@ -85,14 +101,15 @@ export class RedisLink implements StateLink {
     this.#closed = true;
     clearTimeout(this.#probe);
     this.up = false;
-    this.#redis.disconnect();
+    this.#redis?.disconnect();
   }
 
   async #check(): Promise<void> {
     clearTimeout(this.#probe);
-    if (this.#closed) return;
+    const redis = this.#redis;
+    if (this.#closed || !redis) return;
     try {
-      await this.#within(this.#redis.ping());
+      await this.#within(redis.ping());
       this.#change(true);
     } catch (error) {
       this.#lost(error);

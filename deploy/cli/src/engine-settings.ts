@@ -1,0 +1,21 @@
+/**
+ * Settings of V8 that cannot be given on the command line for free: Node's own modules are kept compiled for the default settings, and a process with others
+ * compiles each of them anew (80 ms of CPU at each start). They are read whenever the collector runs, so they are set once everything is loaded.
+ */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+const settings = [
+  // Bodies lie outside of the heap: counted by themselves, each 64 MB of them have all of it collected.
+  '--external-memory-accounted-in-global-limit',
+  // Several would leave requests a fraction of the core that they share.
+  '--concurrent-marking-max-worker-num=1',
+  // For `ChunkGarbage` of packages/collections.
+  '--expose-gc',
+];
+
+/** Once in a process, which is to serve requests; docs/operations.md says what each is good for. */
+export function setEngine(): void {
+  for (const setting of settings) setFlagsFromString(setting);
+  (globalThis as { gc?: unknown }).gc ??= runInNewContext('gc');
+}
