@@ -152,11 +152,9 @@ if (!available && process.env['NATS_URL']) process.stderr.write('bus faults over
     expect(begun).toEqual(['before', 'after']);
   });
 
-  test.each([
-    ['shorter than anybody notices', 900],
-    ['long', 1600],
-  ])('an opening that the server reads late, after a silence that is %s, is not begun once it was given up', async (_which, ms) => {
-    const { url, hold, release, close } = await openHeldConnection(server.url);
+  /** A bus whose own connection can be held, and what the callee has begun for it. */
+  async function openerThatCanBeHeld() {
+    const { url, ...connection } = await openHeldConnection(server.url);
     const opener = await connectNatsBus({ url, name: 'opener', logger: quiet, drainMs: 200, ackWaitMs: 2000 });
     await until(() => opener.connected, 'the opener connects');
     const begun: string[] = [];
@@ -164,6 +162,14 @@ if (!available && process.env['NATS_URL']) process.stderr.write('bus faults over
       begun.push(Buffer.from(body).toString());
       stream.whole({ revision: 1 }, body, { bytes: body.length });
     });
+    return { opener, begun, ...connection };
+  }
+
+  test.each([
+    ['shorter than anybody notices', 900],
+    ['long', 1600],
+  ])('an opening that the server reads late, after a silence that is %s, is not begun once it was given up', async (_which, ms) => {
+    const { opener, begun, hold, release, close } = await openerThatCanBeHeld();
     await openRecorded(opener, 'catalog.load', {}, { body: Buffer.from('before') }).ended;
     await server.signal('SIGSTOP');
     hold();
@@ -186,14 +192,7 @@ if (!available && process.env['NATS_URL']) process.stderr.write('bus faults over
     ['goes elsewhere', 800, 1],
     ['gives up', 1500, 0],
   ])("an opening that is held on its opener's own connection is not begun after its opener %s", async (_what, ms, times) => {
-    const { url, hold, release, close } = await openHeldConnection(server.url);
-    const opener = await connectNatsBus({ url, name: 'opener', logger: quiet, drainMs: 200, ackWaitMs: 2000 });
-    await until(() => opener.connected, 'the opener connects');
-    const begun: string[] = [];
-    await serveLoad((body, stream) => {
-      begun.push(Buffer.from(body).toString());
-      stream.whole({ revision: 1 }, body, { bytes: body.length });
-    });
+    const { opener, begun, hold, release, close } = await openerThatCanBeHeld();
     const open = (name: string) => openRecorded(opener, 'catalog.load', {}, { body: Buffer.from(name) });
     // One that finds the two strangers to each other, and one that finds them acquainted.
     hold();

@@ -97,14 +97,12 @@ describe.each(arrangements('stored-turns/limits'))('a %s gateway', (arrangement)
       expect(stage.takeRequests()).toEqual([]);
     });
 
-    test('a chain of 200 turns is sent whole, and costs no more for each turn', async () => {
+    // What each turn costs is counted where it can be counted exactly: in statements (packages/storage/test/turns-statements.test.ts).
+    test('a chain of 200 turns is sent whole', async () => {
       let previous: string | undefined;
-      const took: number[] = [];
       for (let turn = 1; turn <= 200; turn++) {
         stage.takeRequests();
-        const from = performance.now();
         const { response } = await stage.ask({ model: 'beta', input: `say-${turn}`, ...(previous && { previous_response_id: previous }) });
-        took.push(performance.now() - from);
         previous = response.id;
         if (turn % 50 === 0) {
           const spoken = readSpoken('beta', stage.takeRequests()[0]!.json);
@@ -114,9 +112,6 @@ describe.each(arrangements('stored-turns/limits'))('a %s gateway', (arrangement)
           ]);
         }
       }
-      const median = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1] as number;
-      // A turn late in the chain reads and sends more, and no more often: far from two hundred times as long.
-      expect(median(took.slice(-40))).toBeLessThan(Math.max(5 * median(took.slice(5, 45)), 100));
       await until(async () => (await stage.client.responses.retrieve(previous!)).status === 'completed', 'the last turn');
     });
   });

@@ -38,16 +38,22 @@ export class AddressBook {
   /** In one order, so that writers that lock rows cannot block each other. */
   #newUses(rows: readonly StoredRow[]): Use[] {
     const uses = new Map<string, Use>();
+    // Most rows of a batch come from few callers, whose texts are read once.
+    const byText = new Map<string, Use>();
     for (const { access_key, client_ip, started_at: at, kind } of rows) {
       if (access_key === null || client_ip === null || kind === 'orphan') continue;
-      const key = cleanText(access_key);
-      const address = addressKey(cleanText(client_ip));
-      const id = key + between + address;
-      const known = uses.get(id);
-      if (known) {
-        known.first = Math.min(known.first, at);
-        known.last = Math.max(known.last, at);
-      } else uses.set(id, { key, address, first: at, last: at });
+      const text = access_key + between + client_ip;
+      let use = byText.get(text);
+      if (!use) {
+        const key = cleanText(access_key);
+        const address = addressKey(cleanText(client_ip));
+        const id = key + between + address;
+        use = uses.get(id) ?? { key, address, first: at, last: at };
+        uses.set(id, use);
+        byText.set(text, use);
+      }
+      if (at < use.first) use.first = at;
+      if (at > use.last) use.last = at;
     }
     return [...uses]
       .filter(([id, { last }]) => last - (this.#written.get(id) ?? Number.NEGATIVE_INFINITY) >= renewMs)
