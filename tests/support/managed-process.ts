@@ -36,7 +36,9 @@ export interface ProcessPlan {
 
 const root = join(import.meta.dirname, '../..');
 /** Those of `npm start` and the image, but for large pages: they take 0.1 s of CPU at each start, and change nothing that a suite can see. */
-const flags = (JSON.parse(readFileSync(join(root, 'deploy/images/node-flags.json'), 'utf8')) as string[]).filter((flag) => !flag.startsWith('--use-largepages'));
+const flags = (JSON.parse(readFileSync(join(root, 'deploy/images/node-flags.json'), 'utf8')) as string[]).filter(
+  (flag) => !flag.startsWith('--use-largepages'),
+);
 const keptLines = 20_000;
 const readyMs = 100_000;
 const stopMs = 45_000;
