@@ -1,7 +1,8 @@
 /** Bundles the command line with everything that is JavaScript; packages with a compiled part stay outside. For images, for the bench and for the gateways that tests start. */
 import { mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { guestPrologue } from '../services/script-runner/src/child/guest-source.ts';
 import { copyPackage } from './copy-packages.mjs';
@@ -43,6 +44,33 @@ const plainHttp = {
   },
 };
 
+/**
+ * A CommonJS package that is imported on need is a file of its own, which the bundler gives a default export alone. Others are added here, under the
+ * names that Node finds in it.
+ */
+const namesOfCommonJs = {
+  name: 'names-of-commonjs',
+  setup({ onResolve, onLoad, resolve }) {
+    onResolve({ filter: /^[^.]/ }, async ({ path, kind, resolveDir, pluginData }) => {
+      if (kind !== 'dynamic-import' || pluginData === 'resolved' || isBuiltin(path)) return undefined;
+      const found = await resolve(path, { kind, resolveDir, pluginData: 'resolved' });
+      return found.external || isModule(found.path) ? undefined : { path: found.path, namespace: 'names-of-commonjs' };
+    });
+    onLoad({ filter: /.*/, namespace: 'names-of-commonjs' }, async ({ path }) => {
+      const names = Object.keys(await import(pathToFileURL(path).href)).filter((name) => name !== 'default' && /^[\w$]+$/.test(name));
+      const lines = [
+        `import * as all from ${JSON.stringify(path)};`,
+        'export default all.default ?? all;',
+        ...names.map((name) => `export const ${name} = all.${name};`),
+      ];
+      return { contents: lines.join('\n'), resolveDir: dirname(path) };
+    });
+  },
+};
+
+/** By what is in it: packages for bundlers hold modules under names that Node takes for CommonJS. */
+const isModule = (file) => /^(?:import|export)\b/m.test(readFileSync(file, 'utf8'));
+
 /** Empties `out` and writes the bundle into it. `readable`: line by line and without source maps, which is faster. */
 export async function bundle(out, { readable = false } = {}) {
   rmSync(out, { recursive: true, force: true });
@@ -59,7 +87,7 @@ export async function bundle(out, { readable = false } = {}) {
     legalComments: 'none',
     logLevel: 'warning',
   });
-  await build({
+  const { metafile } = await build({
     entryPoints: {
       'model-gateway': join(root, 'deploy/cli/src/main.ts'),
       worker: join(root, 'services/translator/src/count-tokens/worker.ts'),
@@ -74,9 +102,10 @@ export async function bundle(out, { readable = false } = {}) {
     format: 'esm',
     // What a process imports when it needs it is in files of its own, which others do not load.
     splitting: true,
+    metafile: true,
     sourcemap: readable ? false : 'linked',
     external: [...Object.keys(native), 'pg-native'],
-    plugins: [plainHttp],
+    plugins: [plainHttp, namesOfCommonJs],
     // A process keeps the text of its program in memory. Names stay, so that stacks can be read.
     minifyWhitespace: !readable,
     ...(!readable && { lineLimit: 160 }),
@@ -86,6 +115,8 @@ export async function bundle(out, { readable = false } = {}) {
     },
     logLevel: 'warning',
   });
+  for (const { entryPoint } of Object.values(metafile.outputs))
+    if (metafile.inputs[entryPoint]?.format === 'cjs') throw new Error(`${entryPoint} is CommonJS and imported on need: its names are lost`);
   collectLicenses(out);
   // One character that is not ASCII, as in a comment or a regular expression, would double what the text takes in memory.
   for (const name of readdirSync(out).filter((file) => file.endsWith('.js'))) {
@@ -101,7 +132,11 @@ export async function bundle(out, { readable = false } = {}) {
 function collectLicenses(out) {
   const suffix = '.LEGAL.txt';
   const files = readdirSync(out).filter((file) => file.endsWith(suffix));
-  const texts = files.map((file) => readFileSync(join(out, file), 'utf8').replace(/^Bundled license information:\s*/, '').trim());
+  const texts = files.map((file) =>
+    readFileSync(join(out, file), 'utf8')
+      .replace(/^Bundled license information:\s*/, '')
+      .trim(),
+  );
   for (const file of files) rmSync(join(out, file));
   writeFileSync(join(out, `licenses${suffix}`), `${texts.sort().join('\n\n')}\n`);
 }
