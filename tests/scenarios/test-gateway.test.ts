@@ -1,4 +1,7 @@
 /** The test gateway itself: both arrangements start, answer, keep rows, restart a process, and stop clean. */
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
 import { allArrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
@@ -62,3 +65,24 @@ test('a gateway that cannot start says why', async () => {
   const start = startGateway({ arrangement: 'embedded', env: { LOG_LEVEL: 'loud' } });
   await expect(start).rejects.toThrow('LOG_LEVEL');
 });
+
+test('a borrowed gateway that was given back ends with a worker that is killed', async () => {
+  const support = join(import.meta.dirname, '../support/gateway.ts');
+  const script = `const gateway = await (await import(${JSON.stringify(support)})).borrowGateway({ arrangement: 'embedded' });
+    await gateway.stop();
+    console.log(JSON.stringify([gateway.processes.gateway.pid, gateway.home]));
+    setInterval(() => undefined, 1000);`;
+  const worker = spawn(process.execPath, ['--no-warnings', '--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [pid, home] = JSON.parse(await new Promise<string>((resolve) => worker.stdout.once('data', (data) => resolve(String(data))))) as [number, string];
+  expect([isRunning(pid), existsSync(home)]).toEqual([true, true]);
+  worker.kill('SIGKILL');
+  await until(async () => !isRunning(pid) && !existsSync(home), 'the gateway to end');
+});
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

@@ -1,6 +1,6 @@
 /** A whole gateway for suites, as an operator would run it: real processes in either arrangement, configured through its console API. */
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -15,12 +15,12 @@ import {
   type UpstreamInput,
 } from '@model-gateway/contracts';
 import { mintAccessKey } from '@model-gateway/secrets';
+import { endWithWorker } from './end-with-worker.ts';
 import { type HeldConnection, openHeldConnection } from './held-connection.ts';
 import { GatewayProcess, type ManagedProcess } from './managed-process.ts';
 import { type NatsServer, natsWay, startNatsServer } from './nats-server.ts';
 import { tester, writeNatsUsers } from './nats-users.ts';
 import { openTestPostgres, postgresAvailable, type TestPostgres } from './postgres.ts';
-import { removeLater } from './remove-later.ts';
 
 /**
  * `split`: every service a process of its own. `data-plane`: edge, router and translator in one process. `workers`: one gateway whose requests are served
@@ -186,7 +186,8 @@ class Gateway implements TestGateway {
   readonly home = mkdtempSync(join(tmpdir(), 'gateway-test-'));
   readonly #options: GatewayOptions;
   #marks = 0;
-  #kept = false;
+  /** Once it was kept for another suite: undoes what ends it with this process. */
+  #leave: (() => void) | undefined;
   /** While it is borrowed: since when, and from which revision of the configuration. */
   #loan: { since: number; revision: number } | undefined;
 
@@ -368,16 +369,20 @@ class Gateway implements TestGateway {
 
   /** It ends with this process, and does not hold it up. */
   #keep(): void {
-    if (this.#kept) return;
-    this.#kept = true;
-    for (const one of [...Object.values(this.processes), this.nats, this.postgres]) one?.unref?.();
-    // A worker that has grown is ended by a signal, which alone would leave them running.
-    process.once('SIGTERM', () => process.exit(143));
-    process.once('exit', () => existsSync(this.home) && removeLater(this.home));
+    if (this.#leave) return;
+    const { nats, postgres } = this;
+    const processes = Object.values(this.processes);
+    for (const one of [...processes, nats, postgres]) one?.unref?.();
+    const pids = [...processes.map(({ pid }) => pid), nats?.pid, postgres?.pid];
+    this.#leave = endWithWorker(
+      pids.filter((pid) => typeof pid === 'number'),
+      [this.home, nats?.store, postgres?.home].filter((folder) => typeof folder === 'string'),
+    );
   }
 
   /** In the order in which traffic flows, so that nobody waits for one that is gone. */
   async cleanUp(): Promise<void> {
+    this.#leave?.();
     const { edge, 'data-plane': dataPlane, ...others } = this.processes;
     await Promise.all([edge?.kill('SIGTERM'), dataPlane?.kill('SIGTERM')]);
     await Promise.all(Object.values(others).map((one) => one.kill('SIGTERM')));

@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chooseWay, noWay, type ServerContainer, startContainer, type Way } from './containers.ts';
 import { freePort } from './free-port.ts';
-import { removeLater } from './remove-later.ts';
 
 export interface NatsServer {
   readonly url: string;
@@ -110,10 +109,7 @@ class LocalServer implements NatsServer {
       log = (log + text).slice(-4000);
     });
     // A suite that fails half-way must not leave a server behind.
-    process.once('exit', () => {
-      child.kill('SIGKILL');
-      if (this.ownStore && existsSync(this.store)) removeLater(this.store);
-    });
+    process.once('exit', () => child.kill('SIGKILL'));
     for (const deadline = Date.now() + startMs; Date.now() < deadline; ) {
       if (child.exitCode !== null || child.signalCode !== null) break;
       if (await answers('127.0.0.1', this.port)) return;

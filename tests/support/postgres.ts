@@ -11,7 +11,6 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { chooseWay, noWay, startContainer, type Way } from './containers.ts';
 import { freePort } from './free-port.ts';
-import { removeLater } from './remove-later.ts';
 
 const run = promisify(execFile);
 const installations = '/usr/lib/postgresql';
@@ -27,6 +26,9 @@ export interface TestPostgres {
   signal?: ((name: 'SIGSTOP' | 'SIGCONT') => void) | undefined;
   /** This process does not wait for it any more. */
   unref?: (() => void) | undefined;
+  /** Of a server of our own, and the folder of its files. */
+  readonly pid?: number | undefined;
+  readonly home?: string;
   stop(): Promise<void>;
 }
 
@@ -123,10 +125,7 @@ async function startServer(folder: string, sharedBuffers: string, tls?: ServerTl
 
   let server = await start();
   // The server ends with its own test process, even when that one is killed by a time limit.
-  const lastResort = () => {
-    server.kill('SIGKILL');
-    removeLater(home);
-  };
+  const lastResort = () => void server.kill('SIGKILL');
   process.once('exit', lastResort);
   const kill = async () => {
     await run(join(folder, 'pg_ctl'), ['-D', data, '-m', 'immediate', '-w', 'stop'], user).catch(() => server.kill('SIGKILL'));
@@ -142,6 +141,10 @@ async function startServer(folder: string, sharedBuffers: string, tls?: ServerTl
       server = await start();
     },
     unref: () => server.unref(),
+    get pid() {
+      return server.pid;
+    },
+    home,
     async stop() {
       process.removeListener('exit', lastResort);
       await kill();
