@@ -564,6 +564,7 @@ test('uses are bounded by the caller and by the gateway, and rounds end', async 
   expect(upstreamBodies()).toHaveLength(4);
   expect(upstreamBodies()[3].tool_choice).toBe('none');
   expect(errors).toHaveLength(6);
+  expect(reply.json.usage.server_tool_use.web_search_requests).toBe(2);
   expect(reply.json.stop_reason).toBe('pause_turn');
   asked = 0;
   outbound.sent.length = 0;
@@ -581,6 +582,7 @@ test.each([
   const reply = await messages();
   expect(reply.json.content[1]).toMatchObject({ type: 'web_search_tool_result', content: { type: 'web_search_tool_result_error', error_code } });
   expect(reply.json.content[2].text).toBe('I could not search.');
+  expect(reply.json.usage.server_tool_use).toEqual({ web_search_requests: 0, web_fetch_requests: 0 });
   expect((await on.row(reply.id)).cost_micros).toBeNull();
 });
 
@@ -618,5 +620,5 @@ test('a page is fetched where the user or a search named it, and nowhere else', 
     { type: 'web_fetch_tool_result_error', error_code: 'url_not_allowed' },
   ]);
   expect(JSON.stringify(upstreamBodies()[1])).toContain('At 80 degrees.');
-  expect(reply.json.usage.server_tool_use).toEqual({ web_search_requests: 0, web_fetch_requests: 2 });
+  expect(reply.json.usage.server_tool_use).toEqual({ web_search_requests: 0, web_fetch_requests: 1 });
 });

@@ -74,6 +74,7 @@ const messages: HostedReader = {
     const uses = new Set<string>();
     const found = new Map<string, string>();
     const answer: HostedReply = { text: '', queries: [], cited: [], faults, turn: [{ role: 'assistant', content: reply.content }] };
+    let done = 0;
     for (const block of reply.content) {
       if (block.type === 'server_tool_use') {
         const fields = {
@@ -90,6 +91,7 @@ const messages: HostedReader = {
         faults.push(...differences('web_search_tool_result_error', block.content, { type: isText, error_code: isText }));
         if (!uses.has(block.tool_use_id)) faults.push('web_search_tool_result_error: of no search');
       } else if (block.type === 'web_search_tool_result') {
+        done++;
         const fields = { type: isText, tool_use_id: (id: string) => uses.has(id), content: Array.isArray, 'caller?': () => true };
         faults.push(...differences('web_search_tool_result', block, fields));
         for (const page of block.content) {
@@ -121,7 +123,8 @@ const messages: HostedReader = {
     }
     if (reply.stop_reason !== 'end_turn') faults.push(`stop_reason ${reply.stop_reason}`);
     const counted = reply.usage.server_tool_use?.web_search_requests ?? 0;
-    if (counted !== answer.queries.length) faults.push(`${counted} searches are counted, ${answer.queries.length} shown`);
+    // Those that were refused or failed are not billed.
+    if (counted !== done) faults.push(`${counted} searches are counted, ${done} done`);
     return answer;
   },
 };

@@ -50,7 +50,7 @@ class BetaWriter implements ReplyWriter {
   readonly #calls = new Map<number, CallStart>();
   /** A call begun with the last event: its signature, if any, comes with the next event and is written before the call. */
   #begun: number | null = null;
-  /** Uses of hosted tools that were shown. */
+  /** Hosted tools that were called, and how often with a result. */
   readonly #uses: HostedUses = new Map();
   /** Characters shown so far, for an estimate when the upstream never counts. */
   #shown = 0;
@@ -233,10 +233,14 @@ class BetaWriter implements ReplyWriter {
   }
 }
 
+/** Counted is what was done: the vendor does not bill a search that was refused or failed, and its count is what it bills by. */
 function countUse(start: BlockStart, uses: HostedUses): void {
-  if (start.type !== 'raw' || own(start.value, 'type') !== 'server_tool_use') return;
-  const name = asString(own(start.value, 'name')) ?? '';
-  uses.set(name, (uses.get(name) ?? 0) + 1);
+  if (start.type !== 'raw') return;
+  const type = asString(own(start.value, 'type')) ?? '';
+  const name = type === 'server_tool_use' ? asString(own(start.value, 'name')) : /^(web_search|web_fetch)_tool_result$/.exec(type)?.[1];
+  if (name === undefined) return;
+  const isDone = type !== 'server_tool_use' && !asString(own(own(start.value, 'content'), 'type'))?.endsWith('_tool_result_error');
+  uses.set(name, (uses.get(name) ?? 0) + (isDone ? 1 : 0));
 }
 
 const estimate = (context: ReplyContext, characters: number): Usage => ({

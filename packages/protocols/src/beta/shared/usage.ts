@@ -95,10 +95,10 @@ export const writeUsage = (usage: Usage): WireUsage => ({
   ...(usage.reasoning > 0 && { output_tokens_details: { thinking_tokens: usage.reasoning } }),
 });
 
-/** How often each hosted tool was used, by its name. */
+/** How often each hosted tool that was called gave a result, by its name. */
 export type HostedUses = Map<string, number>;
 
-/** Nothing where none was used. */
+/** Nothing where none was called. */
 export const writeHostedUses = (uses: HostedUses): { server_tool_use?: { web_search_requests: number; web_fetch_requests: number } } =>
   uses.has('web_search') || uses.has('web_fetch')
     ? { server_tool_use: { web_search_requests: uses.get('web_search') ?? 0, web_fetch_requests: uses.get('web_fetch') ?? 0 } }
