@@ -7,7 +7,7 @@ import { type FakeRealtime, type FakeUpstream, startFakeRealtime, startFakeUpstr
 import { until } from '../support/callers.ts';
 import { arrangements, startGateway, type TestGateway } from '../support/gateway.ts';
 import { type HeardSpan, type OtlpCollector, startOtlpCollector } from '../support/otlp-collector.ts';
-import { openTalk } from '../support/realtime-talk.ts';
+import { shakeHands } from '../support/realtime-talk.ts';
 
 /** In the upstream's key, the prompt and the collector's header: none of them may be told. */
 const keyCanary = 'sk-canary-key-0123456789';
@@ -48,6 +48,7 @@ const configuration = () => ({
     { name: 'works', upstream: 'good', upstream_model_id: 'ok' },
     { name: 'fails', upstream: 'leaky', upstream_model_id: 'ok' },
     { name: 'voice', upstream: 'talking', upstream_model_id: 'talk' },
+    { name: 'mute', upstream: 'talking', upstream_model_id: 'status:503' },
   ],
   load_balancers: [{ name: 'both', strategy: 'priority' as const, entries: [{ model: 'fails' }, { model: 'works' }] }],
 });
@@ -195,22 +196,59 @@ describe.each(arrangements('traces.test.ts'))('%s', (arrangement) => {
     expect(collector.calls.every(({ headers }) => headers['x-tenant'] === 'tests')).toBe(true);
   });
 
-  test('a realtime session keeps its key to itself, wherever the key came', async () => {
+  /** A session that its caller traces, with one response where it begins, and its spans once there are so many; the key comes as `sent` says. */
+  async function tracedTalk(model: string, count: number, sent: { key?: string; offered?: string[] }) {
     const { traceId, parent } = newTrace();
+    described.add(traceId);
     const headers = { traceparent: `00-${traceId}-${parent}-01` };
-    const asBrowsersDo = ['realtime', `openai-insecure-api-key.${gateway.key}`];
-    for (const sent of [
-      { key: gateway.key, headers },
-      { offered: asBrowsersDo, headers },
-    ]) {
-      const talk = await openTalk(gateway.url, { path: '/v1/realtime?model=voice', ...sent });
+    const talk = await shakeHands(gateway.url, { path: `/v1/realtime?model=${model}`, headers, ...sent });
+    if ('socket' in talk) {
       talk.send({ type: 'response.create' });
       await until(() => talk.events.some(({ type }) => type === 'response.done'), 'the response');
       talk.socket.close();
       await talk.closed;
     }
-    // Sessions have no spans; the last test looks for the key in all that was told.
-    expect(described.has(traceId)).toBe(false);
+    const mine = () => collector.spans().filter((span) => span.traceId === traceId);
+    await collector.until(() => mine().length >= count, `${count} spans of a session`);
+    const spans = mine();
+    return { parent, spans, named: (name: string): HeardSpan => spans.find((span) => span.name === name) as HeardSpan };
+  }
+
+  test.each([
+    ['a header', () => ({ key: gateway.key })],
+    // The last test looks for the key in all that was told.
+    ['a subprotocol', () => ({ offered: ['realtime', `openai-insecure-api-key.${gateway.key}`] })],
+  ])('a realtime session is one trace, its handshake and its responses in it; its key comes in %s', async (_where, sent) => {
+    const { parent, spans, named } = await tracedTalk('voice', 5, sent());
+    const names = ['GET /v1/realtime', 'router.plan', 'translator.run', 'realtime talk', 'realtime.response'] as const;
+    expect(spans.map(({ name }) => name).sort()).toEqual([...names].sort());
+    const [edge, plan, run, call, response] = names.map(named) as [HeardSpan, HeardSpan, HeardSpan, HeardSpan, HeardSpan];
+    expect(plan).toMatchObject({ service: serviceOf('router'), parentSpanId: edge.spanId });
+    expect(edge).toMatchObject({ service: serviceOf('edge'), parentSpanId: parent, kind: 2, status: 0 });
+    expect(edge.attributes).toMatchObject({
+      'http.route': '/v1/realtime',
+      'http.response.status_code': 101,
+      'gen_ai.request.model': 'voice',
+      'gateway.operation': 'realtime',
+      'gateway.access_key': 'caller',
+    });
+    expect(run).toMatchObject({ service: serviceOf('translator'), parentSpanId: edge.spanId, kind: 2, status: 0, attributes: { 'gateway.attempts': 1 } });
+    expect(call).toMatchObject({ parentSpanId: run.spanId, kind: 3, status: 0 });
+    expect(call.attributes).toMatchObject({ 'gen_ai.operation.name': 'realtime', 'gateway.upstream': 'talking', 'http.response.status_code': 101 });
+    expect(response).toMatchObject({ parentSpanId: run.spanId, kind: 1, status: 0 });
+    expect(response.attributes['gen_ai.usage.output_tokens']).toBeGreaterThan(0);
+    // The handshake is over with the first frame, the session with its end.
+    expect(run.endMs).toBeGreaterThanOrEqual(response.endMs);
+    expect(call.endMs).toBeLessThanOrEqual(response.endMs);
+    for (const { headers } of talking.sessions) expect(Object.keys(headers).filter((name) => name.startsWith('trace'))).toEqual([]);
+  });
+
+  test('a realtime session that no upstream begins is a trace that says so', async () => {
+    const { named } = await tracedTalk('mute', 4, { key: gateway.key });
+    expect(named('GET /v1/realtime')).toMatchObject({ status: 2, attributes: { 'gen_ai.request.model': 'mute' } });
+    expect(named('GET /v1/realtime').attributes['http.response.status_code']).toBeGreaterThanOrEqual(500);
+    expect(named('translator.run')).toMatchObject({ status: 2, attributes: { 'gateway.attempts': 1 } });
+    expect(named('realtime status:503')).toMatchObject({ kind: 3, status: 2, attributes: { 'http.response.status_code': 503 } });
   });
 
   test('who is not sampled, writes nonsense or has no key is not told of, no provider hears of the trace, and no secret leaves', async () => {

@@ -34,6 +34,8 @@ export interface RealtimeJob {
   plan: Plan;
   /** Time between arrival and this job, for the row. */
   queueMs: number;
+  /** As in `Job`. */
+  traceparent?: string;
   /** Longest message in either direction, in bytes. */
   maxFrameBytes: number;
 }

@@ -1,4 +1,4 @@
-/** The edge's span of a request that is traced: begun when its caller is known, ended with its row. */
+/** The edge's span of a request or a realtime session that is traced: begun when its caller is known; a request's ends with its row. */
 import type { IncomingMessage } from 'node:http';
 import type { RequestRow } from '@model-gateway/contracts';
 import { endServed, type Span, type Tracer } from '@model-gateway/telemetry';
@@ -18,12 +18,20 @@ interface TracedRequest {
 }
 
 /** undefined: it is not traced. Only who has a key decides by his `traceparent`: others could fill a collector. */
-export function beginSpan(traced: TracedRequest, { route, match }: ClientRouteMatch, { key, group }: Principal, tracer: Tracer): Span | undefined {
+export function beginSpan(traced: TracedRequest, { route, match }: ClientRouteMatch, principal: Principal, tracer: Tracer): Span | undefined {
   if (untraced.has(match.operation)) return undefined;
+  const path = route.path.endsWith('/') ? `${route.path}{model}` : route.path;
+  return enter(traced, { path, operation: match.operation }, principal, tracer);
+}
+
+/** As `beginSpan`; it lasts as long as the session. */
+export const beginSessionSpan = (traced: TracedRequest, path: string, principal: Principal, tracer: Tracer): Span | undefined =>
+  enter(traced, { path, operation: 'realtime' }, principal, tracer);
+
+function enter(traced: TracedRequest, { path, operation }: { path: string; operation: string }, { key, group }: Principal, tracer: Tracer): Span | undefined {
   const given = traced.request.headers['traceparent'];
   return tracer.enter(typeof given === 'string' ? given : undefined, () => {
     const method = traced.request.method ?? 'POST';
-    const path = route.path.endsWith('/') ? `${route.path}{model}` : route.path;
     return {
       name: `${method} ${path}`,
       role: 'server',
@@ -34,7 +42,7 @@ export function beginSpan(traced: TracedRequest, { route, match }: ClientRouteMa
         'gateway.request_id': traced.id,
         'gateway.client_request_id': traced.clientRequestId,
         'gateway.client_protocol': traced.protocol.id,
-        'gateway.operation': match.operation,
+        'gateway.operation': operation,
         'gateway.access_key': key.name,
         'gateway.key_group': group.name,
       },

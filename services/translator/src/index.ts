@@ -168,6 +168,7 @@ function composeDeps(deps: TranslatorDeps): Composed {
   const realtime: RealtimeDeps = {
     bus,
     logger,
+    tracer: deps.tracer,
     catalog,
     balance,
     outbound,

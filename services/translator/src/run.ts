@@ -77,7 +77,7 @@ function openRequest(sent: Job, bytes: Uint8Array, background: boolean, { tracer
     cancellation: new Cancellation(),
     clock: new RequestClock(job.queueMs),
     cache: new RequestCache(),
-    span: job.traceparent === undefined ? undefined : beginRun(job, tracer),
+    span: beginRun(job, tracer),
   };
   return { request, record: new RequestRecord(request, body), body };
 }

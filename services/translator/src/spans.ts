@@ -1,5 +1,5 @@
 /** The translator's spans of a request that is traced: the run, each call of an upstream, each script. */
-import type { AttemptRecord, Job, Operation, RequestRow, ScriptSlot } from '@model-gateway/contracts';
+import type { AttemptRecord, Job, Operation, RealtimeJob, RequestRow, ScriptSlot } from '@model-gateway/contracts';
 import { toGatewayError } from '@model-gateway/contracts/errors';
 import type { Route } from '@model-gateway/routing';
 import { endServed, type Span, type Tracer } from '@model-gateway/telemetry';
@@ -8,7 +8,8 @@ import type { RequestRecord } from './request/record.ts';
 import type { RunnerAnswer } from './scripts/ask-runner.ts';
 
 /** undefined: this process traces nothing. */
-export function beginRun({ traceparent = '', id, operation }: Job, tracer: Tracer | undefined): Span | undefined {
+export function beginRun({ traceparent, id, operation }: Pick<Job, 'traceparent' | 'id' | 'operation'>, tracer: Tracer | undefined): Span | undefined {
+  if (traceparent === undefined) return undefined;
   return tracer?.join(traceparent, { name: 'translator.run', role: 'server', attributes: { 'gateway.request_id': id, 'gateway.operation': operation } });
 }
 
@@ -56,9 +57,20 @@ export interface TracedCall {
 
 /** Begins the span of an upstream call (https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/). Of its address only host and port are recorded. */
 export function beginAttempt(run: Span, { job }: RequestContext, { endpoint, target: { route, verbatim } }: TracedCall): Span {
-  const name = operationNames[job.operation];
+  return beginCall(run, { ...job, url: endpoint.url }, route, verbatim ? 'verbatim' : 'translated');
+}
+
+/** Begins the span of a handshake with an upstream of realtime sessions, up to its first frame. */
+export function beginDial(run: Span, { clientProtocol, sessionId }: RealtimeJob, route: Route): Span {
+  return beginCall(run, { operation: 'realtime', stream: true, clientProtocol, sessionId, url: route.target.baseUrl ?? '' }, route, 'verbatim');
+}
+
+type Called = Pick<Job, 'operation' | 'stream' | 'clientProtocol'> & { sessionId?: string | null | undefined; url: string };
+
+function beginCall(run: Span, { operation, stream, clientProtocol, sessionId, url }: Called, route: Route, passage: 'verbatim' | 'translated'): Span {
+  const name = operationNames[operation];
   // What cannot be called is for the call to say.
-  const address = URL.parse(endpoint.url);
+  const address = URL.parse(url);
   return run.child({
     name: `${name} ${route.target.upstreamModelId}`,
     role: 'client',
@@ -66,16 +78,39 @@ export function beginAttempt(run: Span, { job }: RequestContext, { endpoint, tar
       'gen_ai.operation.name': name,
       'gen_ai.provider.name': route.protocol,
       'gen_ai.request.model': route.target.upstreamModelId,
-      'gen_ai.request.stream': job.stream,
-      'gen_ai.conversation.id': job.sessionId,
+      'gen_ai.request.stream': stream,
+      'gen_ai.conversation.id': sessionId,
       'server.address': address?.hostname,
       'server.port': address && portOf(address),
       ...placeOf(route),
-      'gateway.client_protocol': job.clientProtocol,
+      'gateway.client_protocol': clientProtocol,
       'gateway.upstream_protocol': route.protocol,
-      'gateway.passage': verbatim ? 'verbatim' : 'translated',
+      'gateway.passage': passage,
     },
   });
+}
+
+/** `attempt`: null where its caller or this process ended it. */
+export function endDial(span: Span, attempt: AttemptRecord | null): void {
+  span.set({ 'gateway.key_index': attempt?.key_index, 'http.response.status_code': attempt?.status });
+  const code = attempt ? attempt.error_code : 'client_gone';
+  if (code !== null) span.fail(code);
+  span.end();
+}
+
+/** One response of a realtime session, once it is over. */
+export function noteTurn(run: Span, row: RequestRow): void {
+  const ended = performance.now();
+  const span = run.child({ name: 'realtime.response', role: 'internal', at: ended - (row.duration_ms ?? 0) });
+  if (row.first_content_ms !== null) span.event('first content', ended - (row.duration_ms ?? 0) + row.first_content_ms);
+  if (row.usage_source !== null)
+    span.set({
+      'gen_ai.usage.input_tokens': row.input_tokens + row.cache_read_tokens + row.audio_input_tokens,
+      'gen_ai.usage.output_tokens': row.output_tokens + row.reasoning_tokens + row.audio_output_tokens,
+      'gen_ai.usage.cache_read.input_tokens': row.cache_read_tokens,
+      'gateway.usage_source': row.usage_source,
+    });
+  endServed(span, row);
 }
 
 const portOf = ({ port, protocol }: URL): number => (port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port));

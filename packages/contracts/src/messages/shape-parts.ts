@@ -130,6 +130,7 @@ export const realtimeJob = z.looseObject({
   sessionId: text.optional(),
   plan,
   queueMs: amount,
+  traceparent: text.optional(),
   maxFrameBytes: whole,
 });
 

@@ -42,6 +42,7 @@ export async function admitSession(entry: SessionEntry, snapshot: Snapshot, prin
       clientProtocol: entry.protocol.id,
       operation: 'realtime',
       stream: true,
+      ...(entry.traceparent !== undefined && { traceparent: entry.traceparent }),
     });
     return { slot, plan };
   } catch (error) {

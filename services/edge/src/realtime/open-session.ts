@@ -7,7 +7,7 @@ import type { Duplex } from 'node:stream';
 import type { Snapshot } from '@model-gateway/contracts';
 import { GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
 import { type RealtimePath, realtimePaths } from '@model-gateway/protocols';
-import { type WebSocket, WebSocketServer } from 'ws';
+import { WebSocketServer } from 'ws';
 import type { Slot } from '../admission/capacity.ts';
 import type { Principal } from '../admission/credentials.ts';
 import { innerHeaders } from '../admission/request-headers.ts';
@@ -84,6 +84,7 @@ export class RealtimeListener {
       if (this.#open >= this.#context.config.realtimeMaxSessions)
         throw new GatewayError('overloaded', { message: 'The gateway is at its limit of realtime sessions.' });
       entry.principal = caller.principal;
+      entry.trace(caller.principal);
       await this.#context.admission.rateLimits.admitKey(caller.principal);
       const query = new URLSearchParams(opening.request.url?.split('?', 2)[1]);
       entry.kind = kindOf(path, query, caller.shortLived);
@@ -112,14 +113,14 @@ export class RealtimeListener {
     socket.off('close', left);
     if (session.failure) throw session.failure;
     // It left meanwhile, or what it sent is no handshake: that has been answered.
-    if (!this.#accept(opening, entry, (webSocket) => session.attach(webSocket))) session.abandon();
+    if (!this.#accept(opening, entry, session)) session.abandon();
   }
 
   /** The handshake is accepted, and the model read from the first frames. */
   #await(opening: Opening, entry: SessionEntry, caller: SessionCaller, first: FirstFrames): void {
     let slot: Slot | undefined;
     const session = this.#sessionOf(entry, caller, () => slot, first);
-    if (!this.#accept(opening, entry, (webSocket) => session.attach(webSocket))) return session.abandon();
+    if (!this.#accept(opening, entry, session)) return session.abandon();
     const admitting = async (): Promise<void> => {
       entry.requestedModel = await first.model;
       const admitted = await admitSession(entry, this.#context.catalog.current() ?? caller.snapshot, caller.principal, this.#context);
@@ -170,6 +171,7 @@ export class RealtimeListener {
           ...(entry.sessionId !== null && { sessionId: entry.sessionId }),
           plan,
           queueMs: entry.elapsedMs(),
+          ...(entry.traceparent !== undefined && { traceparent: entry.traceparent }),
           maxFrameBytes,
         },
         session,
@@ -178,15 +180,17 @@ export class RealtimeListener {
   }
 
   /** false: there is no connection any more, or no handshake on it. */
-  #accept({ request, socket, head }: Opening, entry: SessionEntry, attach: (webSocket: WebSocket) => void): boolean {
+  #accept({ request, socket, head }: Opening, entry: SessionEntry, session: SessionSocket): boolean {
     let accepted = false;
     const addId = (headers: string[]): void => void headers.push(`X-Request-Id: ${entry.id}`);
     this.#server.once('headers', addId);
     this.#server.handleUpgrade(request, socket, head, (webSocket) => {
       accepted = true;
-      attach(webSocket);
+      webSocket.once('close', () => entry.ended(101, null));
+      session.attach(webSocket);
     });
     this.#server.off('headers', addId);
+    if (!accepted) entry.ended(499, 'client_gone');
     return accepted;
   }
 

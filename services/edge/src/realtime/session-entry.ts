@@ -4,10 +4,12 @@ import { newRequestRow, type RealtimeKind, type ResolvedName } from '@model-gate
 import type { GatewayError } from '@model-gateway/contracts/errors';
 import type { Protocol, RealtimeAdapter, RealtimePath } from '@model-gateway/protocols';
 import { mintRequestId } from '@model-gateway/service-runtime';
+import { endServed, type Span } from '@model-gateway/telemetry';
 import type { Principal } from '../admission/credentials.ts';
 import { sessionOf } from '../admission/session.ts';
 import type { EdgeContext } from '../context.ts';
 import type { Headers } from '../http/client-routes.ts';
+import { beginSessionSpan } from '../request-span.ts';
 
 const plainToken = /^[\x21-\x7e]{1,128}$/;
 
@@ -21,16 +23,19 @@ export class SessionEntry {
   readonly clientRequestId: string | null;
   readonly sessionId: string | null;
   readonly #context: EdgeContext;
+  readonly #path: string;
   readonly #began = performance.now();
   #published = false;
+  #span: Span | undefined;
   /** As far as they are known. */
   kind: RealtimeKind;
   principal: Principal | null = null;
   requestedModel: string | null = null;
   named: ResolvedName | null = null;
 
-  constructor(request: IncomingMessage, { protocol, kind, version }: RealtimePath, context: EdgeContext) {
+  constructor(request: IncomingMessage, { path, protocol, kind, version }: RealtimePath, context: EdgeContext) {
     this.request = request;
+    this.#path = path;
     this.protocol = protocol;
     this.version = version;
     this.kind = kind;
@@ -50,8 +55,33 @@ export class SessionEntry {
     return performance.now() - this.#began;
   }
 
+  /** Its caller is known: from here on it is traced, if it is at all. */
+  trace(principal: Principal): void {
+    const { tracer } = this.#context.reporting;
+    if (tracer) this.#span = beginSessionSpan(this, this.#path, principal, tracer);
+  }
+
+  /** For who works on the session from here on. undefined: it is not traced. */
+  get traceparent(): string | undefined {
+    return this.#span?.traceparent;
+  }
+
+  /** The session is over, or never began. What comes after the first is ignored. */
+  ended(status: number, errorCode: string | null): void {
+    const span = this.#span;
+    if (!span) return;
+    span.set({
+      'http.response.status_code': status,
+      'gen_ai.request.model': this.requestedModel,
+      'gen_ai.conversation.id': this.sessionId,
+      'gateway.model': this.named?.canonical,
+    });
+    endServed(span, { status, error_code: errorCode });
+  }
+
   /** The translator's row, where there is one, replaces it. */
   publish(status: number, { code }: GatewayError): void {
+    this.ended(status, code);
     if (this.#published) return;
     this.#published = true;
     const { reporting } = this.#context;

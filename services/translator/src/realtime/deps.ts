@@ -4,7 +4,7 @@ import type { CatalogWatcher } from '@model-gateway/catalog';
 import type { DenseSet } from '@model-gateway/collections';
 import type { UpstreamRecord } from '@model-gateway/contracts';
 import type { ShortLivedKeys } from '@model-gateway/secrets';
-import type { Logger } from '@model-gateway/telemetry';
+import type { Logger, Tracer } from '@model-gateway/telemetry';
 import type { Egress, Outbound } from '@model-gateway/upstream-client';
 import type { BalanceDeps, SecretDeps } from '../attempt/deps.ts';
 import type { OpenReply } from '../open-reply.ts';
@@ -13,6 +13,8 @@ import type { OpenReply } from '../open-reply.ts';
 export interface RealtimeDeps {
   readonly bus: Bus;
   readonly logger: Logger;
+  /** undefined: this process traces nothing. */
+  readonly tracer: Tracer | undefined;
   readonly catalog: CatalogWatcher;
   readonly balance: BalanceDeps;
   readonly outbound: Outbound;

@@ -4,11 +4,13 @@ import { GatewayError } from '@model-gateway/contracts/errors';
 import type { Lease } from '@model-gateway/distributed-state';
 import { findProtocol, type RealtimeAdapter, type UpstreamAdapter, type UpstreamFault } from '@model-gateway/protocols';
 import { type PlannedAttempt, type Route, resolveTarget } from '@model-gateway/routing';
+import type { Span } from '@model-gateway/telemetry';
 import { AttemptCursor } from '../attempt/attempt-cursor.ts';
 import { faultToError, healthSign, nextStep, refusesKey, wasUnreached } from '../attempt/classify.ts';
 import { Failures } from '../attempt/failures.ts';
 import type { RetryBudget } from '../attempt/retry-budget.ts';
 import type { Cancellation } from '../request/cancellation.ts';
+import { beginDial, endDial } from '../spans.ts';
 import type { RealtimeDeps } from './deps.ts';
 import { type DialContext, type Dialled, dial, type Frame } from './dial.ts';
 
@@ -29,6 +31,8 @@ export interface Search {
   accepted(): void;
   /** An attempt is over. `route`: where it went. */
   tried(attempt: AttemptRecord, route: Route): void;
+  /** Of the session; undefined: it is not traced. */
+  readonly span: Span | undefined;
 }
 
 /** Throws what the caller gets when no upstream begins the session. */
@@ -85,6 +89,7 @@ async function tryOne(search: Search, { planned, route, upstream, realtime, prob
   const began = performance.now();
   const node = { model: planned.model, upstream: planned.upstream, keys: [planned.keyIndex], ...(probe && { probe }) };
   const watch = deps.balance.outcomes.begin(route, node, job.plan.balanced);
+  const span = search.span && beginDial(search.span, job, route);
   let dialled: Dialled;
   try {
     dialled = await new Promise<Dialled>((resolve, reject) => {
@@ -98,9 +103,12 @@ async function tryOne(search: Search, { planned, route, upstream, realtime, prob
     });
   } catch (error) {
     lease.release(() => 0);
+    if (span) endDial(span, null);
     throw error;
   }
-  search.tried(recordOf(dialled, { planned, route, upstream, realtime, probe }, performance.now() - began, search), route);
+  const attempt = recordOf(dialled, { planned, route, upstream, realtime, probe }, performance.now() - began, search);
+  if (span) endDial(span, attempt);
+  search.tried(attempt, route);
   if ('socket' in dialled) {
     watch.content();
     return dialled;

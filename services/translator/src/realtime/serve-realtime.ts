@@ -4,8 +4,10 @@ import { frameFlag, type RealtimeControl, type RealtimeJob, type RequestRow, typ
 import { GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
 import { findProtocol } from '@model-gateway/protocols';
 import { mintRequestId } from '@model-gateway/service-runtime';
+import { type Span, traceFields } from '@model-gateway/telemetry';
 import type { OpenReply } from '../open-reply.ts';
 import { Cancellation } from '../request/cancellation.ts';
+import { beginRun, endRun, noteTurn } from '../spans.ts';
 import type { RealtimeDeps } from './deps.ts';
 import type { Frame } from './dial.ts';
 import { type EarlyFrame, EarlyFrames } from './early-frames.ts';
@@ -33,6 +35,7 @@ class Session implements OpenReply {
   readonly #early = new EarlyFrames();
   readonly #messages: WholeMessages;
   readonly #record: SessionRecord;
+  readonly #span: Span | undefined;
   #relay: Relay | undefined;
   /** Closed before an upstream was found. */
   #closedEarly: RelayEnd | undefined;
@@ -42,6 +45,7 @@ class Session implements OpenReply {
     this.#job = job;
     this.#stream = stream;
     this.#deps = deps;
+    this.#span = beginRun({ ...job, operation: 'realtime' }, deps.tracer);
     this.#messages = new WholeMessages(job.maxFrameBytes);
     this.#record = new SessionRecord({ job, mintRowId: mintRequestId, publish: (row) => this.#publish(row) });
     stream.onCancel((reason) => this.#cancelled(reason));
@@ -69,6 +73,7 @@ class Session implements OpenReply {
         opening: await this.#opening(),
         accepted: () => this.#accept(),
         tried: this.#record.tried.bind(this.#record),
+        span: this.#span,
       });
     } catch (error) {
       return this.#fail(error);
@@ -121,7 +126,8 @@ class Session implements OpenReply {
       return this.#stream.tail({ close: early.close });
     }
     const error = this.#cancellation.reason === null ? toGatewayError(cause) : new GatewayError('client_gone');
-    if (error.code === 'internal') this.#deps.logger.error({ request: this.#job.id, error: error.cause ?? error }, 'defect in a realtime session');
+    if (error.code === 'internal')
+      this.#deps.logger.error({ request: this.#job.id, ...traceFields(this.#span), error: error.cause ?? error }, 'defect in a realtime session');
     this.#record.end(this.#accepted ? 101 : error.status, error.code);
     this.#stream.fail(error);
   }
@@ -149,6 +155,7 @@ class Session implements OpenReply {
 
   #publish(row: RequestRow): void {
     const { id } = row;
+    if (this.#span) (row.kind === 'realtime_session' ? endRun : noteTurn)(this.#span, row);
     this.#deps.bus.publishDurable('stats.request', id, row).catch((error: unknown) => this.#deps.logger.error({ request: id, error }, 'row lost'));
   }
 }
