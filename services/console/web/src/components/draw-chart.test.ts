@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { isSparse, nonEmptySteps, stackUp } from './draw-chart.ts';
+import { isSparse, labelLeft, nonEmptySteps, stackUp } from './draw-chart.ts';
 
 const one = (values: (number | null)[]) => ({ label: 'x', color: '#000', values });
 
@@ -19,4 +19,12 @@ test('steps without anything are read out to nobody', () =>
 test('a line of few values has points: one value alone would draw nothing', () => {
   expect(isSparse([null, 7, null])).toBe(true);
   expect(isSparse(Array.from({ length: 96 }, (_, at) => at))).toBe(false);
+});
+
+test.each([
+  ['right of its mark', 100, 103],
+  ['right of it up to the edge', 437, 440],
+  ['left of it where the chart ends too soon', 438, 375],
+])('the label of a mark is %s', (_where, x, left) => {
+  expect(labelLeft({ x, width: 60, gap: 3, end: 500 })).toBe(left);
 });

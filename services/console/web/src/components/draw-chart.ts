@@ -169,10 +169,16 @@ function drawMarks(plot: UPlot, marks: readonly Mark[], color: string): void {
     ctx.moveTo(x, bbox.top);
     ctx.lineTo(x, bbox.top + bbox.height);
     ctx.stroke();
+    const { width } = ctx.measureText(label);
+    const left = labelLeft({ x, width, gap: 3 * devicePixelRatio, end: bbox.left + bbox.width });
     // Those close to one another have one label.
-    if (x < free) continue;
-    ctx.fillText(label, x + 3 * devicePixelRatio, bbox.top + 10 * devicePixelRatio);
-    free = x + ctx.measureText(label).width + 8 * devicePixelRatio;
+    if (left < free) continue;
+    ctx.fillText(label, left, bbox.top + 10 * devicePixelRatio);
+    free = left + width + 5 * devicePixelRatio;
   }
   ctx.restore();
 }
+
+/** Where the label of a mark at `x` begins: right of it, but left of it where the chart ends too soon. All in pixels. */
+export const labelLeft = ({ x, width, gap, end }: { x: number; width: number; gap: number; end: number }): number =>
+  x + gap + width <= end ? x + gap : x - gap - width;
