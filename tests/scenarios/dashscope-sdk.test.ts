@@ -1,6 +1,6 @@
 /**
  * The DashScope SDK, which exists for Python: through the gateway it reads what it reads of the vendor itself. Only where an interpreter has the package:
- * `python3`, or the one that `DASHSCOPE_PYTHON` names.
+ * `python3`, or the one that `DASHSCOPE_PYTHON` or `SDK_PYTHON` names.
  */
 import { execFile, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { AnsweringServer, answerJson, type Received } from '../support/answering-server.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 
-const python = process.env['DASHSCOPE_PYTHON'] ?? 'python3';
+const python = process.env['DASHSCOPE_PYTHON'] ?? process.env['SDK_PYTHON'] ?? 'python3';
 const available = spawnSync(python, ['-c', 'import dashscope'], { stdio: 'ignore' }).status === 0;
 if (!available)
   process.stderr.write(
