@@ -6,6 +6,8 @@
 # a node's address (by default the first one's), where a NodePort answers. SERVERS_AS_ROOT=1 for images of PostgreSQL and Redis that need it.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+# The repository brings its own Node.
+PATH="$PWD/node_modules/.bin:$PATH"
 for program in kubectl node; do command -v "$program" >/dev/null || { echo "cluster: no $program" >&2; exit 1; }; done
 kubectl version >/dev/null 2>&1 || { echo 'cluster: no cluster answers; set KUBECONFIG' >&2; exit 1; }
 bash tests/chart/tools.sh
