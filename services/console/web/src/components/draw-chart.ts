@@ -173,7 +173,8 @@ function drawMarks(plot: UPlot, marks: readonly Mark[], color: string): void {
     const left = labelLeft({ x, width, gap: 3 * devicePixelRatio, end: bbox.left + bbox.width });
     // Those close to one another have one label.
     if (left < free) continue;
-    ctx.fillText(label, left, bbox.top + 10 * devicePixelRatio);
+    // Above the bars, whose colours would hide it.
+    ctx.fillText(label, left, bbox.top - 4 * devicePixelRatio);
     free = left + width + 5 * devicePixelRatio;
   }
   ctx.restore();
