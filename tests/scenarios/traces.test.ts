@@ -197,7 +197,7 @@ describe.each(arrangements('traces.test.ts'))('%s', (arrangement) => {
   });
 
   /** A session that its caller traces, with one response where it begins, and its spans once there are so many; the key comes as `sent` says. */
-  async function tracedTalk(model: string, count: number, sent: { key?: string; offered?: string[] }) {
+  async function tracedTalk(model: string, count: number, { breaksOff, ...sent }: { key?: string; offered?: string[]; breaksOff?: boolean }) {
     const { traceId, parent } = newTrace();
     described.add(traceId);
     const headers = { traceparent: `00-${traceId}-${parent}-01` };
@@ -205,7 +205,8 @@ describe.each(arrangements('traces.test.ts'))('%s', (arrangement) => {
     if ('socket' in talk) {
       talk.send({ type: 'response.create' });
       await until(() => talk.events.some(({ type }) => type === 'response.done'), 'the response');
-      talk.socket.close();
+      if (breaksOff) talk.socket.terminate();
+      else talk.socket.close();
       await talk.closed;
     }
     const mine = () => collector.spans().filter((span) => span.traceId === traceId);
@@ -241,6 +242,12 @@ describe.each(arrangements('traces.test.ts'))('%s', (arrangement) => {
     expect(run.endMs).toBeGreaterThanOrEqual(response.endMs);
     expect(call.endMs).toBeLessThanOrEqual(response.endMs);
     for (const { headers } of talking.sessions) expect(Object.keys(headers).filter((name) => name.startsWith('trace'))).toEqual([]);
+  });
+
+  test('a caller that breaks off a realtime session made no error of the gateway', async () => {
+    const { named } = await tracedTalk('voice', 5, { key: gateway.key, breaksOff: true });
+    expect(named('translator.run')).toMatchObject({ status: 0, attributes: { 'error.type': 'client_gone' } });
+    expect(named('GET /v1/realtime')).toMatchObject({ status: 0 });
   });
 
   test('a realtime session that no upstream begins is a trace that says so', async () => {

@@ -128,6 +128,7 @@ async function startServer(folder: string, sharedBuffers: string, tls?: ServerTl
   const lastResort = () => void server.kill('SIGKILL');
   process.once('exit', lastResort);
   const kill = async () => {
+    if (hasEnded(server)) return;
     await run(join(folder, 'pg_ctl'), ['-D', data, '-m', 'immediate', '-w', 'stop'], user).catch(() => server.kill('SIGKILL'));
     await ended(server);
   };

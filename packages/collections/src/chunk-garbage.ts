@@ -2,7 +2,7 @@
  * Chunks of large bodies lie outside of V8's heap, which they hardly touch: a body of 25 MB in chunks of 64 KB is 400 small objects. The collector, which
  * begins when the heap fills, would leave hundreds of megabytes of them behind. So code that copies large bodies counts the bytes, and the young
  * generation, which holds the chunks, is collected after so many. Only where `globalThis.gc` is there
- * (`deploy/cli/src/engine-settings.ts`); without it memory is higher.
+ * (`deploy/cli/src/v8-settings.ts`); without it memory is higher.
  */
 
 const collectEveryBytes = 16 * 1024 * 1024;

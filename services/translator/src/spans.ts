@@ -7,7 +7,7 @@ import type { RequestContext } from './request/context.ts';
 import type { RequestRecord } from './request/record.ts';
 import type { RunnerAnswer } from './scripts/ask-runner.ts';
 
-/** undefined: this process traces nothing. */
+/** undefined: the request is not traced, or this process traces nothing. */
 export function beginRun({ traceparent, id, operation }: Pick<Job, 'traceparent' | 'id' | 'operation'>, tracer: Tracer | undefined): Span | undefined {
   if (traceparent === undefined) return undefined;
   return tracer?.join(traceparent, { name: 'translator.run', role: 'server', attributes: { 'gateway.request_id': id, 'gateway.operation': operation } });
@@ -90,11 +90,9 @@ function beginCall(run: Span, { operation, stream, clientProtocol, sessionId, ur
   });
 }
 
-/** `attempt`: null where its caller or this process ended it. */
-export function endDial(span: Span, attempt: AttemptRecord | null): void {
-  span.set({ 'gateway.key_index': attempt?.key_index, 'http.response.status_code': attempt?.status });
-  const code = attempt ? attempt.error_code : 'client_gone';
-  if (code !== null) span.fail(code);
+export function endDial(span: Span, { key_index, status, error_code }: AttemptRecord): void {
+  span.set({ 'gateway.key_index': key_index, 'http.response.status_code': status });
+  if (error_code !== null) span.fail(error_code);
   span.end();
 }
 
@@ -116,7 +114,7 @@ export function noteTurn(run: Span, row: RequestRow): void {
 const portOf = ({ port, protocol }: URL): number => (port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port));
 const placeOf = ({ model, upstream }: Route) => ({ 'gateway.model': model.name, 'gateway.upstream': upstream.name });
 
-/** Nothing was sent. */
+/** Nothing was sent, or nobody waits for an answer any more. */
 export function abandonAttempt(span: Span, error: unknown): void {
   span.fail(toGatewayError(error).code);
   span.end();

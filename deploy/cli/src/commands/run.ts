@@ -1,7 +1,7 @@
 /** Runs a composed service as this process: probes, signals, drain. */
 import { createProbeServer, runProcess, type Service } from '@model-gateway/service-runtime';
-import { setEngine } from '../engine-settings.ts';
 import type { Parts } from '../parts.ts';
+import { applyV8Settings } from '../v8-settings.ts';
 
 /** Beyond the drain's own time, for what is flushed and closed after it. */
 const stopGraceMs = 5000;
@@ -19,7 +19,7 @@ export interface RunOptions {
 }
 
 export async function runService(service: Service, parts: Parts, options: RunOptions = {}): Promise<void> {
-  setEngine();
+  applyV8Settings();
   const { config, logger } = parts;
   const metrics = options.metrics ?? parts.metrics;
   const probePort = options.probes === false ? null : config.process.probePort;

@@ -16,12 +16,11 @@ import { Supervisor } from '../workers/supervisor.ts';
 import { type RunOptions, runService } from './run.ts';
 
 export async function up(args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
-  const demo = args.includes('--demo');
+  const demo = args.includes('--demo') ? await import('../demo/demo.ts') : null;
   const { workers, rest: argv } = takeWorkers(args.filter((arg) => arg !== '--demo'));
-  const folder = demo ? mkdtempSync(join(tmpdir(), 'model-gateway-demo-')) : null;
+  const folder = demo && mkdtempSync(join(tmpdir(), 'model-gateway-demo-'));
   if (folder !== null) process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-  const demonstration = folder === null ? null : await import('../demo/demo.ts');
-  const settings = demonstration && folder !== null ? demonstration.demoEnvironment(env, folder) : env;
+  const settings = demo && folder ? demo.demoEnvironment(env, folder) : env;
   const config = loadConfig({ env: settings, argv });
   if (config.process.natsUrls !== null)
     throw new ConfigError('NATS_URL is set, but `up` is the gateway in one process with its own bus; accepted: unset it, or use `serve`');
@@ -38,7 +37,7 @@ export async function up(args: readonly string[], env: NodeJS.ProcessEnv): Promi
   await runService(service, parts, run);
   if (!service.health().ready && port() === 0) return;
   const base = ownAddress({ host: config.edge.host, port: port() });
-  if (demonstration) return demonstration.startDemo(base, config.console);
+  if (demo) return demo.startDemo(base, config.console);
   process.stdout.write(`The gateway listens on ${base}. Its console is at ${base}/console.\n`);
   listening = true;
   for (const text of notices) process.stdout.write(text);

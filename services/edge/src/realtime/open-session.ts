@@ -186,11 +186,11 @@ export class RealtimeListener {
     this.#server.once('headers', addId);
     this.#server.handleUpgrade(request, socket, head, (webSocket) => {
       accepted = true;
-      webSocket.once('close', () => entry.ended(101, null));
+      webSocket.once('close', () => entry.endTrace(101, null));
       session.attach(webSocket);
     });
     this.#server.off('headers', addId);
-    if (!accepted) entry.ended(499, 'client_gone');
+    if (!accepted) entry.endTrace(499, 'client_gone');
     return accepted;
   }
 

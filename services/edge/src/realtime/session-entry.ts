@@ -67,7 +67,7 @@ export class SessionEntry {
   }
 
   /** The session is over, or never began. What comes after the first is ignored. */
-  ended(status: number, errorCode: string | null): void {
+  endTrace(status: number, errorCode: string | null): void {
     const span = this.#span;
     if (!span) return;
     span.set({
@@ -81,7 +81,7 @@ export class SessionEntry {
 
   /** The translator's row, where there is one, replaces it. */
   publish(status: number, { code }: GatewayError): void {
-    this.ended(status, code);
+    this.endTrace(status, code);
     if (this.#published) return;
     this.#published = true;
     const { reporting } = this.#context;

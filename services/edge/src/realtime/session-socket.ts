@@ -165,7 +165,7 @@ export class SessionSocket implements OpenSocket, StreamHandlers<'translator.rea
     }
     const { entry } = this.#hold;
     if (error.code === 'service_lost' || error.code === 'service_unavailable') entry.publish(101, error);
-    else entry.ended(101, error.code);
+    else entry.endTrace(101, error.code);
     const text = entry.adapter?.writeError(error, `event_${entry.id}`);
     if (typeof text === 'string' && socket.readyState === socket.OPEN) socket.send(text);
     // What would have been refused before the handshake, had the caller said there what it wants.

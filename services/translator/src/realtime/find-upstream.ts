@@ -10,7 +10,7 @@ import { faultToError, healthSign, nextStep, refusesKey, wasUnreached } from '..
 import { Failures } from '../attempt/failures.ts';
 import type { RetryBudget } from '../attempt/retry-budget.ts';
 import type { Cancellation } from '../request/cancellation.ts';
-import { beginDial, endDial } from '../spans.ts';
+import { abandonAttempt, beginDial, endDial } from '../spans.ts';
 import type { RealtimeDeps } from './deps.ts';
 import { type DialContext, type Dialled, dial, type Frame } from './dial.ts';
 
@@ -103,7 +103,7 @@ async function tryOne(search: Search, { planned, route, upstream, realtime, prob
     });
   } catch (error) {
     lease.release(() => 0);
-    if (span) endDial(span, null);
+    if (span) abandonAttempt(span, error);
     throw error;
   }
   const attempt = recordOf(dialled, { planned, route, upstream, realtime, probe }, performance.now() - began, search);

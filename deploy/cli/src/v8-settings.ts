@@ -15,7 +15,7 @@ const settings = [
 ];
 
 /** Once in a process, which is to serve requests; docs/operations.md says what each is good for. */
-export function setEngine(): void {
+export function applyV8Settings(): void {
   for (const setting of settings) setFlagsFromString(setting);
   // A context of its own, since the function is made with one. Node's usual kind (`runInNewContext`) costs every request a sixth of its CPU.
   (globalThis as { gc?: unknown }).gc ??= runInContext('gc', createContext(constants.DONT_CONTEXTIFY));
