@@ -1,92 +1,33 @@
 /** Images: the official SDKs in front, upstreams of every protocol behind, each a real server that answers with recordings or in their shape. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { pricingSchema, type RequestRow } from '@model-gateway/contracts';
-import { costOfRow, createPriceBook } from '@model-gateway/model-catalog';
 import { createOutbound } from '@model-gateway/upstream-client';
 import { GoogleGenAI } from 'genai-1-30';
-import OpenAI, { APIError, toFile } from 'openai';
+import { APIError, toFile } from 'openai';
 import { haveFixtures, readReply } from '../fake-upstream/fixtures.ts';
-import { type Answer, AnsweringServer, answerJson as json, type Received } from '../support/answering-server.ts';
-import { type InProcessGateway, startInProcess } from '../support/in-process.ts';
+import { answerJson as json, type Received } from '../support/answering-server.ts';
+import type { InProcessGateway } from '../support/in-process.ts';
 import { type NatsServer, natsAvailable, startNatsServer } from '../support/nats-server.ts';
+import {
+  address,
+  b64,
+  costOf,
+  files,
+  gateway,
+  geminiReply,
+  lossesOf,
+  png,
+  sdk,
+  start,
+  startImages,
+  stopImages,
+  strict,
+  timeouts,
+  upstream,
+  usage,
+} from './images-stage.ts';
 
-const png = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(2000, 7)]);
-const b64 = png.toString('base64');
-const usage = { input_tokens: 30, input_tokens_details: { image_tokens: 20, text_tokens: 10 }, output_tokens: 400, total_tokens: 430 };
-const geminiReply = {
-  candidates: [{ content: { role: 'model', parts: [{ inlineData: { mimeType: 'image/png', data: b64 } }] }, finishReason: 'STOP' }],
-  usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 1290, totalTokenCount: 1295 },
-};
-const price = createPriceBook([
-  pricingSchema.parse({ name: 'by-the-image', model: 'qwen-image', mode: 'per_image', unit: 40_000_000_000 }),
-  pricingSchema.parse({ name: 'by-the-token', model: 'images', input: 5_000_000, output: 30_000_000, image_input: 10_000_000, image_output: 40_000_000 }),
-  pricingSchema.parse({ name: 'of-the-writer', model: 'gpt-6', input: 1_000_000, output: 2_000_000, reasoning: 3_000_000 }),
-]);
-
-const timeouts = { connect_ms: 5000, first_byte_ms: 20_000, idle_ms: 20_000, total_ms: 60_000 };
-const publicUrls = createOutbound({ allowPrivate: false, timeouts, userAgent: 'test', logger: { warn() {}, error() {} } });
-
-const upstream = new AnsweringServer();
-/** A private server that no upstream is entered for. */
-const elsewhere = new AnsweringServer();
-let gateway: InProcessGateway;
-let strict: InProcessGateway;
-let address: string;
-let asked = 0;
-
-async function start(more: Partial<Parameters<typeof startInProcess>[0]> = {}): Promise<InProcessGateway> {
-  return startInProcess({
-    upstreams: ['alpha', 'alpha_images', 'gamma', 'delta', 'beta'].map((name) => ({
-      name,
-      protocol: name as 'alpha',
-      base_url: address,
-      api_keys: [{ key: `sk-of-${name}` }],
-    })),
-    models: [
-      { name: 'images', upstream: 'alpha_images', upstream_model_id: 'gpt-image-2' },
-      { name: 'chat', upstream: 'alpha', upstream_model_id: 'gpt-image-2' },
-      { name: 'dall-e', upstream: 'alpha', upstream_model_id: 'dall-e-3' },
-      { name: 'gemini', upstream: 'gamma', upstream_model_id: 'gemini-2.5-flash-image' },
-      { name: 'imagen', upstream: 'gamma', upstream_model_id: 'imagen-4.0-generate-001' },
-      { name: 'qwen-image', upstream: 'delta', upstream_model_id: 'qwen-image-edit-plus', kind: 'delta-multimodal' },
-      { name: 'wan', upstream: 'delta', upstream_model_id: 'wan2.2-t2i-flash' },
-      { name: 'wan-edit', upstream: 'delta', upstream_model_id: 'wan2.5-i2i-preview', kind: 'delta-multimodal' },
-      { name: 'wanx-edit', upstream: 'delta', upstream_model_id: 'wanx2.1-imageedit' },
-      { name: 'ruled', upstream: 'alpha_images', upstream_model_id: 'gpt-image-2', request_body_rules: [{ mode: 'overwrite', path: 'quality', value: 'low' }] },
-      { name: 'claude', upstream: 'beta', upstream_model_id: 'claude' },
-    ],
-    publicUrls,
-    ...more,
-  });
-}
-
-beforeAll(async () => {
-  await upstream.start();
-  address = upstream.address;
-  await elsewhere.start();
-  gateway = await start();
-  strict = await start({ group: { strict_translation: true } });
-});
-afterAll(async () => {
-  await gateway?.stop();
-  await strict?.stop();
-  await publicUrls.close();
-  upstream.stop();
-  elsewhere.stop();
-});
-
-/** The SDK, and the id by which the row of its next request is found. */
-function sdk(at = gateway): { openai: OpenAI; row: () => ReturnType<InProcessGateway['row']> } {
-  const id = `images-${++asked}`;
-  upstream.received.length = 0;
-  const openai = new OpenAI({ baseURL: `${at.url}/v1`, apiKey: at.key, maxRetries: 0, defaultHeaders: { 'z-request-id': id } });
-  return { openai, row: () => at.row(id) };
-}
-/** In millionths. */
-const costOf = (row: RequestRow) =>
-  costOfRow(price.find({ name: row.model ?? '', upstreamModelId: row.upstream_model_id ?? '' }, Date.now())!, row, (model) => price.find(model, Date.now()));
-const files = (count: number) => Promise.all(Array.from({ length: count }, (_, at) => toFile(png, `bild ü${at}.png`, { type: 'image/png' })));
-const lossesOf = (row: { losses: { field: string; action: string }[] }) => row.losses.map(({ field, action }) => `${field} ${action}`);
+beforeAll(startImages);
+afterAll(stopImages);
 
 describe('an upstream of the same family', () => {
   test.each(['images', 'chat'])('%s: the body passes with the model alone exchanged, and tokens of both kinds are counted', async (model) => {
@@ -350,174 +291,6 @@ describe('a generate-content upstream', () => {
     expect(upstream.received).toMatchObject([{ path: '/v1beta/models/imagen-4.0-generate-001:predict' }]);
     expect(upstream.json()).toEqual({ instances: [{ prompt: 'p' }], parameters: { sampleCount: 2 } });
     expect(await row()).toMatchObject({ images: 2 });
-  });
-});
-
-describe('the native API', () => {
-  const replyWith = (...urls: string[]) => ({
-    output: { choices: [{ finish_reason: 'stop', message: { role: 'assistant', content: urls.map((image) => ({ image })) } }] },
-    usage: { image_count: urls.length, width: 1664, height: 928 },
-  });
-  /** Answers the call, and gives the file that it names. */
-  const withFile =
-    (file: Buffer, url = `${address}/files/1.png`): Answer =>
-    (response, { path }) =>
-      path.startsWith('/files/')
-        ? void response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(file)
-        : json(replyWith(url))(response, {} as Received);
-
-  test('is asked in its own words, and its addresses reach those who take them', async () => {
-    upstream.answer = json(replyWith('https://vendor.example/1.png?Signature=x'));
-    const { openai, row } = sdk();
-    const answer = await openai.images.generate({ model: 'qwen-image', prompt: 'a cat', size: '1536x1024', user: 'someone' });
-    expect(upstream.received).toMatchObject([
-      { path: '/api/v1/services/aigc/multimodal-generation/generation', headers: { authorization: 'Bearer sk-of-delta' } },
-    ]);
-    expect(upstream.json()).toEqual({
-      model: 'qwen-image-edit-plus',
-      input: { messages: [{ role: 'user', content: [{ text: 'a cat' }] }] },
-      parameters: { size: '1536*1024' },
-    });
-    expect(answer.data).toEqual([{ url: 'https://vendor.example/1.png?Signature=x' }]);
-    const made = await row();
-    expect(made).toMatchObject({ images: 1, upstream_protocol: 'delta' });
-    expect(lossesOf(made)).toEqual(['user dropped']);
-  });
-
-  test('for those who asked for bytes the file is fetched, without our credentials', async () => {
-    upstream.answer = withFile(png);
-    const { openai } = sdk();
-    const answer = await openai.images.generate({ model: 'qwen-image', prompt: 'p', response_format: 'b64_json' });
-    expect(answer).toMatchObject({ data: [{ b64_json: b64 }], output_format: 'png' });
-    expect(upstream.received.map(({ method, path }) => `${method} ${path}`)).toEqual([
-      'POST /api/v1/services/aigc/multimodal-generation/generation',
-      'GET /files/1.png',
-    ]);
-    expect(upstream.received[1]?.headers.authorization).toBeUndefined();
-  });
-
-  test('a private address that is not the upstream’s own is never dialled', async () => {
-    upstream.answer = withFile(png, `${elsewhere.address}/secret.png`);
-    const failed = await sdk()
-      .openai.images.generate({ model: 'qwen-image', prompt: 'p', response_format: 'b64_json' })
-      .catch((error: unknown) => error);
-    expect(failed).toMatchObject({ status: 502 });
-    expect(elsewhere.received).toHaveLength(0);
-  });
-
-  test('an edit by a form and one by JSON are the same request', async () => {
-    upstream.answer = json(replyWith('https://vendor.example/1.png'));
-    const form = sdk();
-    await form.openai.images.edit({ model: 'qwen-image', prompt: 'p', image: await files(2), mask: await toFile(png, 'm.png') });
-    const byForm = upstream.json();
-    const images = [1, 2].map(() => ({ image_url: `data:image/png;base64,${b64}` }));
-    const plain = sdk();
-    await plain.openai.post('/images/edits', { body: { model: 'qwen-image', prompt: 'p', images, mask: images[0] } });
-    expect(upstream.json()).toEqual(byForm);
-    expect(lossesOf(await form.row())).toEqual(['mask emulated']);
-    expect(lossesOf(await plain.row())).toEqual(['mask emulated']);
-  });
-});
-
-describe('the native API, by models that make images in tasks', () => {
-  const taskPath = '/api/v1/tasks/up-1';
-  const running = { output: { task_id: 'up-1', task_status: 'RUNNING' } };
-  const done = (...results: object[]) => ({ output: { task_id: 'up-1', task_status: 'SUCCEEDED', results }, usage: { image_count: results.length } });
-  const made = { url: 'https://vendor.example/1.png?Signature=x', orig_prompt: 'a cat', actual_prompt: 'A cat, photorealistic' };
-  const paths = () => upstream.received.map(({ method, path }) => `${method} ${path}`);
-  function answerWith(...looks: object[]): void {
-    const left = [...looks];
-    upstream.answer = (response, asked) => {
-      if (asked.path.startsWith('/files/')) return void response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(png);
-      const body = asked.path.startsWith(taskPath) ? (left.length > 1 ? left.shift() : left[0]) : { output: { task_id: 'up-1', task_status: 'PENDING' } };
-      json(body)(response, asked);
-    };
-  }
-
-  test('the task is begun and waited for, with one row of what it made', async () => {
-    answerWith(running, done(made, { ...made, actual_prompt: undefined }));
-    const { openai, row } = sdk();
-    const request = { model: 'wan', prompt: 'a cat', n: 2, size: '1024x1024', negative_prompt: 'dogs', seed: 4 } as const;
-    const answer = await openai.images.generate(request);
-    expect(answer.data).toEqual([{ url: made.url, revised_prompt: made.actual_prompt }, { url: made.url }]);
-    expect(paths()).toEqual(['POST /api/v1/services/aigc/text2image/image-synthesis', `GET ${taskPath}`, `GET ${taskPath}`]);
-    expect(upstream.received[0]?.headers).toMatchObject({ 'x-dashscope-async': 'enable', authorization: 'Bearer sk-of-delta' });
-    expect(JSON.parse(upstream.received[0]!.body.toString())).toEqual({
-      model: 'wan2.2-t2i-flash',
-      input: { prompt: 'a cat', negative_prompt: 'dogs' },
-      parameters: { size: '1024*1024', n: 2, seed: 4 },
-    });
-    expect(await row()).toMatchObject({ status: 200, images: 2, usage_source: 'upstream', kind: 'call', losses: [] });
-  });
-
-  test('bytes for those who want them', async () => {
-    answerWith(done({ url: `${address}/files/1.png` }));
-    const answer = await sdk().openai.images.generate({ model: 'wan', prompt: 'p', response_format: 'b64_json' });
-    expect(answer).toMatchObject({ data: [{ b64_json: b64 }], output_format: 'png' });
-  });
-
-  test('edits: several images, the mask as one more; a model that edits one image by a function of its own', async () => {
-    answerWith(done(made));
-    await sdk().openai.images.edit({ model: 'wan-edit', prompt: 'make it red', image: await files(2), mask: await toFile(png, 'm.png') });
-    expect(paths()[0]).toBe('POST /api/v1/services/aigc/image2image/image-synthesis');
-    const { input } = JSON.parse(upstream.received[0]!.body.toString()) as { input: { prompt: string; images: string[] } };
-    expect(input.images).toEqual(Array.from({ length: 3 }, () => `data:image/png;base64,${b64}`));
-    expect(input.prompt).toMatch(/^make it red\n\nThe last image is a mask/);
-    const { openai, row } = sdk();
-    await openai.images.edit({ model: 'wanx-edit', prompt: 'make it red', image: await toFile(png, 'a.png'), mask: await toFile(png, 'm.png') });
-    expect(JSON.parse(upstream.received[0]!.body.toString())).toEqual({
-      model: 'wanx2.1-imageedit',
-      input: { prompt: 'make it red', function: 'description_edit', base_image_url: `data:image/png;base64,${b64}` },
-    });
-    expect(lossesOf(await row())).toEqual(['mask dropped']);
-    const refused = await sdk()
-      .openai.images.edit({ model: 'wanx-edit', prompt: 'p', image: await files(2) })
-      .catch((error: unknown) => error);
-    expect(refused).toMatchObject({ status: 400, param: 'image' });
-    expect(upstream.received).toEqual([]);
-  });
-
-  test('what failed, or was made in no task that can be waited for, is the error of the SDK; models that do not edit say so', async () => {
-    const refused = { code: 'DataInspectionFailed', message: 'Input data may contain inappropriate content.' };
-    for (const end of [{ output: { task_id: 'up-1', task_status: 'FAILED', ...refused } }, done(refused)]) {
-      answerWith(end);
-      const { openai, row } = sdk();
-      const failed = await openai.images.generate({ model: 'wan', prompt: 'p' }).catch((error: unknown) => error);
-      expect(failed).toMatchObject({ status: 400, message: expect.stringContaining('inappropriate content') });
-      expect((await row()).images ?? 0).toBe(0);
-    }
-    upstream.answer = json({ code: 'InvalidParameter', message: 'The size is unknown.' }, 400);
-    const unknown = await sdk()
-      .openai.images.generate({ model: 'wan', prompt: 'p' })
-      .catch((error: unknown) => error);
-    expect(unknown).toMatchObject({ status: 400, message: expect.stringContaining('The size is unknown.') });
-    const edit = await sdk()
-      .openai.images.edit({ model: 'wan', prompt: 'p', image: await toFile(png, 'a.png') })
-      .catch((error: unknown) => error);
-    expect(edit).toMatchObject({ status: 400, code: 'unsupported_operation' });
-  });
-
-  test('a look that fails is repeated: the work goes on meanwhile', async () => {
-    let looks = 0;
-    upstream.answer = (response, asked) => {
-      if (!asked.path.startsWith(taskPath)) return json({ output: { task_id: 'up-1', task_status: 'PENDING' } })(response, asked);
-      looks += 1;
-      if (looks === 1) return json({ code: 'SystemBusy', message: 'Busy.' }, 503)(response, asked);
-      json(done(made))(response, asked);
-    };
-    expect((await sdk().openai.images.generate({ model: 'wan', prompt: 'p' })).data).toHaveLength(1);
-    expect(looks).toBe(2);
-  });
-
-  (haveFixtures() ? test : test.skip)('the recorded task', async () => {
-    const bodies = [1, 2, 3].map((part) => JSON.parse(readReply('delta', 'image-synthesis-task', part)!.body.toString()) as object);
-    const left = [...bodies];
-    upstream.answer = (response, asked) => json(left.shift())(response, asked);
-    const { openai, row } = sdk();
-    const answer = await openai.images.generate({ model: 'wan', prompt: '一只奔跑的猫', n: 4 });
-    const { output, usage } = bodies[2] as { output: { results: { url: string }[] }; usage: { image_count: number } };
-    expect(answer.data?.map(({ url }) => url)).toEqual(output.results.map(({ url }) => url));
-    expect(await row()).toMatchObject({ images: usage.image_count });
   });
 });
 
