@@ -17,9 +17,16 @@ test.each(['resp_1', mintId('resp_'), 'resp_0fe74db124a77f9a0169cdf58037d48194b1
   (id) => expect(ageOf(id, 'resp_', now)).toBe('unknown'),
 );
 
-test('ids of items are as long as others, and those of one moment begin alike', () => {
-  const [one, other] = [mintItemId(mintId, 'msg_', now), mintItemId(mintId, 'msg_', now + 900)];
-  expect(one).toMatch(/^msg_[0-9A-Za-z]{24}$/);
-  expect(one.slice(0, 10)).toBe(other.slice(0, 10));
-  expect(one).not.toBe(other);
+test('ids of items are as long as others, and sort by their time', () => {
+  const ids = [0, 1, 30, 900, 1000, 60_000].map((later) => mintItemId(mintId, 'msg_', now + later));
+  for (const id of ids) expect(id).toMatch(/^msg_[0-9A-Za-z]{24}$/);
+  expect(ids.map((id) => id.slice(0, 10)).filter((second) => second === ids[0]!.slice(0, 10))).toHaveLength(4);
+  const times = ids.map((id) => id.slice(0, 12));
+  expect([...times].sort()).toEqual(times);
+  expect(new Set([ids[0], ...Array.from({ length: 100 }, () => mintItemId(mintId, 'msg_', now))]).size).toBe(101);
+});
+
+test('ids of turns sort by their time', () => {
+  const times = [0, 1, 30, 900, 1000, 60_000].map((later) => mintTurnId(mintId, 'resp_', now + later).slice(0, 13));
+  expect([...times].sort()).toEqual(times);
 });
