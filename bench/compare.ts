@@ -3,6 +3,8 @@
  *
  *   node bench/compare.ts [--case same-c16,stream-c64] [--mode embedded|embedded-stored|split] [--reps 20] [--seconds 0.3] [--warm 8000] <before> [<after>]
  *
+ * Two modes (`--mode embedded,embedded-stored`) are one for each side: with the same checkout twice that is what an arrangement costs.
+ *
  * `before` and `after` are checkouts with their dependencies installed, `after` is this one unless said otherwise. Each is bundled and configured by its own
  * bench, then loaded by this one's driver. In every repetition each version has one window, and then `raw`; the versions take turns in being first, so that
  * what else happens on the machine, and what the window before left to do, meets both alike. Compared is CPU time of all threads, as the kernel counts
@@ -32,8 +34,11 @@ const { values, positionals } = parseArgs({
 });
 const [before, after = join(import.meta.dirname, '..')] = positionals;
 if (before === undefined) throw new Error('which checkout is to be compared with: node bench/compare.ts <before> [<after>]');
-const start = { embedded: 'startEmbedded', 'embedded-stored': 'startEmbeddedStored', split: 'startSplit' }[values.mode];
-if (start === undefined) throw new Error(`--mode "${values.mode}": accepted: embedded, embedded-stored, split`);
+const [start, startAfter = start] = values.mode.split(',').map((mode) => {
+  const found = { embedded: 'startEmbedded', 'embedded-stored': 'startEmbeddedStored', split: 'startSplit' }[mode];
+  if (found === undefined) throw new Error(`--mode "${mode}": accepted: embedded, embedded-stored, split`);
+  return found;
+});
 const chosen = values.case.split(',').map((id) => {
   const found = cases.find((one) => one.id === id);
   if (!found) throw new Error(`--case ${id} is not known; accepted: ${cases.map((one) => one.id).join(', ')}`);
@@ -45,7 +50,7 @@ process.on('exit', () => rmSync(scratch, { recursive: true, force: true }));
 // So that the handlers of 'exit' run, which end what was started.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1));
 // Before this process moves to its own core: each checkout's bench counts the cores when it is loaded, and pins nothing where there is but one.
-const starters = { before: await starterOf(before), after: await starterOf(after) };
+const starters = { before: await starterOf(before, start!), after: await starterOf(after, startAfter!) };
 pinDriver();
 const mock = await startMock();
 const targets = new Map<string, Target>([
@@ -59,9 +64,9 @@ for (const target of targets.values()) await target.stop();
 await mock.target.stop();
 process.exit(0);
 
-async function starterOf(checkout: string): Promise<StartTarget> {
+async function starterOf(checkout: string, start: string): Promise<StartTarget> {
   const gateway = (await import(pathToFileURL(join(resolve(checkout), 'bench/src/targets/gateway.ts')).href)) as Record<string, StartTarget>;
-  return gateway[start!]!;
+  return gateway[start]!;
 }
 
 async function startGateway(name: 'before' | 'after'): Promise<Target> {
