@@ -1,6 +1,7 @@
 /** MCP servers that fail, hang, change, or are called too often, and callers whose rights change meanwhile. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { mintAccessKey } from '@model-gateway/secrets';
 import { Client } from '@modelcontextprotocol/client';
@@ -278,6 +279,51 @@ describe.each(arrangements('MCP servers'))('MCP servers, %s', (arrangement) => {
     expect(broken.result.isError).toBe(true);
     expect(broken.result.content[0].text.length).toBeLessThan(9000);
     expect(await call('shop.large')).toMatchObject({ result: { isError: true } });
+  });
+
+  test('a REST service that fails its calls is left out, on trial once it can be reached, and back when it answers', async () => {
+    let status = 500;
+    const service = createServer(
+      (request, response) => void response.writeHead(request.method === 'HEAD' ? 404 : status, { 'content-type': 'application/json' }).end('{}'),
+    );
+    await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
+    const { port } = service.address() as AddressInfo;
+    await add(
+      'bridge',
+      { url: `http://127.0.0.1:${port}` },
+      {
+        connection_type: 'rest_bridge',
+        health_check: { interval_secs: 2, timeout_secs: 1 },
+        extra_config: { operations: [{ operation_id: 'get', method: 'GET', path: '/get' }] },
+      },
+    );
+    await until(async () => (await names()).includes('bridge.get'), 'its tools to be listed');
+    const state = async (): Promise<string> => (await gateway.console('GET', '/mcp-status')).body.items.find(({ name }: Json) => name === 'bridge')?.state;
+    const isLeftOut = (answer: Json): boolean => answer.error?.data?.code === 'server_unavailable';
+
+    for (let failed = 0; failed < 5; failed++) expect(await call('bridge.get')).toMatchObject({ result: { isError: true } });
+    expect(isLeftOut(await call('bridge.get'))).toBe(true);
+    expect(await names()).not.toContain('bridge.get');
+    await until(async () => !isLeftOut(await call('bridge.get')), 'it to be tried again');
+    expect(isLeftOut(await call('bridge.get'))).toBe(true);
+    status = 200;
+    await until(async () => (await call('bridge.get')).result?.isError === undefined && (await state()) === 'healthy', 'it to come back');
+    status = 503;
+    for (let failed = 0; failed < 4; failed++) expect(await call('bridge.get')).toMatchObject({ result: { isError: true } });
+
+    service.closeAllConnections();
+    await new Promise((resolve) => service.close(resolve));
+    await until(async () => (await state()) === 'unhealthy', 'it to be missed');
+    const seen = new Set<string>();
+    for (const began = performance.now(); performance.now() - began < 5000; await sleep(100)) seen.add(await state());
+    expect([...seen]).toEqual(['unhealthy']);
+    status = 200;
+    await new Promise<void>((resolve) => service.listen(port, '127.0.0.1', resolve));
+    await until(async () => (await names()).includes('bridge.get'), 'it to be found again');
+    expect(await call('bridge.get')).toMatchObject({ result: { structuredContent: {} } });
+    await gateway.console('DELETE', '/mcp-servers/bridge');
+    service.closeAllConnections();
+    service.close();
   });
 
   test('structured results arrive as they were written', async () => {

@@ -90,6 +90,7 @@ describe('a name that leads to the metadata of a cloud', () => {
         expect(await rest.request({ method: 'tools/call', params: '{"name":"get"}', signal, silenceMs: 5_000 })).toEqual({
           kind: 'result',
           result: JSON.stringify({ content: [{ type: 'text', text: refused }], isError: true }),
+          fault: refused,
         });
         expect(await Promise.all(opened)).toEqual([new ServerFault(refused), new ServerFault(refused)]);
         expect(resolved.length).toBeGreaterThan(0);

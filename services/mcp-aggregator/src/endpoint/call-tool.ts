@@ -251,7 +251,8 @@ export class ServersError extends Error {
 
 /** What a server refuses for its own reasons is no sign of illness; statuses of 500 and more, and refused credentials, are. */
 function noteHealth(server: McpServer, answer: PeerReply): void {
-  const ill = answer.kind === 'error' && (answer.status >= 500 || answer.status === 401 || answer.status === 403);
+  if (answer.kind === 'result') return server.noteCall(answer.fault === undefined ? undefined : new ServerFault(answer.fault));
+  const ill = answer.status >= 500 || answer.status === 401 || answer.status === 403;
   server.noteCall(ill ? new ServerFault(`The server answered ${answer.status}.`) : undefined);
 }
 

@@ -64,7 +64,7 @@ export async function relay(peer: Peer, relayed: Relayed): Promise<PeerReply> {
   }
   if (answer.kind === 'error') return answer;
   if (asksBack && method !== 'tools/call' && readWanted(answer.result)) return unanswered;
-  return { kind: 'result', result: adaptResult(answer.result, method, peer.era, relayed.era) };
+  return { ...answer, result: adaptResult(answer.result, method, peer.era, relayed.era) };
 }
 
 const withInputs = (params: string | undefined, inputs: Record<string, unknown>, { state }: Wanted): string =>

@@ -50,6 +50,13 @@ export class ServerFault extends Error {
   }
 }
 
+/** It answered, with more than is held. */
+export class TooLargeFault extends ServerFault {
+  constructor() {
+    super('The server sent more than the gateway holds.');
+  }
+}
+
 export interface HttpHandlers {
   head?(status: number, headers: Record<string, string>): void;
   /** Whether that was the last one that is wanted. */
@@ -118,7 +125,7 @@ class Exchange {
     if (this.#ending) return;
     if (this.#parser) return this.#read(() => this.#parser?.push(chunk) ?? []);
     this.#size += chunk.length;
-    if (this.#size > (this.#ask.maxBytes ?? maxBodyBytes)) return this.#fail(new ServerFault('The server sent more than the gateway holds.'));
+    if (this.#size > (this.#ask.maxBytes ?? maxBodyBytes)) return this.#fail(new TooLargeFault());
     this.#pieces.add(chunk);
   }
 

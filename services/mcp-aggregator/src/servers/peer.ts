@@ -25,8 +25,8 @@ export interface PeerRequest {
   silenceMs: number;
 }
 
-/** How a server answered. `status`: of the reply that carried an error. */
-export type PeerReply = { kind: 'result'; result: string } | { kind: 'error'; error: string; code: number; status: number };
+/** How a server answered. `status`: of the reply that carried an error. `fault`: the caller has a result, and the server is not well by it. */
+export type PeerReply = { kind: 'result'; result: string; fault?: string } | { kind: 'error'; error: string; code: number; status: number };
 
 /** A connection to a server, or the place of one: some need none. */
 export interface Peer {

@@ -3,7 +3,7 @@ import { type RestBridge, type RestOperation, restBridgeSchema } from '@model-ga
 import type { Outbound } from '@model-gateway/upstream-client';
 import { isObject, parseJson } from '../protocol/raw-json.ts';
 import { errorCodes, modernVersion } from '../protocol/versions.ts';
-import { type HttpReply, ServerFault, sendHttp } from './http.ts';
+import { type HttpReply, ServerFault, sendHttp, TooLargeFault } from './http.ts';
 import type { Peer, PeerInfo, PeerReply, PeerRequest, Target } from './peer.ts';
 
 /** Answers larger than that are an error of the tool. */
@@ -33,7 +33,6 @@ export class RestPeer implements Peer {
   }
 
   async request({ method, params, signal, silenceMs }: PeerRequest): Promise<PeerReply> {
-    if (method === 'server/discover') return { kind: 'result', result: '{}' };
     if (method === 'tools/list') return { kind: 'result', result: JSON.stringify({ tools: this.#bridge.operations.map(toTool) }) };
     if (method !== 'tools/call') return refuse(errorCodes.methodNotFound, 'Method not found');
     const asked = params === undefined ? undefined : parseJson(params);
@@ -48,7 +47,8 @@ export class RestPeer implements Peer {
       return toResult(await sendHttp(this.#options.outbound, ask));
     } catch (error) {
       if (signal.aborted || !(error instanceof ServerFault) || error.unsent) throw error;
-      return toolError(error.message);
+      const result = toolError(error.message);
+      return error instanceof TooLargeFault ? result : { ...result, fault: error.message };
     }
   }
 
@@ -58,7 +58,10 @@ export class RestPeer implements Peer {
 }
 
 const refuse = (code: number, message: string): PeerReply => ({ kind: 'error', error: JSON.stringify({ code, message }), code, status: 200 });
-const toolError = (text: string): PeerReply => ({ kind: 'result', result: JSON.stringify({ content: [{ type: 'text', text }], isError: true }) });
+const toolError = (text: string): PeerReply & { kind: 'result' } => ({
+  kind: 'result',
+  result: JSON.stringify({ content: [{ type: 'text', text }], isError: true }),
+});
 
 const toTool = ({ operation_id, description, parameters_schema }: RestOperation) => ({
   name: operation_id,
@@ -139,7 +142,10 @@ function encodeSegment(value: unknown): string | null {
 
 function toResult({ status, headers, body }: HttpReply): PeerReply {
   const text = body.toString('utf8');
-  if (status < 200 || status > 299) return toolError(`The service answered ${status}${text === '' ? '.' : `: ${text.slice(0, maxErrorText)}`}`);
+  if (status < 200 || status > 299) {
+    const error = toolError(`The service answered ${status}${text === '' ? '.' : `: ${text.slice(0, maxErrorText)}`}`);
+    return status < 500 ? error : { ...error, fault: `The service answered ${status}.` };
+  }
   const json = /json/i.test(headers['content-type'] ?? '') ? parseJson(text) : undefined;
   const content = [{ type: 'text', text }];
   if (!isObject(json)) return { kind: 'result', result: JSON.stringify({ content }) };

@@ -192,11 +192,13 @@ export class McpServer {
 
   /** One look at the server now. */
   async probe(): Promise<void> {
-    const { health_check: check } = this.record;
+    const { connection_type: kind, health_check: check } = this.record;
     const signal = AbortSignal.any([AbortSignal.timeout(check.timeout_secs * 1000), this.#closed.signal]);
+    // A REST service has no handshake. That it can be reached says nothing of its operations: one that failed calls is on trial afterwards.
+    const onlyReached = check.path === null && kind === 'rest_bridge';
     try {
-      await (check.path === null ? this.#handshake(signal) : this.#fetchHealth(check.path, signal));
-      this.#failures = { probes: 0, calls: 0 };
+      await (check.path !== null ? this.#fetchHealth(check.path, signal) : onlyReached ? this.#reach(signal) : this.#handshake(signal));
+      this.#failures = { probes: 0, calls: !onlyReached ? 0 : this.isWell ? this.#failures.calls : callFailures - 1 };
       this.#setState('healthy', null);
     } catch (error) {
       if (this.#closed.signal.aborted) return;
@@ -257,6 +259,13 @@ export class McpServer {
       signal,
     });
     if (status < 200 || status > 299) throw new ServerFault(`The health check at ${path} answered ${status}.`);
+  }
+
+  /** Whatever it answers at its endpoint, unless that comes from a proxy before it. */
+  async #reach(signal: AbortSignal): Promise<void> {
+    const { url, headers } = this.#access;
+    const { status } = await sendHttp(this.#deps.outbound, { method: 'HEAD', url, headers, answerMs: handshakeMs, idleMs: handshakeMs, signal });
+    if (status >= 502 && status <= 504) throw new ServerFault(`The server answered ${status}.`);
   }
 
   async #open(user: PeerUser, onNotification: OnNotification | undefined): Promise<Peer> {
