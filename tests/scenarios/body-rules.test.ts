@@ -107,8 +107,19 @@ describe.each(arrangements('body rules'))('%s', (arrangement) => {
             { mode: 'overwrite', path: 'seed', value: 7 },
           ],
         },
+        {
+          name: 'sorting',
+          protocol: 'beta',
+          base_url: fake.url,
+          api_keys,
+          request_body_rules: [
+            { mode: 'switch-route', when: [{ path: 'metadata.first' }], use_model: 'sorted-first' },
+            { mode: 'switch-route', when: [{ path: 'metadata.second' }], use_model: 'sorted-second' },
+          ],
+        },
       ],
       models: [
+        ...['to-sort', 'sorted-first', 'sorted-second'].map((name) => ({ name, upstream: 'sorting', upstream_model_id: 'ok' })),
         ...modes.map(({ name, rule }) => ({ name, upstream: 'messages', upstream_model_id: 'ok', request_body_rules: [rule] })),
         { name: 'both', upstream: 'ruled', upstream_model_id: 'ok', request_body_rules: [{ mode: 'overwrite', path: 'seed', value: 8 }] },
         {
@@ -253,6 +264,14 @@ describe.each(arrangements('body rules'))('%s', (arrangement) => {
     expect([instructions, temperature, Array.isArray(input)]).toEqual(['House rules.', undefined, true]);
     expect((await count('add-if-absent', {})).json).toEqual({ model: 'ok', messages: [{ role: 'user', content: 'hi' }] });
     expect((await count('asked', { messages: [{ role: 'user', content: [image] }] })).path).toContain('/models/text:3:countTokens');
+  });
+
+  test('of an upstream’s rules the first that holds decides, also where it and others lead to the same upstream', async () => {
+    const both = { metadata: { first: true, second: true } };
+    expect(await rowOf(await messages('to-sort', both))).toMatchObject({ status: 200, routes: ['to-sort', 'sorted-first'] });
+    expect(await rowOf(await messages('to-sort', { metadata: { second: true } }))).toMatchObject({ status: 200, routes: ['to-sort', 'sorted-second'] });
+    // It names where the request is: the next one that holds is taken, once.
+    expect(await rowOf(await messages('sorted-first', both))).toMatchObject({ status: 200, routes: ['sorted-first', 'sorted-second'] });
   });
 
   test('a circle is a 502 that says so, and nothing was sent', async () => {

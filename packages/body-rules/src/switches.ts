@@ -18,7 +18,7 @@ interface Owner {
 /** The rules of a route, those of its upstream first; null without any. */
 export function switchesOf(upstream: Owner, model: Owner): Switches | null {
   const owned = ({ name, request_body_rules: rules = [] }: Owner, kind: string) =>
-    rules.map((rule, index) => ({ rule, owner: `${kind}:${name}`, index })).filter(({ rule }) => rule.mode === 'switch-route');
+    rules.map((rule, index) => ({ rule, owner: `${kind}:${name}`, ofUpstream: kind === 'upstream', index })).filter(({ rule }) => rule.mode === 'switch-route');
   const rules = [...owned(upstream, 'upstream'), ...owned(model, 'model')];
   return rules.length > 0 ? new Switches(rules) : null;
 }
@@ -26,6 +26,8 @@ export function switchesOf(upstream: Owner, model: Owner): Switches | null {
 /** One `switch-route` rule, and its position. */
 export interface SwitchRule {
   owner: string;
+  /** Its owner is an upstream, not a model. */
+  ofUpstream: boolean;
   /** Position among the rules of its owner. */
   index: number;
   useModel: string;
@@ -38,14 +40,14 @@ export class Switches {
   readonly #ruleOf: number[] = [];
 
   /** In the order in which they are asked. */
-  constructor(rules: readonly { rule: BodyRule; owner: string; index: number }[]) {
+  constructor(rules: readonly (Omit<SwitchRule, 'useModel'> & { rule: BodyRule })[]) {
     const questions: PathQuestion[] = [];
-    this.rules = rules.map(({ rule, owner, index }, at) => {
+    this.rules = rules.map(({ rule, ...position }, at) => {
       for (const question of readQuestions(rule)) {
         questions.push(question);
         this.#ruleOf.push(at);
       }
-      return { owner, index, useModel: rule.use_model ?? '' };
+      return { ...position, useModel: rule.use_model ?? '' };
     });
     this.#finder = new PathFinder(questions);
   }

@@ -12,6 +12,8 @@ export interface RequestPlan {
   readonly body: RequestBody;
   /** Canonical names of the requested model and of the reroute targets up to this plan, in order. */
   readonly routes: readonly string[];
+  /** Names of the upstreams that the request was rerouted from. */
+  readonly left: readonly string[];
   /** Names of the pipeline steps that led to this plan. */
   readonly steps: readonly string[];
   /** Set where a script after the translation rerouted the request: the next upstream gets it as it is. */
