@@ -196,6 +196,13 @@ describe.each(arrangements('tasks'))('tasks, %s', (arrangement) => {
     expect(await call('GET', `/v1/tasks/${id}`, { key: narrowKey })).toMatchObject({ status: 403 });
     await gateway.configure({ key_groups: [{ name: 'narrow', models: ['video'] }] });
     expect((await call('GET', '/v1/services/aigc/video-generation/video-synthesis')).status).toBe(405);
+    // A name that is hidden later is found no more, whoever knew it; an alias is.
+    await gateway.console('PATCH', '/models/video', { hide_name: true });
+    await gateway.settle();
+    expect(await call('GET', `/v1/services/video/tasks/${id}`, { key: narrowKey })).toMatchObject({ status: 404, body: { error: { message } } });
+    expect(await call('GET', `/v1/services/films/tasks/${id}`, { key: narrowKey })).toMatchObject({ status: 200 });
+    await gateway.console('PATCH', '/models/video', { hide_name: false });
+    await gateway.settle();
   });
 
   test('what a task may cost is reserved until it ends: many at once do not overrun a budget, whatever starts anew meanwhile', async () => {

@@ -34,16 +34,20 @@ function checkModel({ at, request }: TaskFacts, call: TurnsCall, { keeper }: Tur
   const { requestedModel } = request;
   const snapshot = keeper.catalog.current();
   if (!snapshot) throw new GatewayError('not_ready');
-  const canonicalOf = (name: string): string | undefined => {
+  const canonicalOf = (name: string, internal: boolean): string | undefined => {
     try {
-      return resolveName(snapshot, name).canonical;
+      return resolveName(snapshot, name, internal).canonical;
     } catch {
       return undefined;
     }
   };
-  const asked = canonicalOf(requestedModel);
-  if (call.model !== undefined && call.model !== requestedModel && call.model !== at.model && (asked === undefined || canonicalOf(call.model) !== asked))
-    throw noTask(call);
+  // It may have been hidden since.
+  const asked = canonicalOf(requestedModel, true);
+  if (call.model !== undefined) {
+    const named = canonicalOf(call.model, false);
+    const isOfModel = named === undefined ? asked === undefined && call.model === requestedModel : named === (asked ?? at.model);
+    if (!isOfModel) throw noTask(call);
+  }
   const group = snapshot.keyGroups.get(call.keyGroup);
   // The name that was asked for may be gone: what serves it is not.
   if (!(group && isGranted(group, asked ?? request.model ?? at.model)))
