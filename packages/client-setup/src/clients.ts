@@ -98,7 +98,7 @@ export const clients: readonly ClientSetup[] = [
     ],
     note: {
       en: 'The key is read from the environment: put the export into your shell profile.',
-      zh: '密钥从环境变量读取：请将 export 写入 shell 配置文件。',
+      zh: '密钥从环境变量读取：请将 export 语句写入 shell 配置文件。',
     },
   },
   {
@@ -149,7 +149,7 @@ export const clients: readonly ClientSetup[] = [
     { place: 'Settings → Models → API keys', labels: ['Override OpenAI Base URL', 'OpenAI API Key', 'Add model'] },
     {
       en: 'Cursor calls from its own servers: the address must be reachable from the internet.',
-      zh: 'Cursor 从其自己的服务器发起调用：该地址必须能从互联网访问。',
+      zh: 'Cursor 从自己的服务器发起调用：网关地址必须能从互联网访问。',
     },
   ),
   inSettings(
@@ -189,7 +189,7 @@ export const clients: readonly ClientSetup[] = [
     ],
     note: {
       en: 'In a container the gateway is not at 127.0.0.1: use its name on the network, or host.docker.internal.',
-      zh: '在容器中网关不在 127.0.0.1：请使用其网络名称或 host.docker.internal。',
+      zh: '在容器中不能通过 127.0.0.1 访问网关：请使用网关在该网络中的名称，或 host.docker.internal。',
     },
   },
   {
