@@ -158,7 +158,8 @@ describe.each(arrangements('MCP'))('MCP, %s', (arrangement) => {
 
   test('each call leaves a row', async () => {
     const id = `row-${Math.random()}`;
-    await rpc('tools/call', { name: 'modern.get_weather', arguments: { city: 'Rome' } }, { headers: { 'z-request-id': id } });
+    const { headers } = await rpc('tools/call', { name: 'modern.get_weather', arguments: { city: 'Rome' } }, { headers: { 'z-request-id': id } });
+    expect(headers.get('z-request-id')).toBe(id);
     expect(await gateway.row(id)).toMatchObject({
       kind: 'mcp_call',
       access_key: 'caller',
@@ -185,6 +186,11 @@ describe.each(arrangements('MCP'))('MCP, %s', (arrangement) => {
     expect((await post({ authorization: 'Bearer gk-none' }, '{}')).status).toBe(401);
     expect((await post({ 'mcp-protocol-version': '2026-07-28' }, '{"jsonrpc":"2.0","id":1,"method":"tools/list"}')).status).toBe(400);
     expect((await post({}, '', 'PUT')).status).toBe(405);
+    const packed = await post({ 'content-encoding': 'gzip', 'z-request-id': 'packed' }, '{"jsonrpc":"2.0","id":1,"method":"ping"}');
+    expect([packed.status, packed.headers.get('z-request-id'), await packed.json()]).toEqual([
+      ...[415, 'packed'],
+      { jsonrpc: '2.0', id: null, error: { code: -32000, message: expect.stringContaining('Content-Encoding'), data: { code: 'unsupported_media_type' } } },
+    ]);
     expect((await fetch(`${gateway.url}/mcp/nowhere`, { method: 'POST', headers: { authorization: `Bearer ${gateway.key}` }, body: '{}' })).status).toBe(404);
   });
 

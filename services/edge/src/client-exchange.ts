@@ -9,6 +9,7 @@ import { credentialsOf } from './admission/credentials.ts';
 import { nothingKnown, type RequestFacts } from './admission/request-facts.ts';
 import { BodyCapture } from './bodies/body-capture.ts';
 import type { EdgeContext } from './context.ts';
+import { clientRequestIdOf } from './http/client-request-id.ts';
 import type { ClientProtocol, Headers } from './http/client-routes.ts';
 import { discardRequestBody, markAnswered } from './http/discard-request-body.ts';
 import type { HeldBody } from './http/read-body.ts';
@@ -18,8 +19,6 @@ const hasBody = ({ headers }: IncomingMessage): boolean => headers['transfer-enc
 
 /** How long a refused caller may go on writing; who writes next to nothing is dismissed earlier, as everybody is. */
 const discardMs = 30_000;
-
-const plainToken = /^[\x21-\x7e]{1,128}$/;
 
 /** What an exchange uses of the edge. */
 type ExchangeContext = Pick<EdgeContext, 'admission' | 'reporting' | 'connections' | 'mintId'>;
@@ -51,8 +50,7 @@ export class ClientExchange {
     this.#context = context;
     this.path = (request.url ?? '/').split('?', 1)[0]!;
     this.clientIp = context.admission.clientAddress(request);
-    const given = request.headers['z-request-id'];
-    this.clientRequestId = typeof given === 'string' && plainToken.test(given) ? given : null;
+    this.clientRequestId = clientRequestIdOf(request);
     response.on('close', this.#closed);
   }
 

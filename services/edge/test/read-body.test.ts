@@ -15,7 +15,9 @@ function incoming(headers: Record<string, string> = {}): PassThrough & { complet
   });
   return stream;
 }
-const read = (request: PassThrough, max = 100, budget = new BodyBudget(1000)) => readBody(request as unknown as Incoming, { maxBytes: max }, budget);
+const readAs = (accepts: Parameters<typeof readBody>[1]['accepts'], request: PassThrough, max = 100, budget = new BodyBudget(1000)) =>
+  readBody(request as unknown as Incoming, { maxBytes: max, accepts }, budget);
+const read = (request: PassThrough, max?: number, budget?: BodyBudget) => readAs('json', request, max, budget);
 const outcome = (work: () => Promise<unknown>): Promise<unknown> =>
   Promise.resolve()
     .then(work)
@@ -130,6 +132,19 @@ describe('refused by its head, before a byte is read', () => {
       expect((await reading).bytes.toString()).toBe('{}');
     },
   );
+});
+
+test('of a body of any type the encoding is judged all the same, unless its bytes are nobody’s concern', async () => {
+  expect(await outcome(() => readAs('any', incoming({ 'content-encoding': 'gzip' })))).toMatchObject({ code: 'unsupported_media_type', status: 415 });
+  for (const [accepts, headers] of [
+    ['any', { 'content-type': 'text/plain' }],
+    ['raw', { 'content-encoding': 'gzip' }],
+  ] as const) {
+    const request = incoming(headers);
+    const reading = readAs(accepts, request);
+    request.end('words');
+    expect((await reading).bytes.toString()).toBe('words');
+  }
 });
 
 test('a long content type is judged in time that grows with its length alone', () => {

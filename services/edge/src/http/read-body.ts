@@ -66,10 +66,10 @@ export class HeldBody {
   }
 }
 
-/** How large a body may be, and what it may be by its headers; absent: JSON. */
+/** How large a body may be, and what it may be by its headers; absent: JSON. `any`: of any type, judged by who reads it; `raw`: of any encoding, too. */
 export interface BodyRules {
   maxBytes: number;
-  accepts?: RouteMatch['body'];
+  accepts?: RouteMatch['body'] | 'any';
 }
 
 /** Refuses by header before reading a byte where it can (413, 415, 503); rejects with `client_gone` when the caller stops, and with the error of who watches the caller's pace. */
@@ -168,6 +168,7 @@ function checkHeaders({ headers }: IncomingMessage, { maxBytes, accepts = 'json'
       message: 'A request body with a Content-Encoding is not accepted.',
       details: { error_code: 'request_body_encoding_unsupported' },
     });
+  if (accepts === 'any') return;
   const type = headers['content-type'];
   const isForm = type !== undefined && isFormType(type);
   if (accepts !== 'json' && isForm) return;

@@ -9,6 +9,7 @@ import type { Slot } from '../admission/capacity.ts';
 import { authenticate, maskOfCaller, type Principal } from '../admission/credentials.ts';
 import { streamOwnerOf } from '../admission/owner.ts';
 import type { EdgeContext } from '../context.ts';
+import { clientRequestIdOf } from '../http/client-request-id.ts';
 import type { Headers } from '../http/client-routes.ts';
 import { discardRequestBody } from '../http/discard-request-body.ts';
 import { type HeldBody, readBody } from '../http/read-body.ts';
@@ -23,7 +24,6 @@ export const isMcpPath = (path: string): boolean => path === '/mcp' || path.star
 const sessionForm = /^([A-Za-z0-9-]{1,64})\.[A-Za-z0-9_-]{1,8000}\.[A-Za-z0-9_-]{24}$/;
 /** What a caller of the revision without sessions gives back with the input it was asked for: the call waits in the process of this name. */
 const heldForm = /"requestState"\s*:\s*"mgw\.([0-9a-f]{18})\./;
-const plainToken = /^[\x21-\x7e]{1,128}$/;
 const maxHeader = 8192;
 
 /** A guess: who is not there, or knows of no such call, is no harm. */
@@ -47,6 +47,7 @@ class McpCall implements OpenReply, StreamHandlers<'mcp.exchange'> {
   readonly #response: ServerResponse;
   readonly #context: EdgeContext;
   readonly #id = mintRequestId();
+  readonly #clientRequestId: string | null;
   readonly #query: URLSearchParams;
   readonly #path: string;
   #slot: Slot | undefined;
@@ -67,6 +68,8 @@ class McpCall implements OpenReply, StreamHandlers<'mcp.exchange'> {
     this.#path = path;
     this.#query = new URLSearchParams(query);
     response.setHeader('x-request-id', this.#id);
+    this.#clientRequestId = clientRequestIdOf(request);
+    if (this.#clientRequestId !== null) response.setHeader('z-request-id', this.#clientRequestId);
     response.on('close', () => this.#closed());
     // What the caller writes after its refusal, or breaks off, is nobody's concern.
     request.on('error', () => undefined);
@@ -86,7 +89,7 @@ class McpCall implements OpenReply, StreamHandlers<'mcp.exchange'> {
     const principal = this.#authenticate();
     await admission.rateLimits.admitKey(principal);
     this.#checkHeaders(principal, clientIp);
-    if (request.method === 'POST') this.#body = await readBody(request, { maxBytes: config.maxBodyBytes, accepts: 'raw' }, admission.bodyBudget);
+    if (request.method === 'POST') this.#body = await readBody(request, { maxBytes: config.maxBodyBytes, accepts: 'any' }, admission.bodyBudget);
     if (this.#over || this.#response.destroyed) throw new GatewayError('client_gone');
     this.#sent = this.#describe(principal, clientIp);
     this.#to = sessionForm.exec(this.#sent.headers['mcp-session-id'] ?? this.#query.get('sessionId') ?? '')?.[1] ?? holderOf(this.#body?.bytes);
@@ -179,14 +182,9 @@ class McpCall implements OpenReply, StreamHandlers<'mcp.exchange'> {
       code: 'header_denied',
       model: null,
       clientIp,
-      requestId: this.#clientRequestId(),
+      requestId: this.#clientRequestId,
     });
     throw new GatewayError('header_denied');
-  }
-
-  #clientRequestId(): string | null {
-    const given = this.#request.headers['z-request-id'];
-    return typeof given === 'string' && plainToken.test(given) ? given : null;
   }
 
   #describe(principal: Principal, clientIp: string | null): McpExchange {
@@ -204,7 +202,7 @@ class McpCall implements OpenReply, StreamHandlers<'mcp.exchange'> {
         mask: maskOfCaller(this.#request, this.#query, principal),
         clientIp,
         userAgent: this.#request.headers['user-agent']?.slice(0, 512) ?? null,
-        clientRequestId: this.#clientRequestId(),
+        clientRequestId: this.#clientRequestId,
       },
       method: this.#request.method ?? 'GET',
       path: this.#path,

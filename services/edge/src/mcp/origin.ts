@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '@model-gateway/contracts/errors';
 
-const exposed = 'mcp-session-id, mcp-protocol-version, x-request-id';
+const exposed = 'mcp-session-id, mcp-protocol-version, x-request-id, z-request-id';
 const methods = 'GET, POST, DELETE, OPTIONS';
 const preflightSeconds = '600';
 
