@@ -242,6 +242,8 @@ describe.each(arrangements('request admission'))('the client endpoints of a %s g
       ['a head that is none', 400, (path: string) => `POST ${path} HTTP/1.1\r\nHost: gateway\r\nno colon\r\n\r\n`],
       ['two lengths', 400, (path: string) => `POST ${path} HTTP/1.1\r\nHost: gateway\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n`],
       ['two hosts', 400, (path: string) => `POST ${path} HTTP/1.1\r\nHost: gateway\r\nHost: other\r\nContent-Length: 2\r\n\r\n{}`],
+      ['no host', 400, (path: string) => `POST ${path} HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}`],
+      ['what nobody can meet', 417, (path: string) => `POST ${path} HTTP/1.1\r\nHost: g\r\nExpect: foo\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}`],
       ['more than chunks', 400, (path: string) => `POST ${path} HTTP/1.1\r\nHost: gateway\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`],
       [
         'an encoding that nobody knows',
@@ -263,6 +265,14 @@ describe.each(arrangements('request admission'))('the client endpoints of a %s g
         error: { type: expect.stringMatching(/^(invalid_request|authentication)_error$/), message: expect.stringMatching(/./) },
         request_id: id,
       });
+    });
+
+    test.each(['/mcp', '/healthz'])('nor does %s take it; who has no Host by the rules of an earlier HTTP is let in', async (path) => {
+      const statusOf = async (bytes: string) => /^HTTP\/1\.1 (\d+)/.exec((await say(`GET ${path} HTTP/1.${bytes}Connection: close\r\n\r\n`))[0])?.[1];
+      expect(await statusOf('1\r\n')).toBe('400');
+      expect(await statusOf('1\r\nHost: a\r\nHost: b\r\n')).toBe('400');
+      expect(await statusOf('1\r\nHost: a\r\nExpect: foo\r\n')).toBe('417');
+      expect(await statusOf('0\r\n')).toBe(path === '/mcp' ? '401' : '200');
     });
 
     test('what is no HTTP at all, too; and nothing is said into a reply that has begun', async () => {

@@ -8,7 +8,7 @@ import { handleMcp, isMcpPath } from '../mcp/mcp-exchange.ts';
 import { mintKey, shortLivedKeysAt } from '../realtime/mint-key.ts';
 import { notASocket, realtimeAt } from '../realtime/open-session.ts';
 import { type ClientProtocol, findClientRoute, type Headers } from './client-routes.ts';
-import { isAmbiguous, originForm, singleSlash } from './request-target.ts';
+import { originForm, refusalOfHead, singleSlash } from './request-target.ts';
 
 /** Paths under these belong to callers of models; the rest goes to the service routes. */
 const dataPlane = /^\/(?:v\d+[a-z]*|rerank|api\/v1\/(?:services|tasks)|ws|api-ws)(?:\/|$)/;
@@ -27,7 +27,8 @@ export function createListener(context: EdgeContext, serviceRoutes: RequestListe
     if (isMcpPath(path)) return void handleMcp(request, response, context);
     if (!dataPlane.test(path)) return serviceRoutes(request, response);
     if (path.length > 4096) return refuse(request, response, findRouteOf(path), new GatewayError('not_found'));
-    if (isAmbiguous(request)) return refuse(request, response, findRouteOf(path), new GatewayError('invalid_request', { headers: { connection: 'close' } }));
+    const refusal = refusalOfHead(request);
+    if (refusal) return refuse(request, response, findRouteOf(path), refusal);
     const query = cut < 0 ? noQuery : new URLSearchParams(target.slice(cut + 1));
     const answer = findClientRoute(request.method ?? 'GET', path, query, request.headers as Headers);
     const keys = shortLivedKeysAt(path);

@@ -1,5 +1,6 @@
 /** What a request is aimed at, read as every server has to read it. */
 import type { IncomingMessage } from 'node:http';
+import { GatewayError } from '@model-gateway/contracts/errors';
 
 const slash = 47;
 
@@ -16,7 +17,7 @@ export function originForm(request: IncomingMessage): string {
 /** Google's SDK for JavaScript joins the address of its WebSockets and their path with two slashes. */
 export const singleSlash = (path: string): string => (path.startsWith('//ws/') ? path.slice(1) : path);
 
-/** Requests that two servers may read differently: two Host headers, or a transfer encoding that HTTP/1.0 does not have, or that is more than chunks. */
+/** Requests that two servers may read differently: not one Host header (HTTP/1.0 may leave it out), or a transfer encoding that HTTP/1.0 does not have, or that is more than chunks. */
 export function isAmbiguous(request: IncomingMessage): boolean {
   const encoding = request.headers['transfer-encoding'];
   if (encoding !== undefined && (request.httpVersionMinor === 0 || encoding.toLowerCase() !== 'chunked')) return true;
@@ -25,5 +26,19 @@ export function isAmbiguous(request: IncomingMessage): boolean {
     const name = request.rawHeaders[at]!;
     if (name.length === 4 && name.toLowerCase() === 'host') hosts++;
   }
-  return hosts > 1;
+  return hosts > 1 || (hosts === 0 && request.httpVersionMinor > 0);
+}
+
+/** The one expectation that HTTP has, which Node meets. */
+const knownExpectation = /(?:^|\W)100-continue(?:$|\W)/i;
+
+/** Why a request is refused by its head alone, whatever it is aimed at; undefined: it is not. */
+export function refusalOfHead(request: IncomingMessage): GatewayError | undefined {
+  if (isAmbiguous(request)) {
+    const message = 'The request must have exactly one Host header, and no transfer encoding but chunked.';
+    return new GatewayError('invalid_request', { message, headers: { connection: 'close' } });
+  }
+  const { expect } = request.headers;
+  if (expect === undefined || request.httpVersionMinor === 0 || knownExpectation.test(expect)) return undefined;
+  return new GatewayError('invalid_request', { status: 417, message: 'The header Expect may ask for 100-continue alone; leave it out.' });
 }

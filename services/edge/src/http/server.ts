@@ -29,7 +29,8 @@ export function createHttpServer(config: EdgeConfig, listener: RequestListener, 
       requestTimeout: Math.max(300_000, config.headersTimeoutMs),
       connectionsCheckingInterval: 5_000,
       maxHeaderSize: config.maxHeaderBytes,
-      requireHostHeader: true,
+      // Refused by the listener, in the caller's shape and with an id.
+      requireHostHeader: false,
       insecureHTTPParser: false,
       // A caller's large upload must not sit in kernel and user buffers at once.
       highWaterMark: 64 * 1024,
@@ -51,6 +52,8 @@ export function createHttpServer(config: EdgeConfig, listener: RequestListener, 
     metrics,
   );
   connections.watch(server);
+  // So are expectations that nobody meets.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('clientError', answerBroken);
   return Object.assign(server, { closeSilentConnections: () => connections.closeSilent(), connectionsEnded: () => connections.ended() });
 }

@@ -2,6 +2,7 @@
 import { describeReadiness, type Health } from '@model-gateway/service-runtime';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { bridgeToConsole } from '../console/bridge.ts';
+import { refusalOfHead } from './request-target.ts';
 import { securityHeaders } from './security-headers.ts';
 
 export function createServiceRoutes(context: Parameters<typeof bridgeToConsole>[0], health: () => Health): Express {
@@ -12,6 +13,15 @@ export function createServiceRoutes(context: Parameters<typeof bridgeToConsole>[
   app.use((_request, response, next) => {
     response.set(securityHeaders);
     next();
+  });
+  app.use((request, response, next) => {
+    const refusal = refusalOfHead(request);
+    if (!refusal) return next();
+    const { status, code, message, headers } = refusal;
+    response
+      .status(status)
+      .set(headers ?? {})
+      .json({ error: { code, message } });
   });
   app.get('/healthz', (_request, response) => void response.json({ status: 'ok' }));
   app.get('/readyz', (_request, response) => {

@@ -13,7 +13,7 @@ import { clientRequestIdOf } from '../http/client-request-id.ts';
 import type { Headers } from '../http/client-routes.ts';
 import { discardRequestBody } from '../http/discard-request-body.ts';
 import { type HeldBody, readBody } from '../http/read-body.ts';
-import { isAmbiguous, originForm } from '../http/request-target.ts';
+import { originForm, refusalOfHead } from '../http/request-target.ts';
 import type { OpenReply } from '../open-connections.ts';
 import { allowOrigin, answerPreflight } from './origin.ts';
 import { isRepeatable } from './repeatable.ts';
@@ -80,7 +80,8 @@ class McpCall implements OpenReply, StreamHandlers<'mcp.exchange'> {
     const request = this.#request;
     const origin = allowOrigin(request, this.#response, config.mcpAllowedOrigins);
     if (origin && request.method === 'OPTIONS') return answerPreflight(this.#response);
-    if (isAmbiguous(request)) throw new GatewayError('invalid_request', { headers: { connection: 'close' } });
+    const refusal = refusalOfHead(request);
+    if (refusal) throw refusal;
     if (this.#path.length > 1024) throw new GatewayError('not_found');
     if (connections.draining) this.#response.setHeader('connection', 'close');
     this.#slot = await admission.capacity.enter();
