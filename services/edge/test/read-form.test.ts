@@ -60,6 +60,42 @@ test.each<[string, (form: FormData) => void, string]>([
     },
     'The form names more than one model.',
   ],
+  [
+    'a second model that claims to be a file',
+    (form) => {
+      form.append('model', 'a');
+      form.append('model', new Blob(['b']), 'm');
+      form.append('file', sound, 'a.mp3');
+    },
+    'The form names more than one model.',
+  ],
+  [
+    'a second model in capitals',
+    (form) => {
+      form.append('Model', 'b');
+      form.append('model', 'a');
+      form.append('file', sound, 'a.mp3');
+    },
+    'The form names more than one model.',
+  ],
+  [
+    'a model that is a file',
+    (form) => {
+      form.append('model', new Blob(['a']), 'm');
+      form.append('file', sound, 'a.mp3');
+    },
+    'model is required.',
+  ],
+  [
+    'two answers to whether it streams',
+    (form) => {
+      form.append('model', 'a');
+      form.append('stream', 'true');
+      form.append('stream', 'false');
+      form.append('file', sound, 'a.mp3');
+    },
+    'The form has more than one part named stream.',
+  ],
   ['no file', (form) => form.append('model', 'a'), 'The form has no file named file.'],
   [
     'text where the file should be',

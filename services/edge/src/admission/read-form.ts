@@ -17,16 +17,16 @@ export interface ReadForm {
 /** Names of models are no longer; a longer part is not decoded. */
 const maxFieldBytes = 1024;
 
-/** Throws GatewayError invalid_request for what is no form, for two models, and without a file where one is needed. */
+/** Throws GatewayError invalid_request for what is no form, for two parts `model` or `stream`, and without a file where one is needed. */
 export function readForm(bytes: Buffer, contentType: string, { files: fileNames }: Pick<RouteMatch, 'files'>): ReadForm {
   const parts = partsOf(bytes, contentType);
-  const named = (name: string): FormPart[] => parts.filter((part) => part.name === name && part.filename === undefined);
   const files = parts.filter(({ filename }) => filename !== undefined);
-  if (named('model').length > 1) throw new GatewayError('invalid_request', { message: 'The form names more than one model.', param: 'model' });
+  refuseSecond(parts, 'model', 'The form names more than one model.');
+  refuseSecond(parts, 'stream', 'The form has more than one part named stream.');
   if (fileNames && !files.some(({ name }) => fileNames.includes(name.replace(/\[\d*\]$/, ''))))
     throw new GatewayError('invalid_request', { message: `The form has no file named ${fileNames.join(' or ')}.`, param: fileNames[0]! });
   const field = (name: string): string | undefined => {
-    const part = named(name)[0];
+    const part = parts.find((one) => one.name === name && one.filename === undefined);
     return part && part.end - part.start <= maxFieldBytes ? bytes.toString('utf8', part.start, part.end) : undefined;
   };
   return {
@@ -36,6 +36,11 @@ export function readForm(bytes: Buffer, contentType: string, { files: fileNames 
       files.map((part) => ({ ...(part.contentType !== undefined && { contentType: part.contentType }), content: bytes.subarray(part.start, part.end) })),
     ),
   };
+}
+
+/** Readers differ in which of two parts they take, and some take a file for a text: what was authorised must be all that there is. */
+function refuseSecond(parts: readonly FormPart[], name: string, message: string): void {
+  if (parts.filter((part) => part.name.toLowerCase() === name).length > 1) throw new GatewayError('invalid_request', { message, param: name });
 }
 
 function partsOf(bytes: Buffer, contentType: string): FormPart[] {
