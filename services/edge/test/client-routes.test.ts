@@ -87,6 +87,12 @@ describe('a wrong method names those that are right', () => {
     ['POST', '/v1/models', 'alpha', ['GET', 'HEAD']],
     ['GET', '/v1beta/models/a:generateContent', 'gamma', ['POST']],
     ['POST', '/v1beta/models/a', 'gamma', ['GET', 'HEAD']],
+    ['POST', '/v1/tasks/task_1', 'passthrough', ['GET', 'HEAD']],
+    ['DELETE', '/api/v1/tasks/task_1', 'passthrough', ['GET', 'HEAD']],
+    ['GET', '/v1/tasks/task_1/cancel', 'passthrough', ['POST']],
+    ['POST', '/v1/services/video/tasks/task_1', 'passthrough', ['GET', 'HEAD']],
+    ['GET', '/api/v1/services/video/tasks/task_1/cancel', 'passthrough', ['POST']],
+    ['GET', '/v1/services/aigc/video-generation/video-synthesis', 'passthrough', ['POST']],
   ])('%s %s', (method, target, id, methods) => {
     const answer = find(method, target);
     expect('methods' in answer && { id: answer.protocol.id, methods: answer.methods }).toEqual({ id, methods });

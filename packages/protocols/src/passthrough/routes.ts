@@ -1,4 +1,4 @@
-import type { ClientRoute, RouteMatch } from '../contract/index.ts';
+import type { ClientRoute, RouteMatch, TurnsRoute } from '../contract/index.ts';
 import { isPlainRest, splitModel } from './raw-path.ts';
 
 export const modelPrefix = '/v3/';
@@ -9,10 +9,10 @@ const tasksPrefix = '/v1/tasks/';
 const taskId = /^[\w.-]{1,200}$/;
 const taskPath = /^(?:(.+)\/tasks\/|)([^/]+?)(\/cancel|)$/;
 
-/** `{model}/tasks/{id}`, or the id alone, each with `/cancel` behind it for POST. */
-function matchTask(rest: string, method: string | undefined, named: boolean): RouteMatch | null {
+/** `{model}/tasks/{id}`, or the id alone, each with `/cancel` behind it. */
+function matchTask(rest: string, named: boolean): (RouteMatch & { turns: TurnsRoute }) | null {
   const [, segment, id = '', cancel] = taskPath.exec(rest) ?? [];
-  if (!taskId.test(id) || (segment === undefined) === named || (method === 'POST') !== (cancel === '/cancel')) return null;
+  if (!taskId.test(id) || (segment === undefined) === named) return null;
   const model = segment === undefined ? undefined : decode(segment);
   if (model === null) return null;
   return {
@@ -21,6 +21,22 @@ function matchTask(rest: string, method: string | undefined, named: boolean): Ro
     turns: { action: cancel === '' ? 'get-task' : 'cancel-task', target: id, ...(model !== undefined && { model }) },
   };
 }
+
+/** What is asked about is read, what is cancelled is posted to. */
+const taskRoutes = (path: string, named: boolean): ClientRoute[] =>
+  (
+    [
+      ['GET', 'get-task'],
+      ['POST', 'cancel-task'],
+    ] as const
+  ).map(([method, action]) => ({
+    methods: [method],
+    path,
+    match(rest) {
+      const found = matchTask(rest, named);
+      return found?.turns.action === action ? found : null;
+    },
+  }));
 
 function decode(segment: string): string | null {
   try {
@@ -36,21 +52,13 @@ const bases = ['', '/api'];
 /** Where callers speak an upstream's own terms. Replies pass as bytes, whatever they are. */
 export const routes: readonly ClientRoute[] = [
   ...bases.flatMap((base): ClientRoute[] => [
-    {
-      methods: ['GET', 'POST'],
-      path: base + servicesPrefix,
-      match: (rest, _query, _headers, method) => matchTask(rest, method, true),
-    },
-    {
-      methods: ['GET', 'POST'],
-      path: base + tasksPrefix,
-      match: (rest, _query, _headers, method) => matchTask(rest, method, false),
-    },
+    ...taskRoutes(base + servicesPrefix, true),
+    ...taskRoutes(base + tasksPrefix, false),
     {
       methods: ['POST'],
       path: base + servicesPrefix,
-      // What is no path of a service has no other method either.
-      match: (rest) => (isPlainRest(rest) && !matchTask(rest, 'POST', true) ? { operation: 'native', stream: 'bytes' } : null),
+      // A task's path is no service's.
+      match: (rest) => (isPlainRest(rest) && !matchTask(rest, true) ? { operation: 'native', stream: 'bytes' } : null),
     },
   ]),
   {
