@@ -185,7 +185,13 @@ describe.each(arrangements('MCP'))('MCP, %s', (arrangement) => {
     expect((await post({ origin: 'https://evil.test' }, '{"jsonrpc":"2.0","id":1,"method":"ping"}')).status).toBe(403);
     expect((await post({ authorization: 'Bearer gk-none' }, '{}')).status).toBe(401);
     expect((await post({ 'mcp-protocol-version': '2026-07-28' }, '{"jsonrpc":"2.0","id":1,"method":"tools/list"}')).status).toBe(400);
-    expect((await post({}, '', 'PUT')).status).toBe(405);
+    // What is allowed depends on whether there is a session.
+    for (const method of ['PUT', 'HEAD', 'GET', 'DELETE']) {
+      const answer = await post({}, '', method);
+      expect([method, answer.status, answer.headers.get('allow')]).toEqual([method, 405, 'POST']);
+    }
+    const ofSession = await post({ 'mcp-session-id': 'any' }, '', 'PUT');
+    expect([ofSession.status, ofSession.headers.get('allow')]).toEqual([405, 'GET, POST, DELETE']);
     const packed = await post({ 'content-encoding': 'gzip', 'z-request-id': 'packed' }, '{"jsonrpc":"2.0","id":1,"method":"ping"}');
     expect([packed.status, packed.headers.get('z-request-id'), await packed.json()]).toEqual([
       ...[415, 'packed'],

@@ -78,8 +78,11 @@ export class Endpoint {
       entered.scope = server;
     }
     if (method === 'POST') return this.#post(entered);
-    if (method === 'GET') return this.#listen(entered);
-    if (method === 'DELETE') return this.#end(entered);
+    const session = exchange.headers['mcp-session-id'];
+    // Streams and ends belong to sessions, which the newer era does not have.
+    if (session === undefined || isModern(exchange.headers['mcp-protocol-version'])) return notAllowed(reply, 'POST');
+    if (method === 'GET') return this.#listen(entered, session);
+    if (method === 'DELETE') return this.#end(entered, session);
     return notAllowed(reply, 'GET, POST, DELETE');
   }
 
@@ -175,14 +178,9 @@ export class Endpoint {
   }
 
   /** The stream of what belongs to no request of a session. */
-  async #listen(entered: Entered): Promise<void> {
-    const { exchange, reply, caller, scope } = entered;
-    const { headers } = exchange;
-    if (isModern(headers['mcp-protocol-version'])) return notAllowed(reply, 'POST');
-    if (!accepts(headers['accept'], 'text/event-stream'))
+  async #listen({ exchange, reply, caller, scope }: Entered, id: string): Promise<void> {
+    if (!accepts(exchange.headers['accept'], 'text/event-stream'))
       return refuse(reply, 406, errorCodes.server, 'Not Acceptable: the client must accept text/event-stream.');
-    const id = headers['mcp-session-id'];
-    if (id === undefined) return notAllowed(reply, 'POST');
     const session = this.#context.sessions.find(id, caller.facts.owner, scope?.name ?? null);
     if (!session) return refuse(reply, 404, sessionNotFound, 'Session not found');
     reply.open();
@@ -194,9 +192,7 @@ export class Endpoint {
     reply.close();
   }
 
-  async #end({ exchange, reply, caller, scope }: Entered): Promise<void> {
-    const id = exchange.headers['mcp-session-id'];
-    if (id === undefined || isModern(exchange.headers['mcp-protocol-version'])) return notAllowed(reply, 'POST');
+  async #end({ reply, caller, scope }: Entered, id: string): Promise<void> {
     const session = this.#context.sessions.find(id, caller.facts.owner, scope?.name ?? null);
     if (!session) return refuse(reply, 404, sessionNotFound, 'Session not found');
     this.#context.sessions.end(session);
