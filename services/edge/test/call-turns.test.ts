@@ -54,11 +54,13 @@ test('the translator learns owner, action, ids and query, and never a credential
 
 test('a body goes along, within its cap', async () => {
   const { url, calls } = await stage(ok);
-  const post = (text: string, type = 'application/json') =>
+  const post = (text: string | Uint8Array<ArrayBuffer>, type = 'application/json') =>
     fetch(`${url}/v1/conversations`, { method: 'POST', headers: { ...bearer(one), 'content-type': type }, body: text });
   expect(await (await post('{"metadata":{}}')).json()).toEqual({ got: '{"metadata":{}}' });
   expect((await post(`{"x":"${'a'.repeat(3000)}"}`)).status).toBe(413);
   expect((await post('a=b', 'application/x-www-form-urlencoded')).status).toBe(415);
+  const broken = await post(Uint8Array.from(Buffer.from('{"metadata":{"a":"\xff"}}', 'latin1')));
+  expect([broken.status, await broken.json()]).toEqual([400, { error: expect.objectContaining({ message: 'The request body is not valid UTF-8.' }) }]);
   const cancel = await fetch(`${url}/v1/responses/r/cancel`, { method: 'POST', headers: bearer(one) });
   expect(cancel.status).toBe(200);
   expect(calls.map(({ action }) => action)).toEqual(['create-conversation', 'cancel']);

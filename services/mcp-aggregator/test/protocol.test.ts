@@ -121,6 +121,11 @@ describe('messages', () => {
     expect(codeOf(Buffer.from('[]'), {})).toBe(-32600);
     expect(codeOf(Buffer.from('['), {})).toBe(-32700);
   });
+
+  test('what is no UTF-8 is unreadable, alone and in a batch', () => {
+    const message = '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"\xff"}}';
+    for (const text of [message, `[${message}]`]) expect(codeOf(Buffer.from(text, 'latin1'), { 'mcp-protocol-version': '2025-03-26' })).toBe(-32700);
+  });
 });
 
 describe('results in the other era’s terms', () => {

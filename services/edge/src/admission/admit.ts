@@ -14,7 +14,7 @@ import { beginSpan } from '../request-span.ts';
 import { isBudgeted } from './budgets.ts';
 import { planFor } from './choose-plan.ts';
 import { authenticate, type Principal } from './credentials.ts';
-import { readWanted, type Wanted } from './read-wanted.ts';
+import { readWanted, requireUtf8, type Wanted } from './read-wanted.ts';
 import { nothingKnown, type RequestFacts } from './request-facts.ts';
 import { sessionOf } from './session.ts';
 
@@ -118,6 +118,7 @@ async function readTurnsCall(
   if (exchange.request.method !== 'POST') return { asked: turns, body: undefined };
   const body = await readBody(exchange.request, { maxBytes: config.maxBodyBytes }, admission.bodyBudget);
   exchange.holdBody(body);
+  requireUtf8(body.bytes);
   return { asked: turns, body };
 }
 

@@ -66,8 +66,7 @@ function formWanted(bytes: Buffer, contentType: string, match: RouteMatch, { lim
 
 function jsonWanted(bytes: Buffer, match: RouteMatch, client: ClientAdapter, lastModel: (session: string | null) => string | undefined): Wanted {
   const questions = questionsOf(client);
-  // Readers replace bytes that are no UTF-8 in ways of their own: two of them would see two bodies.
-  if (!isUtf8(bytes)) throw new GatewayError('invalid_json', { message: 'The request body is not valid UTF-8.' });
+  requireUtf8(bytes);
   const scan = scanBody<string>(bytes, { ...questions, distinctKeys: true, longStrings: shortestFile });
   if (!scan.ok)
     throw new GatewayError(scan.code === 'invalid_json' || scan.code === 'duplicate_key' ? scan.code : 'invalid_request', {
@@ -93,6 +92,11 @@ function jsonWanted(bytes: Buffer, match: RouteMatch, client: ClientAdapter, las
     places: { questions: questions.id, values: scan.values as Job['places']['values'], end: scan.end, words: scan.words, ...(files && { files }) },
     sessionId,
   };
+}
+
+/** Readers replace bytes that are no UTF-8 in ways of their own: two of them would see two bodies. */
+export function requireUtf8(bytes: Buffer): void {
+  if (!isUtf8(bytes)) throw new GatewayError('invalid_json', { message: 'The request body is not valid UTF-8.' });
 }
 
 /** undefined: it is no JSON, which its reader refuses. */

@@ -1,4 +1,5 @@
 /** Reads what a caller posted: which messages, of which era, and whether headers and body agree. */
+import { isUtf8 } from 'node:buffer';
 import { decodeHeaderValue } from '../protocol/header-values.ts';
 import { type Message, RpcError, readMessage } from '../protocol/json-rpc.ts';
 import { elementsOf, isObject, parseJson } from '../protocol/raw-json.ts';
@@ -40,6 +41,7 @@ export class IncomingError extends Error {
 
 /** Throws IncomingError. */
 export function readIncoming(body: Buffer, headers: Headers): Incoming {
+  if (!isUtf8(body)) throw new IncomingError(null, bad(errorCodes.parse, 'Parse error: the body is not valid UTF-8'));
   const text = body.toString('utf8').trimStart();
   if (text.startsWith('[')) return readBatch(text, headers);
   const message = readMessage(body);
