@@ -100,7 +100,7 @@ describe('a wrong method names those that are right', () => {
 });
 
 describe('an unknown path is refused in the shape of its prefix', () => {
-  test.each([
+  test.each<[string, string, Record<string, string>?]>([
     ['/v1/nothing', 'alpha'],
     ['/v1/chat/completions/more', 'alpha'],
     ['/v1/responses/resp_1/nothing', 'alpha_response'],
@@ -111,8 +111,10 @@ describe('an unknown path is refused in the shape of its prefix', () => {
     ['/v9/model/anything', 'alpha'],
     ['/v1/models/a/b', 'alpha'],
     ['/v1/models/%E0%A4%A', 'alpha'],
-  ])('%s: %s', (target, id) => {
-    const answer = find('POST', target);
+    ['/v1/models/a:nothing', 'gamma', { 'x-goog-api-client': 'google-genai-sdk/1.0' }],
+    ['/v1/models/a/b', 'beta', anthropic],
+  ])('%s: %s', (target, id, headers = {}) => {
+    const answer = find('POST', target, headers);
     expect('found' in answer || 'methods' in answer).toBe(false);
     expect('protocol' in answer && answer.protocol.id).toBe(id);
   });

@@ -52,15 +52,23 @@ export function findClientRoute(asked: string, path: string, query: URLSearchPar
       if (allowed === 'GET') methods.add('HEAD');
     }
   }
-  return other ? { protocol: other, methods: [...(methods ?? [])] } : { protocol: protocolOfPrefix(path) };
+  if (other) return { protocol: other, methods: [...(methods ?? [])] };
+  return { protocol: path.startsWith(`${modelsPath}/`) ? protocolOfList(modelsPath, query, headers) : protocolOfPrefix(path) };
+}
+
+/** Callers of several protocols share it: they are told apart by what they send. */
+const modelsPath = '/v1/models';
+
+/** The protocol in which the same caller would get the list of models. */
+function protocolOfList(path: string, query: URLSearchParams, headers: Headers): ClientProtocol {
+  const list = findClientRoute('GET', path, query, headers);
+  return 'found' in list ? list.found.protocol : list.protocol;
 }
 
 const streamRoute = { path: '/v1/streams/' };
 
-/** Errors have the shape in which the same caller would get the list of models. */
 function findStream(method: string, id: string, query: URLSearchParams, headers: Headers): ClientRouteResult {
-  const list = findClientRoute('GET', googleHeaders.some((name) => headers[name] !== undefined) ? '/v1beta/models' : '/v1/models', query, headers);
-  const { protocol } = 'found' in list ? list.found : list;
+  const protocol = protocolOfList(googleHeaders.some((name) => headers[name] !== undefined) ? '/v1beta/models' : modelsPath, query, headers);
   if (id === '' || id.includes('/')) return { protocol };
   if (method !== 'GET') return { protocol, methods: ['GET', 'HEAD'] };
   return { found: { protocol, route: streamRoute, match: { operation: 'resume', id } } };
