@@ -50,6 +50,7 @@ beforeAll(async () => {
       { name: 'messages', protocol: 'beta', base_url: 'https://messages.test', api_keys: [{ key: 'sk-messages' }] },
     ],
     models: ['one', 'two', 'chat', 'messages'].map((upstream) => ({ name: `at-${upstream}`, upstream, upstream_model_id: 'gpt-5' })),
+    loadBalancers: [{ name: 'mixed', strategy: 'priority', entries: [{ model: 'at-chat' }, { model: 'at-messages' }, { model: 'at-one' }] }],
     priceOf: () => null,
   });
 });
@@ -120,14 +121,14 @@ describe('upstreams of the same protocol', () => {
 });
 
 describe.each(['at-chat', 'at-messages'])('an upstream of another protocol: %s', (model) => {
-  test('a 400 that says what to do, and nothing is asked', async () => {
+  test('a 400 that says what to do and where, and nothing is asked', async () => {
     const { status, body, id } = await compact(model);
     expect([status, body]).toEqual([
       400,
-      { error: { message: expect.stringContaining('summary'), type: 'invalid_request_error', param: 'model', code: 'invalid_request' } },
+      { error: { message: expect.stringContaining('summary at /v1/responses'), type: 'invalid_request_error', param: 'model', code: 'unsupported_operation' } },
     ]);
     expect(outbound.sent).toEqual([]);
-    expect(await gateway.row(id)).toMatchObject({ status: 400, error_code: 'invalid_request' });
+    expect(await gateway.row(id)).toMatchObject({ status: 400, error_code: 'unsupported_operation' });
   });
 
   test('nor can a turn ask for it, and a compaction of another vendor leaves a word', async () => {
@@ -139,6 +140,12 @@ describe.each(['at-chat', 'at-messages'])('an upstream of another protocol: %s',
     expect(JSON.stringify(sent())).toContain('cannot be read here');
     expect(JSON.stringify(sent())).not.toContain(item.encrypted_content);
   });
+});
+
+test('a load balancer passes over nodes that cannot compact', async () => {
+  outbound.script = answer(compacted);
+  expect((await compact('mixed')).status).toBe(200);
+  expect(outbound.sent.map(({ url }) => url)).toEqual(['https://one.test/v1/responses/compact']);
 });
 
 test('the path takes POST alone', async () => {

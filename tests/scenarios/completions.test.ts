@@ -103,7 +103,7 @@ describe.each(arrangements('completions'))('legacy completions on a %s gateway',
     const reply = await post({ model, prompt: 'x' });
     expect([reply.status, await reply.json()]).toEqual([
       400,
-      { error: { message: expect.stringContaining('/v1/chat/completions'), type: 'invalid_request_error', param: 'model', code: 'invalid_request' } },
+      { error: { message: expect.stringContaining('/v1/chat/completions'), type: 'invalid_request_error', param: 'model', code: 'unsupported_operation' } },
     ]);
     expect(fake.requests.length).toBe(received);
   });

@@ -6,7 +6,7 @@ import { asCount, asNumber, own } from '../kit/read.ts';
 import { plainToolName } from '../kit/tool-names.ts';
 import { eventNumber } from './client/event-number.ts';
 import { hostedTools } from './client/hosted-tools.ts';
-import { readRequest } from './client/read-request.ts';
+import { onlyVerbatim, readRequest } from './client/read-request.ts';
 import { limitKeys, readReplyLimits } from './client/reply-limits.ts';
 import { routes } from './client/routes.ts';
 import { createSocketSession } from './client/socket.ts';
@@ -35,6 +35,7 @@ const client: ClientAdapter = {
   readReplyLimits,
   bodyWords,
   readRequest,
+  onlyVerbatim,
   testCalls: { generate: testCall },
   turns,
   hostedTools,

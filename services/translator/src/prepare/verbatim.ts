@@ -12,7 +12,7 @@ export function unservedBy({ cache, client, job }: Pick<RequestContext, 'cache' 
   if (!serves(job, route)) return new GatewayError('unsupported_operation', { message: describeServed(route), param: 'model' });
   const refusal = client.onlyVerbatim?.[job.operation];
   if (refusal === undefined || passesVerbatim(job, route)) return null;
-  return new GatewayError('invalid_request', { message: refusal, param: 'model' });
+  return new GatewayError('unsupported_operation', { message: refusal, param: 'model' });
 }
 
 /** Another upstream is tried only where it speaks what the first one does. */

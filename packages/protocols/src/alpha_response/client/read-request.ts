@@ -5,7 +5,7 @@ import type { ReadRequest, ReadRequestContext, StateHolder } from '../../contrac
 import { invalid } from '../../kit/fail.ts';
 import { Losses } from '../../kit/losses.ts';
 import { asArray, asBoolean, asNumber, asObject, asString, type JsonObject, own } from '../../kit/read.ts';
-import { cannotCompact, ItemReader } from '../shared/read-items.ts';
+import { cannotCompact, compactsNothing, ItemReader } from '../shared/read-items.ts';
 import { included } from '../shared/token-probabilities.ts';
 import { declareToolLosses, noTools, readToolChoice, readTools } from '../shared/tools.ts';
 import { echoFields, type RequestEcho } from '../shared/wire.ts';
@@ -34,6 +34,9 @@ const understood: ReadonlySet<string> = new Set([
   ...Object.keys(unsupported),
   ...Object.keys(stateful),
 ]);
+
+/** A compacted history is sealed by its vendor: there is nothing to translate it to. */
+export const onlyVerbatim = { compact: compactsNothing } as const;
 
 export function readRequest(value: unknown, context: ReadRequestContext): ReadRequest {
   if (context.operation === 'compact') throw cannotCompact('model');

@@ -18,8 +18,10 @@ export const unresolvable = (path: string, id: string | undefined): GatewayError
   });
 
 /** What only the vendor can do: its answer is a text that only it can read again. */
-export const cannotCompact = (path: string): GatewayError =>
-  invalid(path, 'This model is not served by an upstream that compacts conversations: ask it for a summary and go on with that.');
+export const compactsNothing =
+  'This model is not served by an upstream that compacts conversations: ask it for a summary at /v1/responses and go on with that.';
+
+export const cannotCompact = (path: string): GatewayError => invalid(path, compactsNothing);
 
 export class ItemReader {
   readonly system: SystemPart[] = [];
