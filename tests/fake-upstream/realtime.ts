@@ -53,7 +53,8 @@ const errorEvent = (code: string, message: string, eventId: unknown = null) => (
 
 /**
  * Model ids: `fixture/<case>` replays; `turns/<case>` does so response by response, for clients with frames of their own; `talk` speaks with events of the vendor's; `speak` does so with sound, when it is asked to alone; `echo` sends back what comes; `close:<code>:<reason>` closes at the
- * word `now`, `closed-first:<code>` before the first frame, `error-first:<code>` after an error; `status:<n>` refuses the handshake, `reset` breaks it off, `silent` never begins;
+ * word `now`, `closed-first:<code>:<reason>` before the first frame, `error-first:<code>:<close>` after an error that tells too much (1008 where no close is given; `open`:
+ * never); `noise:<bytes>:<model>` speaks of something else first; `status:<n>` refuses the handshake, `reset` breaks it off, `silent` never begins;
  * `flood:<frames>:<bytes>` sends that much at once. A key that holds `bad` is refused with 401.
  */
 export async function startFakeRealtime(): Promise<FakeRealtime> {
@@ -108,16 +109,22 @@ export async function startFakeRealtime(): Promise<FakeRealtime> {
   };
 }
 
-function play(session: RealtimeSession, socket: WebSocket, model: string): void {
+/** `model`: what is left of its id. */
+function play(session: RealtimeSession, socket: WebSocket, model: string, id = model): void {
   const send = (event: unknown): void => socket.send(JSON.stringify(event));
-  const [kind = '', first = '', second = ''] = model.split(':', 3);
+  const [kind = '', first = '', second = '', ...rest] = model.split(':');
   if (model.startsWith('fixture/')) return replay(session, socket, readFrames(model.slice('fixture/'.length)));
   if (model.startsWith('turns/')) return replayTurns(socket, readFrames(model.slice('turns/'.length)), (code) => session.refused.push(code));
   if (kind === 'silent') return;
-  if (kind === 'closed-first') return socket.close(Number(first));
+  if (kind === 'noise') {
+    send({ type: 'rate_limits.updated', rate_limits: [], padding: 'x'.repeat(Number(first)) });
+    return play(session, socket, [second, ...rest].join(':'), id);
+  }
+  if (kind === 'closed-first') return closeWith(socket, Number(first), second);
   if (kind === 'error-first') {
-    send(errorEvent(first, `not now: ${first}`));
-    return socket.close(1008);
+    send(errorEvent(first, `not now: ${id} with ${session.key}`));
+    if (second !== 'open') socket.close(Number(second || 1008));
+    return;
   }
   send({ event_id: 'event_1', type: 'session.created', session: { object: 'realtime.session', id: 'sess_1', model } });
   if (kind === 'echo') socket.on('message', (data, isBinary) => socket.send(data, { binary: isBinary }));

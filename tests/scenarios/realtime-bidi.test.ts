@@ -204,7 +204,7 @@ describe.each(arrangements('realtime-bidi'))('Gemini Live at a %s gateway', (arr
       [{ setup: {} }, 1008, 'Send setup with setup.model first'],
       [{ setup: { model: 'models/nobody' } }, 1008, 'does not exist'],
       [{ setup: { model: 'models/voice' } }, 1008, 'no sessions of this kind'],
-      [{ setup: { model: 'models/gem', voice: 'x' } }, 1008, 'Request contains an invalid argument.'],
+      [{ setup: { model: 'models/gem', voice: 'x' } }, 1007, 'Request contains an invalid argument.'],
     ];
     for (const [frame, code, words] of cases) {
       const session = await open();

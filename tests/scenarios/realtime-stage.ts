@@ -30,6 +30,20 @@ const scripts = {
   unreachable: 'reset',
   'closed-first': 'closed-first:1011',
   'error-first': 'error-first:server_error',
+  refusing: 'error-first:refused',
+  'refusing-at-length': 'error-first:refused:open',
+  leaving: 'closed-first:4003:my reason',
+  'leaving-silently': 'closed-first:1005',
+  'breaking-off': 'closed-first:1006',
+  'noise-then-error': 'noise:10:error-first:server_error:4008',
+  'noise-then-talk': 'noise:10:noise:20:talk',
+  'noise-without-end': 'noise:1100000:talk',
+};
+const balanced = {
+  balanced: ['closed-first', 'error-first', 'unreachable', 'talk'],
+  'refused-by-all': ['leaving', 'refusing'],
+  'left-by-all': ['refusing', 'leaving'],
+  'noise-first': ['noise-then-error', 'noise-without-end', 'noise-then-talk'],
 };
 
 export let fake: FakeRealtime;
@@ -74,7 +88,7 @@ export const start = (more: Partial<Parameters<typeof startInProcess>[0]> = {}) 
       { name: 'omni', upstream: 'delta', upstream_model_id: 'talk' },
       { name: 'conversations', upstream: 'chat', upstream_model_id: 'm' },
     ],
-    loadBalancers: [{ name: 'balanced', strategy: 'priority', entries: ['closed-first', 'error-first', 'unreachable', 'talk'].map((model) => ({ model })) }],
+    loadBalancers: Object.entries(balanced).map(([name, models]) => ({ name, strategy: 'priority', entries: models.map((model) => ({ model })) })),
     ...more,
   });
 

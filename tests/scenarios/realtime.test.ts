@@ -225,14 +225,37 @@ describe.each(natsAvailable('realtime') ? (['memory', 'nats'] as const) : (['mem
     expect(talk.events().map(({ type }) => type)).toEqual(['session.created']);
   });
 
-  test('where no upstream takes the session, its caller is told over HTTP, or by an error and 1011 when the handshake is done', async () => {
+  test('where no upstream takes the session, its caller is told over HTTP', async () => {
     expect(await refusal(gateway, 'unreachable')).toMatchObject({ status: 502 });
     expect(await refusal(gateway, 'limited')).toMatchObject({ status: 429 });
     expect(await refusal(gateway, 'bad-request')).toMatchObject({ status: 400 });
     const { status, body } = await refusal(gateway, 'conversations');
     expect([status, JSON.parse(body).error.message]).toEqual([400, 'The model holds no realtime sessions.']);
+    expect(await until(() => rowsOf(gateway, 'realtime_session', 'unreachable')[0], 'the row')).toMatchObject({ status: 502, error_code: 'upstream_failed' });
+  });
+
+  test.each([
+    ['refusing', 'refused', 1008, 'upstream_failed'],
+    ['refused-by-all', 'refused', 1008, 'no_upstream'],
+    ['refusing-at-length', 'refused', 1011, 'upstream_failed'],
+    ['error-first', 'server_error', 1008, 'upstream_failed'],
+    ['leaving', null, 4003, 'upstream_failed'],
+    ['left-by-all', null, 4003, 'no_upstream'],
+    ['noise-then-error', 'server_error', 4008, 'upstream_failed'],
+    ['noise-without-end', null, 1013, 'upstream_failed'],
+  ])('where no upstream begins the session, the last one has the word: %s', async (model, error, code, errorCode) => {
+    const talk = await open(gateway, model);
+    const closed = await talk.closed;
+    expect([closed.code, talk.events().map(({ error: { code: said } }) => said)]).toEqual([code, error === null ? [] : [error]]);
+    if (code === 4003) expect(closed.reason).toBe('my reason');
+    // The frame is the upstream's own, without its name for the model and its key.
+    for (const { event_id, error: said } of talk.events()) expect([event_id, said.message]).toEqual(['event_error', `not now: ${model} with [redacted]`]);
+    expect(await until(() => rowsOf(gateway, 'realtime_session', model)[0], 'the row')).toMatchObject({ status: 101, error_code: errorCode });
+  });
+
+  test.each(['leaving-silently', 'breaking-off'])('where the last one left without a word, an error and 1011 say so: %s', async (model) => {
     // Over NATS the failure may come with the acceptance, and is told as the others are.
-    const asking = dial(gateway, 'error-first');
+    const asking = dial(gateway, model);
     const told = await new Promise<unknown>((resolve) => {
       asking.on('error', () => asking.terminate());
       asking.once('unexpected-response', (request, { statusCode }) => {
@@ -247,7 +270,24 @@ describe.each(natsAvailable('realtime') ? (['memory', 'nats'] as const) : (['mem
     });
     if (typeof told === 'number') expect([bus, told]).toEqual(['nats', 502]);
     else expect(told).toMatchObject({ code: 1011, event: { type: 'error', error: { code: 'upstream_failed', type: 'server_error' } } });
-    expect(await until(() => rowsOf(gateway, 'realtime_session', 'unreachable')[0], 'the row')).toMatchObject({ status: 502, error_code: 'upstream_failed' });
+  });
+
+  test('what an upstream says before it begins the session is held, and dropped when it does not', async () => {
+    const talk = await open(gateway, 'noise-first');
+    await until(() => talk.frames.length === 3, 'the session');
+    expect(talk.events().map(({ type, padding }) => [type, padding?.length])).toEqual([
+      ['rate_limits.updated', 10],
+      ['rate_limits.updated', 20],
+      ['session.created', undefined],
+    ]);
+    expect(fake.sessions).toHaveLength(3);
+    talk.socket.close();
+    const row = await until(() => rowsOf(gateway, 'realtime_session', 'noise-first')[0], 'the row');
+    expect(row.attempts.map(({ model, error_code }) => [model, error_code])).toEqual([
+      ['noise-then-error', 'server_error'],
+      ['noise-without-end', 'too_much_held'],
+      ['noise-then-talk', null],
+    ]);
   });
 
   test('more than a mebibyte before the session begins is too much', async () => {

@@ -95,12 +95,15 @@ export function faultToError(fault: UpstreamFault, facts: FaultFacts): GatewayEr
   });
 }
 
-/** What is wrong with our key or our account is not the caller's to know. */
 const ours = new Set<UpstreamFault['class']>(['credential', 'account']);
+
+/** What is wrong with our key or our account is not the caller's to know. */
+export const isOurs = (fault: UpstreamFault): boolean => ours.has(fault.class);
+
 const maxDetailsLength = 4096;
 
 function detailsOf(fault: UpstreamFault, facts: FaultFacts): Pick<GatewayErrorOptions, 'details'> {
-  if (!fault.details || ours.has(fault.class)) return {};
+  if (!fault.details || isOurs(fault)) return {};
   const text = facts.clean(JSON.stringify(fault.details));
   if (text.length > maxDetailsLength) return {};
   try {

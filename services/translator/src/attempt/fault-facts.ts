@@ -13,21 +13,33 @@ export interface FaultOrigin {
   body: string | undefined;
 }
 
-export function faultFacts({ job, route, body }: FaultOrigin, redactor: Redactor): FaultFacts {
-  const { upstreamModelId } = route.target;
-  const { requestedModel, clientProtocol } = job;
-  const clean = (text: string, spell = (name: string) => name): string => {
-    const safe = redactor.redact(text);
+/** Makes an upstream's words safe for the caller. */
+export interface CleanWords {
+  text(words: string): string;
+  /** JSON; undefined: it is too long, or what was made unreadable in it was part of its form. */
+  json(body: string): string | undefined;
+}
+
+/** By the upstream's name for the model and the caller's. */
+export function cleanWords(upstreamModelId: string, requestedModel: string, redactor: Redactor): CleanWords {
+  const clean = (words: string, spell = (name: string) => name): string => {
+    const safe = redactor.redact(words);
     return upstreamModelId.length > 3 && upstreamModelId !== requestedModel ? safe.replaceAll(spell(upstreamModelId), spell(requestedModel)) : safe;
   };
-  // What passes both ways has the upstream's own words, which are its caller's terms.
-  const sameProtocol = route.protocol === clientProtocol || passedCallOf(job, route) !== null;
-  const cleanBody = sameProtocol && body !== undefined && body.length <= maxBodyLength ? clean(body, inJson) : undefined;
   return {
-    sameProtocol,
-    clean: (text) => clean(text).slice(0, maxBodyLength),
-    body: cleanBody !== undefined && isJsonObject(cleanBody) ? cleanBody : undefined,
+    text: (words) => clean(words).slice(0, maxBodyLength),
+    json(body) {
+      const safe = body.length <= maxBodyLength ? clean(body, inJson) : undefined;
+      return safe !== undefined && isJsonObject(safe) ? safe : undefined;
+    },
   };
+}
+
+export function faultFacts({ job, route, body }: FaultOrigin, redactor: Redactor): FaultFacts {
+  const { text, json } = cleanWords(route.target.upstreamModelId, job.requestedModel, redactor);
+  // What passes both ways has the upstream's own words, which are its caller's terms.
+  const sameProtocol = route.protocol === job.clientProtocol || passedCallOf(job, route) !== null;
+  return { sameProtocol, clean: text, body: sameProtocol && body !== undefined ? json(body) : undefined };
 }
 
 /** A larger error body is answered in our own shape, since a truncated one is not valid JSON. */

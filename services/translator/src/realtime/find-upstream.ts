@@ -1,24 +1,35 @@
 /** Walks a plan until an upstream has begun the session: keys of a node, then the next node, as calls do. */
-import { type AttemptRecord, type RealtimeJob, sealedAs } from '@model-gateway/contracts';
+import { type AttemptRecord, type RealtimeJob, type SocketClose, sealedAs } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { Lease } from '@model-gateway/distributed-state';
 import { findProtocol, type RealtimeAdapter, type UpstreamAdapter, type UpstreamFault } from '@model-gateway/protocols';
 import { type PlannedAttempt, type Route, resolveTarget } from '@model-gateway/routing';
 import type { Span } from '@model-gateway/telemetry';
 import { AttemptCursor } from '../attempt/attempt-cursor.ts';
-import { faultToError, healthSign, nextStep, refusesKey, wasUnreached } from '../attempt/classify.ts';
+import { faultToError, healthSign, isOurs, nextStep, refusesKey, wasUnreached } from '../attempt/classify.ts';
 import { Failures } from '../attempt/failures.ts';
+import { cleanWords } from '../attempt/fault-facts.ts';
 import type { RetryBudget } from '../attempt/retry-budget.ts';
 import type { Cancellation } from '../request/cancellation.ts';
 import { abandonAttempt, beginDial, endDial } from '../spans.ts';
+import { localCodes } from './close-codes.ts';
 import type { RealtimeDeps } from './deps.ts';
-import { type DialContext, type Dialled, dial, type Frame } from './dial.ts';
+import { dial } from './dial.ts';
+import type { BegunSession, DialContext, Dialled, FailedDial, Frame, LastWords } from './dialled.ts';
 
 /** A session that an upstream has begun. */
-export interface Begun extends Extract<Dialled, { takeOver(): unknown }> {
+export interface Begun extends BegunSession {
   readonly route: Route;
   readonly realtime: RealtimeAdapter;
   readonly lease: Lease;
+}
+
+/** A session that no upstream has begun: the last one's own words are the answer. */
+export interface NotBegun {
+  readonly error: GatewayError;
+  /** null: it only closed. */
+  readonly frame: Frame | null;
+  readonly close: SocketClose;
 }
 
 export interface Search {
@@ -35,8 +46,8 @@ export interface Search {
   readonly span: Span | undefined;
 }
 
-/** Throws what the caller gets when no upstream begins the session. */
-export async function findUpstream(search: Search): Promise<Begun> {
+/** Throws when no upstream begins the session, and the last one sent neither an error nor a close that may be passed on. */
+export async function findUpstream(search: Search): Promise<Begun | NotBegun> {
   const { job, cancellation, deps } = search;
   const { plan } = job;
   const snapshot = await deps.catalog.at(plan.revision);
@@ -44,6 +55,7 @@ export async function findUpstream(search: Search): Promise<Begun> {
   if (plan.nodes.length > 1) retries.enter();
   const cursor = new AttemptCursor(plan);
   const failures = new Failures(plan);
+  let lastWords: LastWords | undefined;
   for (let planned = cursor.attempt; planned; planned = cursor.attempt) {
     cancellation.throwIfOver();
     const route = resolveTarget(snapshot, planned);
@@ -69,9 +81,20 @@ export async function findUpstream(search: Search): Promise<Begun> {
     const dialled = await tryOne(search, { planned, route, upstream, realtime, probe: cursor.node?.probe }, lease);
     if ('socket' in dialled) return { ...dialled, route, realtime, lease };
     failures.add(dialled.fault, errorOf(dialled.fault, route, search));
-    if (!moveOn(cursor, dialled.fault, retries)) throw failures.error();
+    lastWords = wordsFor(search, dialled, route);
+    if (!moveOn(cursor, dialled.fault, retries)) break;
   }
-  throw failures.error();
+  return notBegun(failures.error(), lastWords, cancellation);
+}
+
+async function notBegun(error: GatewayError, lastWords: LastWords | undefined, cancellation: Cancellation): Promise<NotBegun> {
+  if (!lastWords) throw error;
+  const close = await lastWords.closed;
+  cancellation.throwIfOver();
+  const { error: frame } = lastWords;
+  const canBeSent = close.code !== 1005 && !localCodes.has(close.code);
+  if (!frame && !canBeSent) throw error;
+  return { error, frame, close: canBeSent ? close : { code: 1011, reason: error.message } };
 }
 
 const refusalOf = (upstream: UpstreamAdapter | undefined): string =>
@@ -138,13 +161,24 @@ function recordOf(dialled: Dialled, { planned, route }: Candidate, durationMs: n
   };
 }
 
-function errorOf(fault: UpstreamFault, { target }: Route, { job, deps }: Search): GatewayError {
-  const { upstreamModelId } = target;
-  const clean = (text: string): string => {
-    const safe = deps.secrets.redactor.redact(text).slice(0, maxWords);
-    return upstreamModelId.length > 3 ? safe.replaceAll(upstreamModelId, job.requestedModel) : safe;
+const cleaner = ({ job, deps }: Search, { target }: Route) => cleanWords(target.upstreamModelId, job.requestedModel, deps.secrets.redactor);
+
+function errorOf(fault: UpstreamFault, route: Route, search: Search): GatewayError {
+  const { text } = cleaner(search, route);
+  return faultToError(fault, { clean: (words) => text(words).slice(0, maxWords) });
+}
+
+/** What the upstream said, made safe for the caller. undefined: nothing that can be passed on. */
+function wordsFor(search: Search, { fault, lastWords }: FailedDial, route: Route): LastWords | undefined {
+  if (!lastWords || isOurs(fault)) return undefined;
+  const { text, json } = cleaner(search, route);
+  const { error } = lastWords;
+  const said = error ? json(error.bytes.toString('utf8')) : undefined;
+  if (error && said === undefined) return undefined;
+  return {
+    error: error && said !== undefined ? { ...error, bytes: Buffer.from(said) } : null,
+    closed: lastWords.closed.then(({ code, reason }) => ({ code, reason: text(reason) })),
   };
-  return faultToError(fault, { clean });
 }
 
 /** As for calls, but that nothing was worked on yet. */

@@ -1,6 +1,7 @@
 /** A session that an upstream has begun: frames pass both ways as they are, each side no faster than the other reads. */
 import type { ServerStream } from '@model-gateway/bus';
 import { frameFlag, type RealtimeControl, type SocketClose } from '@model-gateway/contracts';
+import { localCodes } from './close-codes.ts';
 import type { EarlyFrame } from './early-frames.ts';
 import type { Begun } from './find-upstream.ts';
 import type { SessionRecord } from './session-record.ts';
@@ -12,9 +13,6 @@ const pingMs = 15_000;
 const missedPings = 2;
 /** After the close frame the upstream has this long to answer it. */
 const closeDelayMs = 1000;
-
-/** Codes that stand for what happened, and may not be sent: an ordinary one says it to the other side. */
-const localCodes: ReadonlySet<number> = new Set([1004, 1006, 1015]);
 
 export interface RelayEnd {
   readonly close: SocketClose;

@@ -9,9 +9,9 @@ import type { OpenReply } from '../open-reply.ts';
 import { Cancellation } from '../request/cancellation.ts';
 import { beginRun, endRun, noteTurn } from '../spans.ts';
 import type { RealtimeDeps } from './deps.ts';
-import type { Frame } from './dial.ts';
+import type { Frame } from './dialled.ts';
 import { type EarlyFrame, EarlyFrames } from './early-frames.ts';
-import { type Begun, findUpstream } from './find-upstream.ts';
+import { type Begun, findUpstream, type NotBegun } from './find-upstream.ts';
 import { Relay, type RelayEnd } from './relay.ts';
 import { SessionRecord } from './session-record.ts';
 import { settingsOf } from './short-lived-keys.ts';
@@ -62,7 +62,7 @@ class Session implements OpenReply {
   }
 
   async #run(): Promise<void> {
-    let begun: Begun;
+    let begun: Begun | NotBegun;
     let settings: Record<string, unknown> | null;
     try {
       settings = settingsOf(this.#job, this.#deps.shortLivedKeys);
@@ -78,6 +78,11 @@ class Session implements OpenReply {
     } catch (error) {
       return this.#fail(error);
     }
+    if ('error' in begun) return this.#passOn(begun);
+    await this.#hold(begun, settings);
+  }
+
+  async #hold(begun: Begun, settings: Record<string, unknown> | null): Promise<void> {
     const place = begun.lease.keepPlace();
     this.#record.established(place);
     const end = await new Promise<RelayEnd>((resolve) => {
@@ -117,6 +122,16 @@ class Session implements OpenReply {
     if (this.#accepted) return;
     this.#accepted = true;
     this.#stream.head({});
+  }
+
+  /** The words of the last upstream that was asked, none of which has begun the session. */
+  #passOn({ error, frame, close }: NotBegun): void {
+    if (frame) {
+      this.#record.downBytes += frame.bytes.length;
+      this.#stream.data(frame.bytes, frame.isBinary ? frameFlag.messageEnd : frameFlag.messageEnd | frameFlag.text);
+    }
+    this.#record.end(101, error.code);
+    this.#stream.tail({ close });
   }
 
   #fail(cause: unknown): void {
