@@ -1,7 +1,8 @@
+import { once } from 'node:events';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type InProcessGateway, until } from '../support/in-process.ts';
 import { natsAvailable, startNatsServer } from '../support/nats-server.ts';
-import { busyMs, type dial, fake, forgetSessions, open, refusal, start, startFake, stopFake } from './realtime-stage.ts';
+import { busyMs, dial, fake, forgetSessions, open, refusal, start, startFake, stopFake } from './realtime-stage.ts';
 
 beforeAll(startFake);
 afterAll(stopFake);
@@ -52,6 +53,18 @@ describe('admission', () => {
       expect(await gateway.row(String(refused.headers['x-request-id']))).toMatchObject({ kind: 'realtime_session', status });
     }
     expect(fake.sessions).toEqual([]);
+  });
+
+  test('accepted or refused, the answer carries both ids of the request, as every other reply does', async () => {
+    const headers = { authorization: `Bearer ${gateway.key}`, 'z-request-id': 'mine-1' };
+    const ids = { 'x-request-id': expect.stringMatching(/^[\w-]+$/), 'z-request-id': 'mine-1' };
+    const accepted = dial(gateway, 'talk', { headers });
+    const [reply] = await once(accepted, 'upgrade');
+    expect(reply.headers).toMatchObject(ids);
+    accepted.close();
+    expect(await refusal(gateway, '', { query: '', headers })).toMatchObject({ status: 400, headers: ids });
+    const without = await refusal(gateway, '', { query: '', headers: { ...headers, 'z-request-id': 'not a plain token' } });
+    expect(without.headers).not.toHaveProperty('z-request-id');
   });
 
   test('what opens no WebSocket, and paths that are not served', async () => {

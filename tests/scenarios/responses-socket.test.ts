@@ -1,5 +1,6 @@
 /** Responses over a WebSocket on the same path, over the same call: turns, memory of the connection, refusals, leaving and draining. */
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
 import { ResponsesWebSocketSession } from 'openai/lib/responses/responses-websocket-session';
@@ -81,16 +82,17 @@ const textOf = (turn: Frame[]) =>
     .map(({ delta }) => delta)
     .join('');
 
-/** Status of a handshake that is refused. */
-async function refusedStatus(path: string, headers: Record<string, string>): Promise<number> {
+/** The answer to a handshake that is refused. */
+async function refusal(path: string, headers: Record<string, string>): Promise<IncomingMessage> {
   const socket = new WebSocket(gateway.url.replace('http', 'ws') + path, { headers });
   const refused = once(socket, 'unexpected-response');
   // The client reports its own giving up, too.
   socket.on('error', () => socket.terminate());
   const [request, reply] = await refused;
   request.destroy();
-  return reply.statusCode;
+  return reply;
 }
+const refusedStatus = async (path: string, headers: Record<string, string>) => (await refusal(path, headers)).statusCode;
 
 describe.each(protocols)('with %s behind it', (protocol) => {
   test('several turns, each with its events, its row, and what the one before left', async () => {
@@ -195,6 +197,16 @@ describe('refusals', () => {
     ['nothing', {}],
     ['a wrong key', { authorization: 'Bearer gk-wrong' }],
   ])('a handshake with %s is 401', async (_what, headers) => expect(await refusedStatus('/v1/responses', headers)).toBe(401));
+
+  test('accepted or refused, the handshake is answered with both ids of the request', async () => {
+    const ids = { 'x-request-id': expect.stringMatching(/^[\w-]+$/), 'z-request-id': 'mine-1' };
+    const headers = { authorization: `Bearer ${gateway.key}`, 'z-request-id': 'mine-1' };
+    const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/v1/responses`, { headers });
+    const [reply] = await once(socket, 'upgrade');
+    expect(reply.headers).toMatchObject(ids);
+    socket.close();
+    expect((await refusal('/v1/responses', { 'z-request-id': 'mine-1' })).headers).toMatchObject(ids);
+  });
 
   test('a key among the subprotocols opens it, and is never echoed', async () => {
     const talk = await open({}, ['realtime', `openai-insecure-api-key.${gateway.key}`]);

@@ -13,6 +13,7 @@ import { clientRequestIdOf } from './http/client-request-id.ts';
 import type { ClientProtocol, Headers } from './http/client-routes.ts';
 import { discardRequestBody, markAnswered } from './http/discard-request-body.ts';
 import type { HeldBody } from './http/read-body.ts';
+import { clientRequestIdOf, idHeaders } from './http/request-ids.ts';
 import { completeError } from './reply/complete-error.ts';
 
 const hasBody = ({ headers }: IncomingMessage): boolean => headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
@@ -140,14 +141,11 @@ export class ClientExchange {
 
   /** What every data-plane reply carries, and these, as Node writes a head fastest: name, value, name, value. */
   headersWith(headers: Readonly<Record<string, string>>): string[] {
-    const list = ['x-request-id', this.id];
-    if (this.clientRequestId !== null) list.push('z-request-id', this.clientRequestId);
-    const { replyHeaders } = this.protocol.client;
-    if (replyHeaders) addTo(list, replyHeaders(this.id));
+    const list = idHeaders(this, this.protocol.client);
     if (this.#replyHeader) list.push(this.#replyHeader.name, this.#replyHeader.value);
     const { draining, pressure } = this.#context.connections;
     if ((draining || pressure.level > 0) && headers['connection'] === undefined) list.push('connection', 'close');
-    addTo(list, headers);
+    for (const name in headers) list.push(name, headers[name]!);
     return list;
   }
 
@@ -227,8 +225,4 @@ export class ClientExchange {
     this.answer(200, text, { 'content-type': client.contentType('sse'), 'cache-control': 'no-cache' });
     return true;
   }
-}
-
-function addTo(list: string[], headers: Readonly<Record<string, string>>): void {
-  for (const name in headers) list.push(name, headers[name]!);
 }

@@ -12,6 +12,8 @@ import type { Slot } from '../admission/capacity.ts';
 import type { Principal } from '../admission/credentials.ts';
 import { innerHeaders } from '../admission/request-headers.ts';
 import type { EdgeContext } from '../context.ts';
+import type { RequestIds } from '../http/request-ids.ts';
+import { acceptHandshake, type Opening } from '../socket/accept-handshake.ts';
 import { type AdmittedSession, admitSession, isStillGranted, noteViolation } from './admit-session.ts';
 import { FirstFrames } from './first-frames.ts';
 import { SessionEntry } from './session-entry.ts';
@@ -46,14 +48,7 @@ export interface SessionCaller {
 export interface Handshakes {
   /** Throws for callers who may open no connection. */
   admit(request: IncomingMessage): Promise<SessionCaller>;
-  refuse(socket: Duplex, request: IncomingMessage, error: GatewayError, requestId?: string): void;
-}
-
-/** A handshake with the caller's connection. */
-interface Opening {
-  readonly request: IncomingMessage;
-  readonly socket: Duplex;
-  readonly head: Buffer;
+  refuse(socket: Duplex, request: IncomingMessage, error: GatewayError, ids?: RequestIds): void;
 }
 
 export class RealtimeListener {
@@ -180,23 +175,20 @@ export class RealtimeListener {
   }
 
   /** false: there is no connection any more, or no handshake on it. */
-  #accept({ request, socket, head }: Opening, entry: SessionEntry, session: SessionSocket): boolean {
+  #accept(opening: Opening, entry: SessionEntry, session: SessionSocket): boolean {
     let accepted = false;
-    const addId = (headers: string[]): void => void headers.push(`X-Request-Id: ${entry.id}`);
-    this.#server.once('headers', addId);
-    this.#server.handleUpgrade(request, socket, head, (webSocket) => {
+    acceptHandshake(this.#server, opening, { ids: entry, client: entry.protocol.client }, (webSocket) => {
       accepted = true;
       webSocket.once('close', () => entry.endTrace(101, null));
       session.attach(webSocket);
     });
-    this.#server.off('headers', addId);
     if (!accepted) entry.endTrace(499, 'client_gone');
     return accepted;
   }
 
   #refuse({ request, socket }: Opening, entry: SessionEntry, error: GatewayError): void {
     this.#record(entry, error);
-    this.#handshakes.refuse(socket, request, error, entry.id);
+    this.#handshakes.refuse(socket, request, error, entry);
   }
 
   #record(entry: SessionEntry, error: GatewayError): void {

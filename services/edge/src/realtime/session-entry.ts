@@ -9,11 +9,10 @@ import type { Principal } from '../admission/credentials.ts';
 import { sessionOf } from '../admission/session.ts';
 import type { EdgeContext } from '../context.ts';
 import type { Headers } from '../http/client-routes.ts';
+import { clientRequestIdOf, type RequestIds } from '../http/request-ids.ts';
 import { beginSessionSpan } from '../request-span.ts';
 
-const plainToken = /^[\x21-\x7e]{1,128}$/;
-
-export class SessionEntry {
+export class SessionEntry implements RequestIds {
   readonly id = mintRequestId();
   readonly startedAt = Date.now();
   readonly request: IncomingMessage;
@@ -41,8 +40,7 @@ export class SessionEntry {
     this.kind = kind;
     this.#context = context;
     this.clientIp = context.admission.clientAddress(request);
-    const given = request.headers['z-request-id'];
-    this.clientRequestId = typeof given === 'string' && plainToken.test(given) ? given : null;
+    this.clientRequestId = clientRequestIdOf(request);
     this.sessionId = sessionOf(request.headers as Headers);
   }
 

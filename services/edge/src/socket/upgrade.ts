@@ -4,16 +4,17 @@ import type { Duplex } from 'node:stream';
 import type { Snapshot } from '@model-gateway/contracts';
 import { GatewayError, isGatewayError, toGatewayError } from '@model-gateway/contracts/errors';
 import { headersAllowed } from '@model-gateway/routing/header-rules';
-import { mintRequestId } from '@model-gateway/service-runtime';
 import { WebSocketServer } from 'ws';
 import { authenticate, type Principal } from '../admission/credentials.ts';
 import type { EdgeContext } from '../context.ts';
 import { type ClientRouteMatch, findClientRoute, type Headers, protocolOfPrefix } from '../http/client-routes.ts';
 import { sayLast } from '../http/close-with-message.ts';
 import { BodyBudget } from '../http/read-body.ts';
+import { headerLines, idHeaders, newRequestIds } from '../http/request-ids.ts';
 import { isAmbiguous, originForm, singleSlash } from '../http/request-target.ts';
 import { RealtimeListener, realtimeAt, type SessionCaller } from '../realtime/open-session.ts';
 import { isParentAdmitted, principalOf, ShortLivedKeyChecks } from '../realtime/short-lived-keys.ts';
+import { acceptHandshake, type Opening } from './accept-handshake.ts';
 import { type TurnHeaders, turnHeaders } from './turn-request.ts';
 import { TurnSocket } from './turn-socket.ts';
 
@@ -78,9 +79,10 @@ export function acceptSockets(server: Server, context: EdgeContext): void {
     refuse(socket, request, new GatewayError('invalid_request', { message: `This is no WebSocket handshake: ${error.message}.`, headers: versions })),
   );
 
-  function accept({ request, socket, head, match, principal }: Handshake): void {
+  function accept({ match, principal, ...opening }: Handshake): void {
+    const { request } = opening;
     const headers = headersWithKey(request);
-    sockets.handleUpgrade(request, socket, head, (accepted) => {
+    acceptHandshake(sockets, opening, { ids: newRequestIds(request), client: match.protocol.client }, (accepted) => {
       const session = match.protocol.client.createSocketSession?.({
         mintId: context.mintId,
         now: Date.now,
@@ -96,10 +98,7 @@ export function acceptSockets(server: Server, context: EdgeContext): void {
 }
 
 /** A handshake whose caller is let in. */
-interface Handshake {
-  readonly request: IncomingMessage;
-  readonly socket: Duplex;
-  readonly head: Buffer;
+interface Handshake extends Opening {
   readonly match: ClientRouteMatch;
   readonly principal: Principal;
 }
@@ -166,17 +165,17 @@ function isStillAdmitted(request: IncomingMessage, headers: TurnHeaders, context
   }
 }
 
-/** `requestId`: of what left a row. */
-function refuse(socket: Duplex, request: IncomingMessage, error: GatewayError, requestId = mintRequestId()): void {
+/** `ids`: of what left a row. */
+function refuse(socket: Duplex, request: IncomingMessage, error: GatewayError, ids = newRequestIds(request)): void {
   const { status, code, message, headers = {}, retryAfter, param } = error;
   const { client } = protocolOfPrefix(pathOf(request));
-  const drawn = client.writeError({ status, code, message, requestId, ...(param !== undefined && { param }) });
+  const drawn = client.writeError({ status, code, message, requestId: ids.id, ...(param !== undefined && { param }) });
   // A limit of the key has a text of its own.
   const body = code === 'rate_limited' && error.body !== undefined ? error.body : drawn.body;
   const all = { 'content-type': 'application/json', ...headers, ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }) };
-  const more = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  const lines = headerLines([...idHeaders(ids, client), ...Object.entries(all).flat()]);
   sayLast(
     socket,
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Refused'}\r\nConnection: close\r\nX-Request-Id: ${requestId}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${more.join('')}\r\n${body}`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Refused'}\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${lines.join('\r\n')}\r\n\r\n${body}`,
   );
 }
