@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { BodyKind, Job, StreamForm } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
-import { decodeJsonString, scanBody } from '@model-gateway/json-bytes';
+import { decodeJsonString, type ScanFault, scanBody } from '@model-gateway/json-bytes';
 import { findInlineFiles, shortestFile } from '@model-gateway/model-catalog';
 import { type ClientAdapter, questionsOf, type RouteMatch } from '@model-gateway/protocols';
 import { isFormType } from '@model-gateway/stream-framing';
@@ -68,11 +68,7 @@ function jsonWanted(bytes: Buffer, match: RouteMatch, client: ClientAdapter, las
   const questions = questionsOf(client);
   requireUtf8(bytes);
   const scan = scanBody<string>(bytes, { ...questions, distinctKeys: true, longStrings: shortestFile });
-  if (!scan.ok)
-    throw new GatewayError(scan.code === 'invalid_json' || scan.code === 'duplicate_key' ? scan.code : 'invalid_request', {
-      message: scan.message,
-      ...(scan.param !== undefined && { param: scan.param }),
-    });
+  if (!scan.ok) throw scanRefusal(scan);
   const files = scan.longStrings.length === 0 ? undefined : findInlineFiles(bytes, scan.longStrings);
   const { model, stream } = scan.values;
   const cacheKey = client.cacheKey === undefined ? undefined : scan.values[client.cacheKey];
@@ -98,6 +94,10 @@ function jsonWanted(bytes: Buffer, match: RouteMatch, client: ClientAdapter, las
 export function requireUtf8(bytes: Buffer): void {
   if (!isUtf8(bytes)) throw new GatewayError('invalid_json', { message: 'The request body is not valid UTF-8.' });
 }
+
+/** What the caller of a body gets that a scan has refused. */
+export const scanRefusal = ({ code, message, param }: ScanFault): GatewayError =>
+  new GatewayError(code === 'invalid_json' || code === 'duplicate_key' ? code : 'invalid_request', { message, ...(param !== undefined && { param }) });
 
 /** undefined: it is no JSON, which its reader refuses. */
 function parseValue(bytes: Buffer, { start, end }: { start: number; end: number }): unknown {

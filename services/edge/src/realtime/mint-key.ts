@@ -2,11 +2,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RealtimeKind } from '@model-gateway/contracts';
 import { GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
+import { Projection, RepeatedKey, scanBody } from '@model-gateway/json-bytes';
 import { shortLivedKeyPaths } from '@model-gateway/protocols';
 import { isGranted, resolveName } from '@model-gateway/routing';
 import { headersAllowed } from '@model-gateway/routing/header-rules';
 import { authenticate } from '../admission/credentials.ts';
 import { ownerOf } from '../admission/owner.ts';
+import { requireUtf8, scanRefusal } from '../admission/read-wanted.ts';
 import { ClientExchange } from '../client-exchange.ts';
 import type { EdgeContext } from '../context.ts';
 import { type Headers, protocolOfPrefix } from '../http/client-routes.ts';
@@ -83,14 +85,7 @@ const isObject = (value: unknown): value is Fields => typeof value === 'object' 
 const refusal = (message: string, param: string): GatewayError => new GatewayError('invalid_request', { message, param });
 
 function readWanted(bytes: Buffer): { session: Fields; seconds: number } {
-  let body: unknown;
-  try {
-    body = bytes.length === 0 ? {} : JSON.parse(bytes.toString('utf8'));
-  } catch (cause) {
-    throw new GatewayError('invalid_json', { cause });
-  }
-  if (!isObject(body)) throw refusal('The body must be an object.', 'body');
-  const { session = {}, expires_after: expiry = {} } = body;
+  const { session = {}, expires_after: expiry = {} } = bytes.length === 0 ? {} : parse(bytes);
   if (!isObject(session)) throw refusal('session must be an object.', 'session');
   if (!isObject(expiry)) throw refusal('expires_after must be an object.', 'expires_after');
   const { anchor = 'created_at', seconds = usualSeconds } = expiry;
@@ -98,6 +93,30 @@ function readWanted(bytes: Buffer): { session: Fields; seconds: number } {
   if (!Number.isInteger(seconds) || (seconds as number) < minSeconds || (seconds as number) > maxSeconds)
     throw refusal(`expires_after.seconds must be a whole number from ${minSeconds} to ${maxSeconds}.`, 'expires_after.seconds');
   return { session, seconds: seconds as number };
+}
+
+const wanted = new Projection([
+  { path: ['session'], depth: 'value' },
+  { path: ['expires_after'], depth: 'value' },
+]);
+
+/** A key that is given twice is refused, as in any body: readers differ in which of its values counts. */
+function parse(bytes: Buffer): Fields {
+  requireUtf8(bytes);
+  const { session } = scan(bytes, ['session', 'expires_after']);
+  if (session?.kind === 'object') scan(bytes.subarray(session.start, session.end), ['type', 'model']);
+  try {
+    return wanted.read(bytes).value as Fields;
+  } catch (cause) {
+    if (cause instanceof RepeatedKey) throw new GatewayError('duplicate_key', { message: 'A key is given twice in one object.' });
+    throw new GatewayError('invalid_json', { cause });
+  }
+}
+
+function scan<const Key extends string>(bytes: Buffer, keys: readonly Key[]) {
+  const found = scanBody(bytes, { keys, distinctKeys: true });
+  if (!found.ok) throw scanRefusal(found);
+  return found.values;
 }
 
 function readKind({ type }: Fields, kinds: readonly RealtimeKind[]): RealtimeKind {
