@@ -9,7 +9,6 @@ import { credentialsOf } from './admission/credentials.ts';
 import { nothingKnown, type RequestFacts } from './admission/request-facts.ts';
 import { BodyCapture } from './bodies/body-capture.ts';
 import type { EdgeContext } from './context.ts';
-import { clientRequestIdOf } from './http/client-request-id.ts';
 import type { ClientProtocol, Headers } from './http/client-routes.ts';
 import { discardRequestBody, markAnswered } from './http/discard-request-body.ts';
 import type { HeldBody } from './http/read-body.ts';
