@@ -76,6 +76,9 @@ describe('parts', () => {
     ['a boundary with something behind it', Buffer.from(`--${boundary}X\r\n\r\n1\r\n--${boundary}--`)],
     ['too many parts', form(...Array.from({ length: 101 }, () => field('a', '')))],
     ['endless headers', form([`Content-Disposition: form-data; name="a"\r\nX: ${'y'.repeat(20_000)}`, ''])],
+    ['a part with two names', form(['Content-Disposition: form-data; name="file"; name="model"', 'x'])],
+    ['a part with two dispositions', form(['Content-Disposition: form-data; name="file"\r\nContent-Disposition: form-data; name="model"', 'x'])],
+    ['a part with a second name in another spelling', form(['Content-Disposition: form-data; name="file"; name*=UTF-8\'\'model', 'x'])],
   ])('%s is refused', (_what, body) => expect(() => findParts(body, boundary)).toThrow(MalformedForm));
 });
 

@@ -101,7 +101,9 @@ function readHead(head: string): Pick<FormPart, 'name' | 'filename' | 'contentTy
     const field = line.slice(0, Math.max(0, colon)).trim().toLowerCase();
     const value = line.slice(colon + 1).trim();
     if (field === 'content-disposition') {
-      const parameters = readParameters(value);
+      const parameters = readParameters(value, refuseSecondName);
+      // Others would read another name than is read here.
+      if (name !== undefined || parameters.has('name*')) throw ambiguousName();
       name = parameters.get('name');
       filename = readExtended(parameters.get('filename*')) ?? parameters.get('filename');
     } else if (field === 'content-type') contentType = value.split(';', 1)[0]!.trim().toLowerCase();
@@ -110,14 +112,21 @@ function readHead(head: string): Pick<FormPart, 'name' | 'filename' | 'contentTy
   return { name, ...(filename !== undefined && { filename }), ...(contentType !== undefined && { contentType }) };
 }
 
-/** What follows the first semicolon: `; name=value; name="quoted \" value"`. The first of two equal names counts. */
-function readParameters(value: string): Map<string, string> {
+const ambiguousName = (): MalformedForm => new MalformedForm('A part of the form has more than one name.');
+
+function refuseSecondName(name: string): void {
+  if (name === 'name') throw ambiguousName();
+}
+
+/** What follows the first semicolon: `; name=value; name="quoted \" value"`. The first of two equal names counts; `repeated` hears of the others. */
+function readParameters(value: string, repeated?: (name: string) => void): Map<string, string> {
   const parameters = new Map<string, string>();
   const pattern = /;\s*([^=;\s"]+)\s*=\s*(?:"((?:[^"\\]|\\"(?!\s*(?:;|$))|\\(?!"))*\\?)"|([^;\s]*))/y;
   pattern.lastIndex = Math.max(0, value.indexOf(';'));
   for (let found = pattern.exec(value); found; found = pattern.exec(value)) {
     const name = found[1]!.toLowerCase();
-    if (!parameters.has(name)) parameters.set(name, found[2] === undefined ? found[3]! : unescapeName(found[2]));
+    if (parameters.has(name)) repeated?.(name);
+    else parameters.set(name, found[2] === undefined ? found[3]! : unescapeName(found[2]));
     while (value[pattern.lastIndex] === ' ' || value[pattern.lastIndex] === '\t') pattern.lastIndex++;
   }
   return parameters;
