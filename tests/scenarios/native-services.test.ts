@@ -333,6 +333,15 @@ describe.each(arrangements)('$name', ({ nats }) => {
       expect([head.status, head.body.length, received.at(-1)?.method]).toEqual([200, 0, 'HEAD']);
     });
 
+    test('a method that the upstream refuses is its caller’s choice', async () => {
+      answer = json({ error: { message: 'not with DELETE' } }, 405, { allow: 'GET, POST' });
+      for (const model of ['org%2Fany:1', 'open'])
+        expect(await send(model === 'open' ? 'GET' : 'DELETE', `/v3/${model}/models`)).toMatchObject({ status: 405, headers: { allow: 'GET, POST' } });
+      expect(await send('POST', '/v1/services/a', { body: '{"model":"qwen"}' })).toMatchObject({ status: 405, headers: { allow: 'GET, POST' } });
+      const chat = { body: '{"model":"chat","messages":[{"role":"user","content":"Hi"}]}', headers: { 'content-type': 'application/json' } };
+      expect((await send('POST', '/v1/chat/completions', chat)).status).toBe(502);
+    });
+
     test('paths: those that the configuration leaves', async () => {
       answer = json({ ok: true });
       expect(await send('POST', '/v3/open/files/a/b')).toMatchObject({ status: 200 });

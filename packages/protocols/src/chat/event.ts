@@ -85,4 +85,6 @@ export interface UpstreamFault {
   details?: Readonly<Record<string, unknown>>;
   /** Milliseconds. */
   retryAfterMs?: number;
+  /** The methods that the upstream does take (`Allow`), where the caller chose the method. */
+  allow?: string;
 }

@@ -89,6 +89,7 @@ export function faultToError(fault: UpstreamFault, facts: FaultFacts): GatewayEr
     status,
     message: facts.clean(fault.message),
     ...(fault.param !== undefined && { param: facts.clean(fault.param).slice(0, maxParamLength) }),
+    ...(fault.allow !== undefined && { headers: { allow: fault.allow } }),
     ...details,
     // Clients act on the vendor's words of their own protocol, which a compatible server need not use.
     ...(facts.body !== undefined && fault.class !== 'context' && { body: facts.body }),

@@ -332,7 +332,15 @@ class Attempt {
     // Before anything is cut out of it: half a credential would no longer be recognised.
     const text = this.#parts.take().toString('utf8');
     const body = whole || isJsonObject(text) ? this.#deps.secrets.redactor.redact(text) : '';
-    this.#settle({ fault: this.#upstreamRequest.target.adapter.readError(status, this.#headers, body), committed: false, status, body });
+    this.#settle({ fault: this.#readError(status, body), committed: false, status, body });
+  }
+
+  /** Which method and path are called is the gateway's choice, so that no protocol blames its caller for a 405; in the upstream's own terms it is the caller's. */
+  #readError(status: number, body: string): UpstreamFault {
+    const fault = this.#upstreamRequest.target.adapter.readError(status, this.#headers, body);
+    if (status !== 405 || !isInUpstreamTerms(this.#request.job.operation)) return fault;
+    const allow = this.#headers['allow'];
+    return { ...fault, class: 'caller', ...(allow !== undefined && { allow }) };
   }
 
   #finishStream(): void {

@@ -46,6 +46,7 @@ const byStatus: ReadonlyMap<number, FaultClass> = new Map<number, FaultClass>([
   [401, 'credential'],
   [402, 'account'],
   [403, 'credential'],
+  [405, 'server'],
   [408, 'timeout'],
   [429, 'rate'],
   [503, 'overloaded'],

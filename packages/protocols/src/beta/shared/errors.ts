@@ -64,6 +64,7 @@ const classByStatus: ReadonlyMap<number, UpstreamFault['class']> = new Map([
   [402, 'account'],
   [403, 'credential'],
   [404, 'not-found'],
+  [405, 'server'],
   [408, 'timeout'],
   [429, 'rate'],
   [503, 'overloaded'],

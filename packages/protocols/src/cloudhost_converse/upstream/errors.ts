@@ -42,11 +42,13 @@ const classByStatus: ReadonlyMap<number, FaultClass> = new Map([
   [401, 'credential'],
   [403, 'credential'],
   [404, 'not-found'],
+  [405, 'server'],
   [408, 'timeout'],
   [424, 'server'],
   [429, 'rate'],
   [503, 'overloaded'],
   [504, 'timeout'],
+  [529, 'overloaded'],
 ]);
 
 /** Words that tell more than the name; the first that fits, among exceptions of these classes. */

@@ -37,9 +37,9 @@ const classOfStatus = (status: number): UpstreamFault['class'] => {
   if (status === 401 || status === 403) return 'credential';
   if (status === 402) return 'account';
   if (status === 429) return 'rate';
-  if (status === 503) return 'overloaded';
+  if (status === 503 || status === 529) return 'overloaded';
   if (status === 408 || status === 504) return 'timeout';
-  return status >= 400 && status < 500 && status !== 404 ? 'caller' : 'server';
+  return status >= 400 && status < 500 && status !== 404 && status !== 405 ? 'caller' : 'server';
 };
 
 const maxLength = 2000;

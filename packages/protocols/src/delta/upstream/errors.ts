@@ -48,9 +48,9 @@ const classOfStatus = (status: number): UpstreamFault['class'] => {
   if (status === 402) return 'account';
   if (status === 404) return 'not-found';
   if (status === 429) return 'rate';
-  if (status === 503) return 'overloaded';
+  if (status === 503 || status === 529) return 'overloaded';
   if (status === 408 || status === 504) return 'timeout';
-  return status >= 400 && status < 500 ? 'caller' : 'server';
+  return status >= 400 && status < 500 && status !== 405 ? 'caller' : 'server';
 };
 
 /** Longest message that is kept of an upstream. */

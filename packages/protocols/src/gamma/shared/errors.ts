@@ -94,6 +94,7 @@ function classify({ status, word, reason, message, details, delayed }: Said): Fa
   if (status === 402 || reason === 'BILLING_DISABLED') return 'account';
   if (status === 403 || word === 'PERMISSION_DENIED') return accountWords.test(message) ? 'account' : 'credential';
   if (status === 404 || word === 'NOT_FOUND') return 'not-found';
+  if (status === 405) return 'server';
   if (status === 503 || status === 529 || word === 'UNAVAILABLE' || /model is overloaded/i.test(message)) return 'overloaded';
   if (status === 504 || status === 408 || word === 'DEADLINE_EXCEEDED') return 'timeout';
   if (status >= 400 && status < 500) return saysOverflow(message) ? 'context' : 'caller';
