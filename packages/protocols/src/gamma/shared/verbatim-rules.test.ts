@@ -31,8 +31,17 @@ const editRecord = (text: string): string => {
 
 describe('requests', () => {
   test('without a signature nothing is parsed', () => {
-    const text = '{ "model" : "caller/name", "contents":[{"parts":[{"text":"é\\u00e9"}]}] }';
+    const text = '{ "contents":[{"parts":[{"text":"é\\u00e9"}]}] }';
     expect(editRequest(text)).toEqual({ text, losses: 0, parsed: false });
+  });
+
+  test.each(['generate', 'count-tokens'] as const)('%s: a model that the body names becomes the one of the path', (operation) => {
+    const text = '{ "model" : "models/another", "contents":[{"parts":[{"text":"\\u00e9"}]}], "x": {"model":"y"} }';
+    expect(editRequest(text, 'gemini-2.5-flash', operation)).toEqual({
+      text: text.replace('models/another', 'models/gemini-2.5-flash'),
+      losses: 0,
+      parsed: false,
+    });
   });
 
   test('signatures are opened in place, in both spellings and in base64url', () => {

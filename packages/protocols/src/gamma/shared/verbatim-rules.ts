@@ -39,7 +39,7 @@ function elements(holder: unknown, name: string, path: Path): { value: JsonObjec
 function requestEdits(context: VerbatimRequestContext): { edits: Edit[]; losses: Losses['list'] } {
   if (context.operation === 'embed') return { edits: embeddingEdits(context), losses: [] };
   const losses = new Losses();
-  const edits: Edit[] = [];
+  const edits: Edit[] = nameEdits(context);
   const counts = context.operation === 'count-tokens' && nestedTexts.some((text) => context.contains(text));
   const needsCallSignature = context.signaturesRefused !== undefined || geminiFamily(context.target).needsCallSignature;
   const holds = (texts: readonly string[]): boolean => texts.some((text) => context.contains(text));
@@ -49,7 +49,7 @@ function requestEdits(context: VerbatimRequestContext): { edits: Edit[]; losses:
   const nested = counts ? spelling(body, 'generateContentRequest') : undefined;
   const request = nested === undefined ? body : own(body, nested);
   const prefix: Path = nested === undefined ? [] : [nested];
-  // The nested request repeats the caller's name for the model, which the upstream does not know; in generateContent the path alone names it.
+  // The nested request repeats the caller's name for the model, which the upstream does not know.
   if (nested !== undefined && asString(own(request, 'model')) !== undefined)
     edits.push({ path: [...prefix, 'model'], value: modelName(context.target.upstreamModelId) });
   for (const content of elements(request, 'contents', prefix)) {
@@ -59,6 +59,11 @@ function requestEdits(context: VerbatimRequestContext): { edits: Edit[]; losses:
   }
   if (mayHoldDoubled) edits.push(...doubledResponseEdits(request, prefix, losses));
   return { edits, losses: losses.list };
+}
+
+/** The path names the model; a body that names one as well, or another one, goes with the name that was authorised. */
+function nameEdits({ target, value }: VerbatimRequestContext): Edit[] {
+  return value === undefined || value('model') !== undefined ? [{ path: ['model'], value: modelName(target.upstreamModelId) }] : [];
 }
 
 /** Each text repeats the caller's name for the model. */
