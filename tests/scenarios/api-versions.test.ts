@@ -17,10 +17,24 @@ beforeAll(async () => {
         api_keys: [{ key: 'sk-ant-api-1' }],
         extra_config: { api_version: '2026-10-21' },
       },
+      {
+        name: 'custom',
+        protocol: 'beta',
+        base_url: 'https://api.anthropic.test',
+        api_keys: [{ key: 'sk-ant-api-1' }],
+        custom_headers: { 'Anthropic-Version': '2026-10-21' },
+      },
+      {
+        name: 'template',
+        protocol: 'beta',
+        base_url: 'https://api.anthropic.test',
+        api_keys: [{ key: 'sk-ant-api-1' }],
+        custom_headers: { 'beta-version': '{{header:x-version}}' },
+      },
       { name: 'login', protocol: 'beta', base_url: 'https://api.anthropic.com', api_keys: [{ key: 'sk-ant-oat01-token' }] },
       { name: 'amazon', protocol: 'cloudhost_invoke', base_url: 'https://bedrock-runtime.us-east-1.amazonaws.test', api_keys: [{ key: 'bearer' }] },
     ],
-    models: ['vendor', 'newer', 'login', 'amazon'].map((upstream) => ({
+    models: ['vendor', 'newer', 'custom', 'template', 'login', 'amazon'].map((upstream) => ({
       name: upstream,
       upstream,
       upstream_model_id: upstream === 'amazon' ? 'anthropic.claude-sonnet-4-5-20250929-v1:0' : 'claude-sonnet-4-5',
@@ -78,6 +92,37 @@ test('… and under the newer one, without, where the upstream says so', async (
   expect(body).not.toHaveProperty('temperature');
   expect(body).toMatchObject({ stop_sequences: ['x'] });
   expect(fields(losses)).toEqual(['temperature', 'top_p']);
+});
+
+test.each(['/v1/messages', '/v1/chat/completions'])('a custom header of the upstream decides over all else: %s', async (path) => {
+  const { headers, body, losses } = await ask(path, { model: 'custom', temperature: 0.5 }, { 'anthropic-version': '2023-06-01' });
+  expect(headers).toMatchObject({ 'anthropic-version': '2026-10-21', 'beta-version': '2026-10-21' });
+  expect(body).not.toHaveProperty('temperature');
+  expect(fields(losses)).toEqual(['temperature']);
+});
+
+test.each(['/v1/messages', '/v1/chat/completions'])('… by what its template becomes, where that is not empty: %s', async (path) => {
+  const { headers, body } = await ask(path, { model: 'template', temperature: 0.5 }, { 'x-version': '2026-10-21' });
+  expect(headers).toMatchObject({ 'anthropic-version': '2026-10-21', 'beta-version': '2026-10-21' });
+  expect(body).not.toHaveProperty('temperature');
+  outbound.sent.length = 0;
+  const without = await ask(path, { model: 'template', temperature: 0.5 });
+  expect(without.headers).toMatchObject({ 'anthropic-version': '2023-06-01', 'beta-version': '2023-06-01' });
+  expect([without.body['temperature'], without.losses]).toEqual([0.5, []]);
+});
+
+test('a counter takes no sampling under the newer version either', async () => {
+  const { body, losses } = await ask('/v1/messages/count_tokens', { model: 'newer', ...sampling });
+  expect(Object.keys(body)).toEqual(['max_tokens', 'messages', 'model']);
+  expect(fields(losses)).toEqual(['temperature', 'top_p', 'top_k']);
+});
+
+test('an empty version of a caller is none', async () => {
+  const { headers, body } = await ask('/v1/messages', { model: 'vendor', temperature: 0.5 }, { 'anthropic-version': '', 'beta-version': '2026-10-21' });
+  expect(headers).toMatchObject({ 'anthropic-version': '2026-10-21', 'beta-version': '2026-10-21' });
+  expect(body).not.toHaveProperty('temperature');
+  outbound.sent.length = 0;
+  expect((await ask('/v1/messages', { model: 'vendor' }, { 'anthropic-version': '' })).headers['anthropic-version']).toBe('2023-06-01');
 });
 
 test('a host with a version of its own in the body takes sampling from callers of any version', async () => {

@@ -69,6 +69,14 @@ export function renderHeaders(headers: HeaderTemplates, facts: () => TemplateFac
   }
 }
 
+/** Those of these names as `renderHeaders` would write them; undefined where it would write none. */
+export function renderNamed(headers: HeaderTemplates, names: readonly string[], facts: () => TemplateFacts): Record<string, string> | undefined {
+  const templates = headers.templates.filter(([name]) => names.includes(name));
+  const fixed = Object.fromEntries(names.flatMap((name) => (Object.hasOwn(headers.fixed, name) ? [[name, headers.fixed[name] as string]] : [])));
+  renderHeaders({ fixed, templates }, facts, fixed);
+  return Object.keys(fixed).length > 0 ? fixed : undefined;
+}
+
 /** No line break can start another header; what is not ASCII is percent-encoded, so that two names stay two. */
 export function safeHeaderValue(value: string | undefined): string {
   if (value === undefined) return '';

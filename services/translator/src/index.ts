@@ -15,6 +15,7 @@ import type { SendDeps } from './attempt/deps.ts';
 import { type DrainOptions, Drains } from './attempt/drains.ts';
 import { createOutcomePublisher } from './attempt/outcomes.ts';
 import { RetryBudget, type RetryBudgetOptions } from './attempt/retry-budget.ts';
+import { headersOf } from './attempt/upstream-headers.ts';
 import { createTokenCounter, type TokenCounter } from './count-tokens/counter.ts';
 import { createSearchKeyOpener } from './hosted-tools/open-search-key.ts';
 import { createPageTokens } from './hosted-tools/page-tokens.ts';
@@ -112,6 +113,7 @@ function composeDeps(deps: TranslatorDeps): Composed {
     mintId,
     signatures: { envelopeKeys: envelopeKeys(keyring), refused: new RefusedSignatures() },
     refusedFlags: new RefusedFlags(),
+    customHeaders: (upstream) => headersOf(upstream, secrets),
     scripts,
     hosted: { searches: outbound, pages: deps.publicUrls ?? null, openKey: createSearchKeyOpener(keyring, redactor), mintId, ...createPageTokens(keyring) },
     network: { egressOf, clientUrls: deps.clientUrls ?? null },

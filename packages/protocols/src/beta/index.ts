@@ -8,6 +8,7 @@ import { notServed, routes } from './client/routes.ts';
 import { createTerminator } from './client/stream-terminator.ts';
 import { testCall } from './client/test-call.ts';
 import { createWriter, writeWhole } from './client/write-response.ts';
+import { versionHeaders } from './shared/api-version.ts';
 import { credential, listModels, request } from './shared/endpoint.ts';
 import { readError, writeError } from './shared/errors.ts';
 import { flagsOfCaller, readRefusedFlags } from './shared/feature-flags.ts';
@@ -53,6 +54,7 @@ export const beta: Protocol = {
     framing: 'sse',
     deltaFields,
     request,
+    bodyHeaders: versionHeaders,
     credential,
     countsTokens: true,
     toolRules: (target) => ({ ...plainToolRules, vendorTools: 'beta', runs: (tool) => tool.rawProtocol === 'beta' && runsVendorTools(target) }),

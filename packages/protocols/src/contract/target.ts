@@ -18,6 +18,8 @@ export interface Target {
   family?: ModelFamily;
   /** The model's `kind`: which variant of the protocol it speaks; absent or null for the usual one. */
   kind?: string | null;
+  /** The upstream's custom headers of the names in `bodyHeaders`, as they will be sent: they override the adapter's own. Absent: it has none. */
+  customHeaders?: Readonly<Record<string, string>>;
   /** Feature flags that this upstream refused for this model a short while ago. */
   refusedFlags?: ReadonlySet<string>;
 }
@@ -55,6 +57,8 @@ export interface UpstreamCalls {
   credential(key: string, target: Target, headers?: Readonly<Record<string, string>>): Record<string, string>;
   /** How a key of this kind signs the whole request, in place of `credential`; null: the key is sent in a header. */
   signing?(key: string, target: Target): RequestSigning | null;
+  /** Lower-case names of headers on which the body depends: an upstream may set them by custom headers (`Target.customHeaders`). Absent: none. */
+  bodyHeaders?: readonly string[];
   /** What models behind this target are served for; absent: conversations. */
   serves?(target: Target): readonly Operation[];
   /** Values of a model's `kind` that mean something to this protocol, beside none. Absent: none does. */

@@ -1,4 +1,5 @@
 /** What the preparation of requests uses. */
+import type { HeaderTemplates } from '@model-gateway/body-rules';
 import type { UpstreamRecord } from '@model-gateway/contracts';
 import type { DerivedKey } from '@model-gateway/secrets';
 import type { Egress, Outbound } from '@model-gateway/upstream-client';
@@ -19,6 +20,8 @@ export interface PrepareDeps {
   mintId(prefix: string): string;
   readonly signatures: SignatureDeps;
   readonly refusedFlags: RefusedFlags;
+  /** The custom headers of an upstream. Throws GatewayError upstream_credential where they cannot be opened. */
+  customHeaders(upstream: UpstreamRecord): HeaderTemplates;
   readonly scripts: ScriptDeps;
   readonly network: NetworkDeps;
   readonly hosted: HostedDeps;

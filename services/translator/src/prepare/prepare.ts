@@ -1,9 +1,11 @@
 /** Makes the upstream's request out of the caller's: spliced when both speak the same protocol, translated otherwise. */
+import { renderNamed } from '@model-gateway/body-rules';
 import { GatewayError } from '@model-gateway/contracts/errors';
-import { callBelow, findProtocol, passedRules, type SignatureRefusal } from '@model-gateway/protocols';
+import { callBelow, findProtocol, passedRules, type SignatureRefusal, type Target, type UpstreamAdapter } from '@model-gateway/protocols';
 import { runsForVerbatim } from '../hosted-tools/open-session.ts';
 import { BodySearch } from '../request/body-search.ts';
 import { passedCallOf } from '../request/passed.ts';
+import { templateFacts } from '../request/template-facts.ts';
 import { scriptOf } from '../scripts/run-script.ts';
 import { isUntouched, order, runSteps } from './order.ts';
 import { createSignatures } from './signatures.ts';
@@ -53,26 +55,21 @@ function targetOf(current: PrepareContext, { search, signaturesRefused, readSent
   const { job } = request;
   /** What this upstream is known to demand holds from the first call on. */
   const demanded = signaturesRefused ?? deps.signatures.refused.demanded(route);
-  const refusedFlags = deps.refusedFlags.of(route);
   const passed = passedCallOf(job, route);
   const passes = passed !== null || passesVerbatim(job, route);
   const contains = (text: string): boolean => search.contains(text);
   const value = (key: string): Buffer | undefined => body.valueBytes(key);
+  const isTaken = (): boolean => body.kind !== 'json' || (adapter.verbatim?.takes?.({ contains, value }, job.operation) ?? true);
+  const rules = passed ? passedRules : passes && !runsForVerbatim(current, { adapter, route }) && isTaken() ? adapter.verbatim : undefined;
   const signatures = createSignatures(route, deps.signatures, adapter.signatureKind?.(route.target) ?? protocol.id, readSent);
   return {
     route,
     protocol,
     adapter,
     passed,
-    verbatim: passed
-      ? passedRules
-      : passes &&
-          !runsForVerbatim(current, { adapter, route }) &&
-          (body.kind !== 'json' || (adapter.verbatim?.takes?.({ contains, value }, job.operation) ?? true))
-        ? (adapter.verbatim ?? null)
-        : null,
+    verbatim: rules ?? null,
     context: {
-      target: refusedFlags ? { ...route.target, refusedFlags } : route.target,
+      target: attemptTarget(current, adapter),
       operation: job.operation,
       stream: job.stream,
       openSignature: signaturesRefused?.about === 'signatures' ? () => null : signatures.open,
@@ -81,13 +78,22 @@ function targetOf(current: PrepareContext, { search, signaturesRefused, readSent
       contains,
       value,
       parse: () => body.parse(),
-      ...(passes && { clientHeaders: job.headers }),
+      ...(rules && { clientHeaders: job.headers }),
       ...(body.state && { state: body.state }),
       openPage: deps.hosted.openPage,
     },
     signatures,
     signaturesRefused,
   };
+}
+
+/** The route's target, with what is known of it only now. */
+function attemptTarget(current: PrepareContext, { bodyHeaders }: UpstreamAdapter): Target {
+  const { route, prepare: deps } = current;
+  const refusedFlags = deps.refusedFlags.of(route);
+  const customHeaders = bodyHeaders && renderNamed(deps.customHeaders(route.upstream), bodyHeaders, () => templateFacts(current));
+  if (!refusedFlags && !customHeaders) return route.target;
+  return { ...route.target, ...(refusedFlags && { refusedFlags }), ...(customHeaders && { customHeaders }) };
 }
 
 /** What the steps begin with: nothing, or the request that a script after the translation rerouted. */

@@ -16,18 +16,28 @@ const isDate = /^\d{4}-\d{2}-\d{2}$/;
 
 const isNewer = (version: string): boolean => isDate.test(version) && version >= firstWithoutSampling;
 
+type Headers = Readonly<Record<string, string>>;
+
+/** The vendor's name of the header, and the neutral one. */
+export const versionHeaders = ['anthropic-version', 'beta-version'] as const;
+
+/** An empty header says nothing. */
+const versionIn = (headers: Headers | undefined): string | undefined => versionHeaders.map((name) => headers?.[name]).find(Boolean);
+
 /**
- * The version that is sent. `clientHeaders`: of a caller whose request passes as it is, whose own version is kept. Else `extra_config.api_version`
- * of the upstream decides.
+ * The version that is sent. A custom header of the upstream overrides all else. `clientHeaders`: of a caller whose request passes as it is, whose own
+ * version is kept. Else `extra_config.api_version` of the upstream decides.
  */
-export function apiVersion(target: Target, clientHeaders?: Readonly<Record<string, string>>): string {
-  const asked = clientHeaders?.['anthropic-version'] ?? clientHeaders?.['beta-version'] ?? asString(own(target.extraConfig, 'api_version')) ?? usualVersion;
+export function apiVersion(target: Target, clientHeaders?: Headers): string {
+  const custom = versionIn(target.customHeaders);
+  if (custom !== undefined) return custom;
+  const asked = versionIn(clientHeaders) ?? asString(own(target.extraConfig, 'api_version')) ?? usualVersion;
   const tooNew = isNewer(asked) && amazonHost.test(target.baseUrl) && generationOf(target.modelId ?? target.upstreamModelId) < firstGenerationAtAmazon;
   return tooNew ? usualVersion : asked;
 }
 
 /** Why no sampling parameter may be sent; undefined: the version takes them. */
-export function samplingRefusal(target: Target, clientHeaders?: Readonly<Record<string, string>>): string | undefined {
+export function samplingRefusal(target: Target, clientHeaders?: Headers): string | undefined {
   const version = apiVersion(target, clientHeaders);
   return isNewer(version) ? `API version ${version.slice(0, 10)} takes no sampling parameters` : undefined;
 }

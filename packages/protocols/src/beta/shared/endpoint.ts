@@ -4,7 +4,7 @@ import type { Operation } from '@model-gateway/contracts';
 import type { Target, UpstreamAdapter, UpstreamRequest } from '../../contract/index.ts';
 import { joinUrl } from '../../kit/join-url.ts';
 import { besideEndpoint } from '../../kit/whole-endpoint.ts';
-import { apiVersion } from './api-version.ts';
+import { apiVersion, versionHeaders } from './api-version.ts';
 import { flagsFor, flagsOfCaller, listFlags } from './feature-flags.ts';
 
 /** What a caller of the same protocol may say through us: which agent runs, in which session. The upstream's own names only. */
@@ -20,7 +20,7 @@ export const request: UpstreamAdapter['request'] = ({ target, operation, stream,
   headers: {
     'content-type': 'application/json',
     accept: stream ? 'text/event-stream' : 'application/json',
-    ...versionHeaders(clientHeaders, target),
+    ...vendorHeaders(clientHeaders, target),
     ...Object.fromEntries(passedHeaders.flatMap((name) => (clientHeaders?.[name] === undefined ? [] : [[name, clientHeaders[name]]]))),
   },
 });
@@ -32,7 +32,7 @@ const address = ({ baseUrl, directPath }: Target, path: string): string =>
 export const listModels = (target: Target): UpstreamRequest => ({
   method: 'GET',
   url: joinUrl(target.baseUrl, 'v1', '/models?limit=1000'),
-  headers: { accept: 'application/json', ...versionHeaders(undefined, target) },
+  headers: { accept: 'application/json', ...vendorHeaders(undefined, target) },
 });
 
 /** The feature flag without which a token of a login is refused. */
@@ -46,12 +46,11 @@ export const credential: UpstreamAdapter['credential'] = (key, _target, headers 
 };
 
 /** Version and feature flags, read from the vendor's header names and the neutral ones (`beta-version`, `beta-beta`). */
-function versionHeaders(client: Readonly<Record<string, string>> | undefined, target: Target): Record<string, string> {
+function vendorHeaders(client: Readonly<Record<string, string>> | undefined, target: Target): Record<string, string> {
   const version = apiVersion(target, client);
   const features = flagsFor(flagsOfCaller(client), target).kept.join(',');
   return {
-    'anthropic-version': version,
-    'beta-version': version,
+    ...Object.fromEntries(versionHeaders.map((name) => [name, version])),
     ...(features !== '' && { 'anthropic-beta': features, 'beta-beta': features }),
   };
 }

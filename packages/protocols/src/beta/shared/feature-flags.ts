@@ -55,7 +55,7 @@ export const listFlags = (text: string | undefined): string[] =>
       ];
 
 export const flagsOfCaller = (headers: Readonly<Record<string, string>> | undefined): string[] =>
-  listFlags(headers?.['anthropic-beta'] ?? headers?.['beta-beta']);
+  listFlags(headers?.['anthropic-beta'] || headers?.['beta-beta']);
 
 /**
  * Which of the wanted flags go to this upstream. `usual` are those that it takes (null: all). `extra_config.beta_flags` takes their place: a list,

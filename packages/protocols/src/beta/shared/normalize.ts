@@ -22,12 +22,12 @@ type Field = (key: string) => unknown;
 export const normalize: NonNullable<UpstreamAdapter['normalize']> = (field, context) => {
   const losses = new Losses();
   const family = familyOf(context.target);
-  // A counter takes no limits and no sampling, and counts whatever it is given of the rest.
-  if (context.operation !== 'generate') return { edits: [], losses: losses.list };
+  const refusal = samplingRefusal(context.target, context.clientHeaders);
+  // A counter takes no limits, and counts whatever it is given of the rest.
+  if (context.operation !== 'generate') return { edits: refusal === undefined ? [] : dropSampling(field, refusal, losses), losses: losses.list };
   // 0 asks the vendor's own models for a warm cache and no reply: one token would be another call, and less thinking another cache.
   const warms = field('max_tokens') === 0 && isOwnModel(family);
   const edits = warms ? [] : limitTokens(['max_tokens'], field('max_tokens'), family, losses);
-  const refusal = samplingRefusal(context.target, context.clientHeaders);
   if (refusal !== undefined) edits.push(...dropSampling(field, refusal, losses));
   if (!isOwnModel(family)) return { edits, losses: losses.list };
   const maxTokens = asNumber(edits[0]?.value ?? (warms ? undefined : field('max_tokens'))) ?? family.defaultOutput;

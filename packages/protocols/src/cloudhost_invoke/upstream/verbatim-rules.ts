@@ -58,7 +58,7 @@ function removal(key: string, context: VerbatimRequestContext, losses: Losses): 
 
 /** From the header, and from a body that was written for this host. */
 function readFlags(context: VerbatimRequestContext, losses: Losses): string[] {
-  const header = context.clientHeaders?.['anthropic-beta'] ?? context.clientHeaders?.['beta-beta'] ?? '';
+  const header = context.clientHeaders?.['anthropic-beta'] || context.clientHeaders?.['beta-beta'] || '';
   const inBody = context.contains('"anthropic_beta"') ? (asArray(own(context.parse(), 'anthropic_beta')) ?? []) : [];
   const { kept, dropped } = allowedFlags([...header.split(','), ...inBody.flatMap((flag) => asString(flag) ?? [])], context.target);
   if (dropped) losses.add('anthropic_beta', 'dropped', 'feature flags that this host does not know');
