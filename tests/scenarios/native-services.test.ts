@@ -79,6 +79,16 @@ describe.each(arrangements)('$name', ({ nats }) => {
           upstream_model_id: 'real-ruled',
           request_body_rules: [{ mode: 'overwrite' as const, path: 'user', value: 'ruled' }],
         },
+        {
+          name: 'shaped',
+          upstream: 'as-is',
+          upstream_model_id: 'real-shaped',
+          request_body_rules: [
+            { mode: 'inject-system-prompt' as const, value: 'House rules.' },
+            { mode: 'filter-content-types' as const, value: 'image' },
+            { mode: 'filter-tools' as const, value: 'web_*' },
+          ],
+        },
       ],
       loadBalancers: [{ name: 'mixed', strategy: 'priority', entries: [{ model: 'chat' }, { model: 'org/any:1' }] }],
       ...(server && { natsUrl: server.url }),
@@ -458,6 +468,28 @@ describe.each(arrangements)('$name', ({ nats }) => {
       );
       expect(received.at(-1)!.path).toBe('/base/v1/images/edits');
       expect(received.at(-1)!.body.toString()).toContain('\r\n\r\nreal-any\r\n');
+    });
+
+    test('rules about parts of a body know them by the caller’s protocol', async () => {
+      answer = json({ ok: true });
+      const last = () => JSON.parse(received.at(-1)!.body.toString()) as Record<string, unknown>;
+      const tools = ['keep', 'web_get'].map((name) => ({ type: 'function', function: { name } }));
+      const image = { type: 'image_url', image_url: { url: 'https://h/x.png' } };
+      await call('/v1/chat/completions', { model: 'shaped', messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }, image] }], tools });
+      expect(last()).toMatchObject({
+        messages: [
+          { role: 'system', content: 'House rules.' },
+          { role: 'user', content: [{ text: 'Hi' }, { text: '[image removed]' }] },
+        ],
+        tools: [tools[0]],
+      });
+      await call('/v1/messages', { model: 'shaped', max_tokens: 5, messages: [{ role: 'user', content: 'Hi' }], tools: [{ name: 'web_get' }] });
+      expect(last()).toEqual({ model: 'real-shaped', max_tokens: 5, messages: [{ role: 'user', content: 'Hi' }], system: 'House rules.' });
+      await call('/v1/responses', { model: 'shaped', input: 'Hi', instructions: 'Be brief.' });
+      expect(last()).toMatchObject({ input: 'Hi', instructions: 'House rules.\n\nBe brief.' });
+      await call('/v1beta/models/shaped:generateContent', { contents: [{ parts: [{ text: 'Hi' }] }] });
+      expect(last()).toMatchObject({ systemInstruction: { parts: [{ text: 'House rules.' }] } });
+      expect((await row()).pipeline).toEqual(['body-rules']);
     });
 
     test('the key in a header of the vendor, and rules of the model', async () => {

@@ -4,18 +4,20 @@
  */
 
 import { applyRules, type CompiledRule, projectionOf } from '@model-gateway/body-rules';
+import { isUnary, type Job } from '@model-gateway/contracts';
 import { type Edit, JsonDocument, type Need, type Projection } from '@model-gateway/json-bytes';
-import type { BodyLayout } from '@model-gateway/protocols';
+import { type BodyLayout, findProtocol } from '@model-gateway/protocols';
 import { bodyFacts } from '../../request/template-facts.ts';
 import { rulesOf } from '../route-rules.ts';
 import type { Step } from '../step.ts';
+import type { UpstreamTarget } from '../upstream-request.ts';
 
 export const bodyRules: Step = {
   name: 'body-rules',
   run({ target, edits, value }, current) {
     const { changes } = rulesOf(current.route);
     if (!changes) return undefined;
-    const layout = target.adapter.bodyLayout?.(target.context.target) ?? null;
+    const layout = layoutOf(target, current.request.job);
     const rules = target.context.operation === 'count-tokens' ? countedRules(changes, layout) : changes;
     if (rules.length === 0) return undefined;
     const read = target.verbatim && current.body.project(projectionFor(rules, layout), edits.map(needOf));
@@ -28,17 +30,26 @@ export const bodyRules: Step = {
   },
 };
 
+/** An upstream of which nothing is known gets a conversation as its caller's protocol has it. */
+function layoutOf({ adapter, context }: UpstreamTarget, { clientProtocol }: Job): BodyLayout | null {
+  if (!adapter.passesAsIs) return adapter.bodyLayout?.(context.target) ?? null;
+  return isUnary(context.operation) ? null : (findProtocol(clientProtocol)?.upstream?.bodyLayout?.(context.target) ?? null);
+}
+
 /** What an edit of an earlier step changes is there to be changed. */
 const needOf = ({ path }: Edit): Need => ({ path: [String(path[0])], depth: path.length > 1 ? 'value' : 'place' });
 
-const projections = new WeakMap<readonly CompiledRule[], { layout: BodyLayout | null; projection: Projection }>();
+const projections = new WeakMap<readonly CompiledRule[], Map<BodyLayout | null, Projection>>();
 
 /** Compiled once per rule set and body layout; the layout depends only on the protocol. */
 function projectionFor(rules: readonly CompiledRule[], layout: BodyLayout | null): Projection {
-  const known = projections.get(rules);
-  if (known?.layout === layout) return known.projection;
-  const projection = projectionOf(rules, layout);
-  projections.set(rules, { layout, projection });
+  const known = projections.get(rules) ?? new Map<BodyLayout | null, Projection>();
+  if (known.size === 0) projections.set(rules, known);
+  let projection = known.get(layout);
+  if (!projection) {
+    projection = projectionOf(rules, layout);
+    known.set(layout, projection);
+  }
   return projection;
 }
 
