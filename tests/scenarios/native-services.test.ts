@@ -417,7 +417,7 @@ describe.each(arrangements)('$name', ({ nats }) => {
     const call = (path: string, body: object, headers: Record<string, string> = {}) =>
       send('POST', path, { body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } });
 
-    test('a chat: same path, the model exchanged, the reply as it is, and its usage counted', async () => {
+    test('a chat: same path, the model exchanged, the reply as it is but for that name, and its usage counted', async () => {
       const reply = {
         id: 'x',
         object: 'chat.completion',
@@ -428,7 +428,7 @@ describe.each(arrangements)('$name', ({ nats }) => {
       };
       answer = json(reply);
       const got = await call('/v1/chat/completions', { model: 'org/any:1', messages: [{ role: 'user', content: 'Hi' }], own: true });
-      expect(JSON.parse(got.body.toString())).toEqual(reply);
+      expect(JSON.parse(got.body.toString())).toEqual({ ...reply, model: 'org/any:1' });
       expect(received).toMatchObject([{ path: '/base/v1/chat/completions', headers: { authorization: 'Bearer sk-of-as-is-upstream' } }]);
       expect(JSON.parse(received[0]!.body.toString())).toEqual({ model: 'real-any', messages: [{ role: 'user', content: 'Hi' }], own: true });
       expect(await row()).toMatchObject({
@@ -441,10 +441,10 @@ describe.each(arrangements)('$name', ({ nats }) => {
     });
 
     test('a stream of it', async () => {
-      const events = `data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\ndata: [DONE]\n\n`;
+      const events = `: wait\n\ndata: {"model":"real-any","choices":[{"index":0,"delta":{"content":"a"}}]}\n\ndata: [DONE]\n\n`;
       answer = (response) => response.writeHead(200, { 'content-type': 'text/event-stream' }).end(events);
       const got = await call('/v1/chat/completions', { model: 'org/any:1', stream: true, messages: [{ role: 'user', content: 'Hi' }] });
-      expect([got.headers['content-type'], got.body.toString()]).toEqual(['text/event-stream', events]);
+      expect([got.headers['content-type'], got.body.toString()]).toEqual(['text/event-stream', events.replace('real-any', 'org/any:1')]);
       expect(await row()).toMatchObject({ usage_source: null, error_code: null });
     });
 

@@ -13,5 +13,5 @@ export { promptPrefix } from './kit/prompt-prefix.ts';
 export { repairCalls } from './kit/repair-calls.ts';
 export { readSignatureRefusal, type SignatureRefusal } from './kit/signature-refusal.ts';
 export { bridgeTools, plainToolRules, runsItself, type ToolBridge } from './kit/tool-bridge.ts';
-export { callBelow, passedMethods, passedPaths, passedRules, splitModel } from './passthrough/index.ts';
+export { callBelow, modelNameEdits, modelNames, passedMethods, passedPaths, passedRules, splitModel } from './passthrough/index.ts';
 export * from './registry.ts';

@@ -60,7 +60,7 @@ export interface VerbatimReply {
 export interface UpstreamVerbatim {
   /** Present when a caller of the same protocol may pass verbatim. */
   verbatim?: VerbatimRules;
-  /** Nothing is known of what this upstream answers: replies to callers of every protocol pass as bytes. */
+  /** Nothing is known of what this upstream answers: replies to callers of every protocol pass as bytes, but for the model's name. */
   passesAsIs?: true;
   /** Whose bytes pass verbatim, where it is not simply this protocol's own callers: a host may carry another protocol's bodies. */
   passesVerbatim?(client: ProtocolId, target: Target, operation: Operation): boolean;

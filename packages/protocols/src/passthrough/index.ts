@@ -1,5 +1,6 @@
 /** Calls in an upstream's own terms: paths of callers that pass to any upstream, and upstreams that get every call as it came. */
 import { type Operation, unaryOperations } from '@model-gateway/contracts';
+import type { Edit } from '@model-gateway/json-bytes';
 import { alpha } from '../alpha/index.ts';
 import type { ClientAdapter, ClientError, Protocol, Target, UpstreamAdapter, VerbatimRules } from '../contract/index.ts';
 import { asArray, asString, own } from '../kit/read.ts';
@@ -15,6 +16,16 @@ export const passedRules: VerbatimRules = {
   requestEdits: ({ target }) => ({ edits: [{ path: ['model'], value: target.upstreamModelId }], losses: [] }),
   createReply: () => ({ record: () => [], whole: () => [] }),
 };
+
+/** Where replies and events of conversations, and answers to questions, name the model. */
+export const modelNames: readonly (readonly string[])[] = [['model'], ['modelVersion'], ['message', 'model'], ['response', 'model']];
+
+/** Exchanges these names. `reply`: a whole one, or one event. */
+export const modelNameEdits = (reply: unknown, model: string): Edit[] =>
+  modelNames.flatMap((path): Edit[] => {
+    const name = path.reduce<unknown>((holder, key) => own(holder, key), reply);
+    return typeof name === 'string' && name !== model ? [{ path, value: model }] : [];
+  });
 
 /** Of two shapes at once: OpenAI's, and that of the native services, whose SDK reads `code` and `message` beside `request_id`. */
 function writeError(error: ClientError): ReturnType<ClientAdapter['writeError']> {

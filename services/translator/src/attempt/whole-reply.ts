@@ -1,9 +1,10 @@
 /** A whole reply: read, counted, and handed to its caller, as a body or as the stream that was asked for. */
-import { isUnary } from '@model-gateway/contracts';
+import { isInUpstreamTerms, isUnary } from '@model-gateway/contracts';
 import type { ChatEvent } from '@model-gateway/protocols';
 import type { UpstreamRequest } from '../prepare/upstream-request.ts';
 import type { ReplySink } from '../reply-sink.ts';
 import { unwrapEvents } from '../reply-transform/emulated.ts';
+import { renameWhole } from '../reply-transform/renamed-reply.ts';
 import type { ReplyTransform } from '../reply-transform/reply-transform.ts';
 import type { TranslatedTransform } from '../reply-transform/translated.ts';
 import { type UnaryAnswer, UnaryTransform } from '../reply-transform/unary.ts';
@@ -50,13 +51,14 @@ export function deliverWhole(bytes: Buffer, reply: ReplyTarget): Delivered | Pro
 }
 
 /** Of a family that nobody may know: what it used is read where that can be. */
-function passWhole(bytes: Buffer, { record, sink, upstreamRequest: { target }, contentType }: ReplyTarget): Delivered {
+function passWhole(bytes: Buffer, { request: { job }, record, sink, upstreamRequest: { target }, contentType }: ReplyTarget): Delivered {
   const observer = target.passed?.family && new UsageObserver(target.passed.family, target.route.target, contentType);
   observer?.push(bytes);
   const usage = observer?.finish();
   if (usage) record.meter.count(usage);
   record.markContent();
-  sink.whole(bytes, contentType === '' ? {} : { contentType });
+  const said = isInUpstreamTerms(job.operation) || !/json/i.test(contentType) ? bytes : renameWhole(bytes, job.requestedModel);
+  sink.whole(said, contentType === '' ? {} : { contentType });
   return { fault: null, committed: true };
 }
 

@@ -4,6 +4,8 @@ import type { AttemptEnd } from '../attempt/result.ts';
 import type { UpstreamRequest } from '../prepare/upstream-request.ts';
 import type { ReplySink } from '../reply-sink.ts';
 import type { CurrentRequest } from '../request/current.ts';
+import { isStream } from './folded.ts';
+import { RenamedLines } from './renamed-reply.ts';
 import { UsageObserver } from './usage-observer.ts';
 
 /** Of the upstream's connection or about it, for another host's browser, or what names the account behind the gateway. */
@@ -22,15 +24,20 @@ export class PassedReply {
   readonly #head: { status: number; headers: Record<string, string> } | undefined;
   readonly #contentType: string | undefined;
   readonly #observer: UsageObserver | null;
+  /** On the gateway's own paths. */
+  readonly #lines: RenamedLines | null;
 
   constructor(current: CurrentRequest, { target }: UpstreamRequest, sink: ReplySink, head: { status: number; headers: Record<string, string> }) {
     this.#current = current;
     this.#sink = sink;
     this.#contentType = head.headers['content-type'];
     // On the gateway's own paths replies have its own head.
-    if (isInUpstreamTerms(current.request.job.operation)) this.#head = { status: head.status, headers: passedReplyHeaders(head.headers) };
+    const { operation, requestedModel } = current.request.job;
+    const isOurs = !isInUpstreamTerms(operation);
+    if (!isOurs) this.#head = { status: head.status, headers: passedReplyHeaders(head.headers) };
     const family = target.passed?.family;
     const isPlain = head.headers['content-encoding'] === undefined || head.headers['content-encoding'] === 'identity';
+    this.#lines = isOurs && isPlain && isStream(this.#contentType ?? '') ? new RenamedLines(requestedModel) : null;
     this.#observer = family && isPlain ? new UsageObserver(family, target.route.target, this.#contentType ?? '') : null;
   }
 
@@ -38,11 +45,16 @@ export class PassedReply {
   push(chunk: Uint8Array): boolean {
     this.#commit();
     this.#observer?.push(chunk);
-    return this.#sink.send(chunk);
+    return this.#send(this.#lines ? this.#lines.push(chunk) : chunk);
+  }
+
+  #send(bytes: Uint8Array): boolean {
+    return bytes.length === 0 || this.#sink.send(bytes);
   }
 
   finish(): Omit<AttemptEnd, 'status'> {
     this.#commit();
+    if (this.#lines) this.#send(this.#lines.finish());
     const usage = this.#observer?.finish();
     if (usage) this.#current.record.meter.count(usage);
     return { fault: null, committed: true };
