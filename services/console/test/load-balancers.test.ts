@@ -50,6 +50,30 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     expect((await call('GET', `${path}/pool`)).status).toBe(404);
   });
 
+  test('each change of static_binding is recorded as one, by whatever way it was made', async () => {
+    const made = await create({});
+    const from = new Date(Date.now() - 60_000).toISOString();
+    const records = async () => (await call('GET', `${api}/audit-logs?from=${from}&entity_type=lb_static_binding`)).body.items;
+    const record = (before: boolean) => ({ action: 'update', entity_id: 'pool', actor: 'secret_key', diff: { static_binding: { before, after: !before } } });
+    expect(await records()).toEqual([]);
+    await call('PATCH', `${path}/pool`, { static_binding: true, strategy: 'priority' });
+    expect(await records()).toMatchObject([record(false)]);
+    const file = (await call('GET', `${api}/export?format=json`)).body;
+    await call('PUT', `${path}/pool`, { ...made.body, etag: undefined });
+    const update = { action: 'update', resource: 'load-balancers', name: 'pool' };
+    await call('POST', `${api}/batch`, { entries: [{ ...update, body: { static_binding: true } }] });
+    await call('POST', `${api}/batch`, { entries: [{ ...update, body: { static_binding: false } }] });
+    expect((await call('POST', `${api}/import?dry_run=true`, file)).status).toBe(200);
+    await call('POST', `${api}/import`, file);
+    const [{ revision }] = (await call('GET', `${api}/history?limit=1`)).body.items;
+    expect((await call('POST', `${api}/history/${revision - 1}/rollback`)).status).toBe(200);
+    expect(await records()).toMatchObject([true, false, true, false, true, false].map(record));
+    await call('PATCH', `${path}/pool`, { strategy: 'weighted', static_binding: false });
+    await call('DELETE', `${path}/pool`);
+    expect(await records()).toHaveLength(6);
+    expect((await call('GET', `${api}/audit-logs?from=${from}&entity_type=load_balancer&action=update`)).body.items[0].diff).toHaveProperty('strategy');
+  });
+
   test('names and aliases are one space with those of models', async () => {
     for (const [body, field] of [
       [{ name: 'fast' }, 'name'],

@@ -47,7 +47,7 @@ export async function commit<T>(
     records(made) {
       const who = { actor, ip_address, request_id };
       const whole = { action: actionOf(made.value), entity_type, entity_id: idOf(made.value), diff: (purpose.diff ?? diffOfUpdate)(made) };
-      rows = context.audit.toRows([...(purpose.parts?.(made) ?? []), whole].map((one) => ({ ...who, ...one })));
+      rows = context.audit.toRows([...(purpose.parts?.(made) ?? []), ...bindingRecords(made.changes), whole].map((one) => ({ ...who, ...one })));
       return rows;
     },
   });
@@ -71,6 +71,14 @@ async function forgetTurns(changes: readonly RowChange[], { bus, logger }: Conso
     }
   }
 }
+
+/** Whether a balancer binds its keys is a subject of its own in the audit log, whatever the change of its row was part of. */
+const bindingRecords = (changes: readonly RowChange[]): Pick<AuditRecord, 'action' | 'entity_type' | 'entity_id' | 'diff'>[] =>
+  changes.flatMap((change) => {
+    if (change.section !== 'load_balancers' || !change.before || !change.after) return [];
+    const { static_binding } = describeChange(change).fields;
+    return static_binding ? [{ action: 'update', entity_type: 'lb_static_binding', entity_id: change.name, diff: { static_binding } }] : [];
+  });
 
 /** Creations and deletions say by themselves what happened; the history has the rest. */
 const diffOfUpdate = ({ changes }: { changes: readonly RowChange[] }): Record<string, unknown> | undefined => {
