@@ -15,7 +15,7 @@ afterEach(() => harness.close());
 
 const verdict = ({ status, body }: Answer) => [status, (body?.error?.details ?? []).map(({ field }: { field: string }) => field)];
 const accepted = [200, []];
-const old = { async_mode: true, default_max_tokens: -1 };
+const old = { async_mode: true, default_max_tokens: -1, passthrough_paths: 'files/*' };
 
 /** Past the checks, as an earlier version did. */
 const storeModel = (change: object) =>
@@ -44,7 +44,7 @@ test('a fault that is stored already does not block other changes, alone, in a b
 test('a field that is written must be right, also where it was wrong before', async () => {
   await storeModel({ extra_config: old });
   const kept = await call('PATCH', `${api}/models/fast`, { extra_config: { ...old, context_window: 5 } });
-  expect(verdict(kept)).toEqual([422, ['extra_config.default_max_tokens']]);
+  expect(verdict(kept)).toEqual([422, ['extra_config.default_max_tokens', 'extra_config.passthrough_paths']]);
   expect(verdict(await call('PATCH', `${api}/models/fast`, { enabled: false, aliases: ['fast'] }))).toEqual([422, ['aliases.0']]);
   expect(verdict(await call('PATCH', `${api}/models/fast`, { upstream: 'nobody' }))).toEqual([422, ['upstream']]);
   expect(verdict(await call('PATCH', `${api}/models/fast`, { extra_config: {} }))).toEqual(accepted);

@@ -156,6 +156,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
       ['models', { ...model, base_url: 'http://169.254.169.254/x?a=1', direct_path: true }, 'base_url'],
       ['models', { ...model, rate_limit: 'other' }, 'rate_limit'],
       ['models', { ...model, extra_config: { context_window: '200k' } }, 'extra_config.context_window'],
+      ['models', { ...model, extra_config: { passthrough_paths: 'files/*' } }, 'extra_config.passthrough_paths'],
       ['upstreams', { ...upstream, extra_config: { api_version: 'newest' } }, 'extra_config.api_version'],
       ['upstreams', { ...upstream, extra_config: { context_window: 200_000 } }, 'extra_config.context_window'],
       ['models', { ...model, rate_limit: { rpm: 0 } }, 'rate_limit.rpm'],

@@ -9,6 +9,10 @@ import { endpointUrl } from './upstream.ts';
 /** Objects of `extra_config` that hold one vendor's settings: by the specification's name, and by the vendor's own. */
 export const vendorConfigs = ['delta', 'dashscope'] as const;
 
+/** Bodies that `extra_config.body_shape` may name. */
+export const bodyShapeNames = ['messages', 'nova', 'llama', 'mistral', 'titan', 'chat'] as const;
+export type BodyShapeName = (typeof bodyShapeNames)[number];
+
 /** The body an admin sends to create or replace a model. */
 export const modelSchema = z.strictObject({
   name: modelName,

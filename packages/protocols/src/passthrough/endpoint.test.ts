@@ -68,3 +68,8 @@ test('methods and paths by configuration', () => {
   expect(passedPaths({ extraConfig: null })).toBeNull();
   expect(passedPaths({ extraConfig: { passthrough_paths: ['/v1/*', 4] } })).toEqual(['v1/*']);
 });
+
+test.each(['files/*', { 'files/*': true }, 1, false])('what is stored as %j instead of a list opens nothing', (setting) => {
+  expect(passedMethods({ extraConfig: { passthrough_methods: setting } }, true)).toEqual(['POST']);
+  expect(passedPaths({ extraConfig: { passthrough_paths: setting } })).toEqual([]);
+});

@@ -79,16 +79,22 @@ export const passthrough: Protocol = {
   },
 };
 
+/** The strings of a list in the configuration. A value of another type was meant to restrict as well: it counts as an empty list. null: not configured. */
+function listed({ extraConfig }: Pick<Target, 'extraConfig'>, name: string): string[] | null {
+  const setting = own(extraConfig, name);
+  return setting === undefined ? null : (asArray(setting) ?? []).flatMap((entry) => asString(entry) ?? []);
+}
+
 /** Methods other than POST that a model takes below `/v3`: all at an upstream that gets calls as they are, else those that the configuration names. */
-export function passedMethods({ extraConfig }: Pick<Target, 'extraConfig'>, asIs: boolean): readonly string[] {
-  const named = asArray(own(extraConfig, 'passthrough_methods'))?.flatMap((name) => asString(name)?.toUpperCase() ?? []);
+export function passedMethods(target: Pick<Target, 'extraConfig'>, asIs: boolean): readonly string[] {
+  const named = listed(target, 'passthrough_methods')?.map((name) => name.toUpperCase());
   if (named) return ['POST', ...named.filter((name) => name !== 'POST')];
   return asIs ? ['POST', 'GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'] : ['POST'];
 }
 
 /** Patterns of the paths below `/v3/{model}/` to which the configuration narrows a model; null: all. */
-export const passedPaths = ({ extraConfig }: Pick<Target, 'extraConfig'>): readonly string[] | null =>
-  asArray(own(extraConfig, 'passthrough_paths'))?.flatMap((path) => asString(path)?.replace(/^\/+/, '') ?? []) ?? null;
+export const passedPaths = (target: Pick<Target, 'extraConfig'>): readonly string[] | null =>
+  listed(target, 'passthrough_paths')?.map((path) => path.replace(/^\/+/, '')) ?? null;
 
 export { callBelow } from './endpoint.ts';
 export { splitModel } from './raw-path.ts';

@@ -1,5 +1,6 @@
 /** The bodies of the models' own vendors, which this host takes and gives as they are: one table by model id. */
 
+import type { BodyShapeName } from '@model-gateway/contracts';
 import type { Target } from '../../contract/index.ts';
 import { asString, own } from '../../kit/read.ts';
 import type { BodyShape } from './body-shape.ts';
@@ -9,14 +10,14 @@ import { messagesShape } from './messages-body.ts';
 import { novaShape } from './nova-body.ts';
 
 /** By the names that `extra_config.body_shape` may say, for a profile whose ARN tells nothing of its model. */
-const byName: ReadonlyMap<string, BodyShape> = new Map([
-  ['messages', messagesShape],
-  ['nova', novaShape],
-  ['llama', llamaShape],
-  ['mistral', mistralShape],
-  ['titan', titanShape],
-  ['chat', chatShape],
-]);
+const byName: Readonly<Record<BodyShapeName, BodyShape>> = {
+  messages: messagesShape,
+  nova: novaShape,
+  llama: llamaShape,
+  mistral: mistralShape,
+  titan: titanShape,
+  chat: chatShape,
+};
 
 /** The first pattern that fits. Instruct models of the first Mistral generation take a prompt, its later models a chat. */
 const byModel: readonly { pattern: RegExp; shape: BodyShape }[] = [
@@ -29,8 +30,7 @@ const byModel: readonly { pattern: RegExp; shape: BodyShape }[] = [
 ];
 
 export function shapeOf(target: Target): BodyShape {
-  const named = asString(own(target.extraConfig, 'body_shape'));
-  const shape = named === undefined ? undefined : byName.get(named);
+  const shape = own(byName, asString(own(target.extraConfig, 'body_shape')) ?? '') as BodyShape | undefined;
   const ids = `${target.modelId ?? ''} ${target.upstreamModelId}`;
   return shape ?? byModel.find(({ pattern }) => pattern.test(ids))?.shape ?? messagesShape;
 }

@@ -1,5 +1,5 @@
 /** Tasks of the native API: begun by a header, asked about below `/tasks`. */
-import type { TaskStatus } from '@model-gateway/contracts';
+import { type TaskStatus, vendorConfigs } from '@model-gateway/contracts';
 import type { Target, UpstreamTaskCodec } from '../../contract/index.ts';
 import { joinUrl } from '../../kit/join-url.ts';
 import { asObject, asString, own } from '../../kit/read.ts';
@@ -14,7 +14,7 @@ const ended: Readonly<Record<string, TaskStatus>> = { SUCCEEDED: 'succeeded', FA
 
 /** The model's own setting, by itself or among those of this vendor. */
 const isAsync = ({ extraConfig }: Target): boolean =>
-  [extraConfig, own(extraConfig, 'delta'), own(extraConfig, 'dashscope')].some((config) => own(config, 'async_mode') === true);
+  [extraConfig, ...vendorConfigs.map((name) => own(extraConfig, name))].some((config) => own(config, 'async_mode') === true);
 
 export const tasks: UpstreamTaskCodec = {
   begins: (target, headers) => isAsync(target) || headers[asyncHeader]?.toLowerCase() === 'enable',
