@@ -41,6 +41,18 @@ test('a fault that is stored already does not block other changes, alone, in a b
   expect((await call('POST', `${api}/import`, file)).body.unchanged).toMatchObject({ upstreams: ['main'], models: ['fast'] });
 });
 
+test('a group keeps patterns that no tool matches until its lists are written', async () => {
+  const mcp_tool_acl = { allowed_tools: ['*'], denied_tools: ['s1.get*'], allowed_tags: [] };
+  await storage.catalog.change(async (writer) => {
+    const stored = (await writer.keyGroups.find('team'))!;
+    await writer.keyGroups.update(stored, { ...stored.document, mcp_tool_acl });
+  });
+  expect(verdict(await call('PATCH', `${api}/key-groups/team`, { description: 'x' }))).toEqual(accepted);
+  const written = await call('PATCH', `${api}/key-groups/team`, { mcp_tool_acl: { ...mcp_tool_acl, allowed_tags: ['t'] } });
+  expect(verdict(written)).toEqual([422, ['mcp_tool_acl.denied_tools.0']]);
+  expect(written.text).toContain('*, server.*, *.tool or server.tool');
+});
+
 test('a field that is written must be right, also where it was wrong before', async () => {
   await storeModel({ extra_config: old });
   const kept = await call('PATCH', `${api}/models/fast`, { extra_config: { ...old, context_window: 5 } });

@@ -177,6 +177,8 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
       ['key-groups', { name: 'g', rate_limit: { rpm: 10, window_secs: 0 } }, 'rate_limit.window_secs'],
       ['key-groups', { name: 'g', budget: { limit: 1.0000001, period: 'day' } }, 'budget.limit'],
       ['key-groups', { name: 'g', mcp_tool_acl: { allowed: ['*'] } }, 'mcp_tool_acl.allowed'],
+      ['key-groups', { name: 'g', mcp_tool_acl: { allowed_tools: ['*', 's1__get_a'] } }, 'mcp_tool_acl.allowed_tools.1'],
+      ['key-groups', { name: 'g', mcp_tool_acl: { allowed_tools: ['*'], denied_tools: ['s1.get*'] } }, 'mcp_tool_acl.denied_tools.0'],
       ['mcp-servers', { name: 'SSE', endpoint: 'https://tools.test/mcp' }, 'name'],
       ['mcp-servers', { name: 'sse', endpoint: 'https://tools.test/mcp' }, 'name'],
       ['mcp-servers', { name: 'tools', endpoint: 'https://tools.test/mcp', transport: 'stdio' }, 'transport'],

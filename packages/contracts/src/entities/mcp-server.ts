@@ -11,6 +11,9 @@ export const mcpServerName = z
   .regex(/^[a-z0-9][a-z0-9_-]*$/, 'must begin with a lower-case letter or a digit, and hold only those, _ and -')
   .refine((name) => !(reservedMcpNames as readonly string[]).includes(name), 'is a reserved path: choose another name');
 
+/** Names of tools that every client takes: others are not offered. */
+export const mcpToolName = /^[A-Za-z0-9_./-]{1,128}$/;
+
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
 const headerValue = z
   .string()
@@ -111,7 +114,19 @@ export type McpServerRecord = Omit<McpServer, 'auth_header' | 'extra_headers'> &
   withheld?: string;
 };
 
-/** What the keys of a group may use of all MCP servers: denied before allowed, tools before tags. `{server}.*`, `*.{tool}` and `*` are patterns. */
+/** Whether some tool can match: `*`, `{server}.*`, `*.{tool}` or `{server}.{tool}`. Names of servers have no dot, so the first one separates. */
+export function isToolPattern(pattern: string): boolean {
+  if (pattern === '*') return true;
+  const dot = pattern.indexOf('.');
+  if (dot < 0) return false;
+  const [server, tool] = [pattern.slice(0, dot), pattern.slice(dot + 1)];
+  return (server === '*' || mcpServerName.safeParse(server).success) && (tool === '*' || mcpToolName.test(tool));
+}
+
+/**
+ * What the keys of a group may use of all MCP servers: denied before allowed, tools before tags. The console takes patterns alone (`isToolPattern`); rows
+ * of earlier versions may hold others.
+ */
 export const mcpToolAclSchema = z.strictObject({
   allowed_tools: z.array(z.string().min(1).max(300)).max(10_000).default([]),
   denied_tools: z.array(z.string().min(1).max(300)).max(10_000).default([]),

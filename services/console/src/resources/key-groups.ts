@@ -4,6 +4,7 @@ import type { KeyGroupDocument } from '@model-gateway/storage';
 import { showMemberKeys } from '../members/show-member-keys.ts';
 import { Problem } from '../problem.ts';
 import { checkHeaderRules } from '../validation/header-patterns.ts';
+import { checkToolAcl } from '../validation/tool-patterns.ts';
 import { concealRules, secretsOfRules } from './conceal.ts';
 import type { Resource } from './resource.ts';
 
@@ -35,7 +36,7 @@ export const keyGroups: Resource<KeyGroupDocument, KeyGroup> = {
   toReply: showGroup,
   conceal: (shown) => ({ ...shown, header_acl: concealRules(shown['header_acl']) }),
   secrets: ({ header_acl }) => ({ header_acl: secretsOfRules(header_acl) }),
-  check: (input) => checkHeaderRules(input.header_acl),
+  check: (input) => [...checkHeaderRules(input.header_acl), ...checkToolAcl(input.mcp_tool_acl)],
   build: async (input) => ({ document: input }),
   async checkRemoval({ document }, reader) {
     const keys = await reader.accessKeys.where('group_name', document.name, listed);

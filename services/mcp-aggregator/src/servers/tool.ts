@@ -1,5 +1,6 @@
 /** A tool as its server describes it, kept as it was written. */
 import { createHash } from 'node:crypto';
+import { mcpToolName } from '@model-gateway/contracts';
 import { ToolSchema } from '@modelcontextprotocol/core';
 import { type ParamHeader, readParamHeaders } from '../protocol/param-headers.ts';
 import { parseJson } from '../protocol/raw-json.ts';
@@ -20,9 +21,6 @@ export interface Tool {
   hash: string;
 }
 
-/** Names that every client takes. */
-const toolName = /^[A-Za-z0-9_./-]{1,128}$/;
-
 /** Models read some four bytes of JSON as a token. */
 export const estimateTokens = (text: string): number => Math.ceil(Buffer.byteLength(text) / 4);
 
@@ -31,7 +29,7 @@ export function readTool(text: string): Tool | { fault: string } {
   const { success, data } = ToolSchema.safeParse(parseJson(text));
   if (!success) return { fault: 'a tool is described in a way that the protocol does not allow' };
   const { name, title, description = '', inputSchema, outputSchema } = data;
-  if (!toolName.test(name)) return { fault: 'the name of a tool has characters that clients refuse' };
+  if (!mcpToolName.test(name)) return { fault: 'the name of a tool has characters that clients refuse' };
   const paramHeaders = readParamHeaders(inputSchema);
   if (paramHeaders === null) return { fault: `${name}: x-mcp-header stands where it may not` };
   const hash = createHash('sha256')
