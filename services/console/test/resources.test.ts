@@ -64,6 +64,22 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     expect([required.status, fields(required)]).toEqual([422, ['base_url']]);
   });
 
+  test('the one request script moves by its position', async () => {
+    await seed(harness);
+    const script = 'function transform(body) { return body; }';
+    const slots = async (body: object) => {
+      const answer = await call('PATCH', `${api}/upstreams/main`, body);
+      return answer.status === 200 ? [answer.body.request_transform_before, answer.body.request_transform_after] : [answer.status, ...fields(answer)];
+    };
+    expect(await slots({ script_position: 'before' })).toEqual([422, 'script_position']);
+    expect(await slots({ request_script: script })).toEqual([null, script]);
+    expect(await slots({ script_position: 'before' })).toEqual([script, null]);
+    expect(await slots({ request_script: script, script_position: 'after' })).toEqual([null, script]);
+    expect(await slots({ request_transform_before: `${script} ` })).toEqual([`${script} `, script]);
+    expect(await slots({ script_position: 'before' })).toEqual([422, 'script_position']);
+    expect(await slots({ request_script: 5, request_transform_before: null })).toEqual([422, 'request_transform_after']);
+  });
+
   test('two admins cannot overwrite one another', async () => {
     await seed(harness);
     const before = (await call('GET', `${api}/models/fast`)).headers.get('etag')!;

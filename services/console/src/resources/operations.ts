@@ -109,8 +109,8 @@ function writeOperations<D extends { name: string }, I extends { name: string }>
       return { ...reply, body: { ...reply.body, ...shown } };
     },
     async update(writer, name, body, precondition) {
-      const { fields, etag } = readBody(resource.path, body, '');
       const stored = await findOrThrow(writer, name);
+      const { fields, etag } = readBody(resource.path, body, '', resource.toInput(stored.document));
       etagMatches(stored.etag, precondition);
       etagMatches(stored.etag, etag);
       if (Object.hasOwn(fields, 'name') && fields['name'] !== name) throw invalidField('name', 'cannot be changed: other rows and clients refer to it');
@@ -194,11 +194,11 @@ const defaultsOf = ({ shape }: z.ZodObject): [string, unknown][] =>
 export const taken = (noun: string): Problem =>
   new Problem('conflict', `There is already ${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun} of this name.`, [{ field: 'name', message: 'is taken' }]);
 
-/** Checks the outer shape, takes out what is not the schema's, and refuses what is not built by name. */
-function readBody(path: ResourcePath, body: unknown, prefix: string): { fields: Record<string, unknown>; etag: Precondition } {
+/** Checks the outer shape, takes out what is not the schema's, and refuses what is not built by name. `stored`: what the body is merged into. */
+function readBody(path: ResourcePath, body: unknown, prefix: string, stored?: Body): { fields: Record<string, unknown>; etag: Precondition } {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) throw invalidField(prefix || 'body', 'must be an object');
   const named = spellFields(path, body as Body);
-  const spelled = path === 'upstreams' || path === 'models' ? spellScripts(named.fields) : { fields: named.fields, refused: [] };
+  const spelled = path === 'upstreams' || path === 'models' ? spellScripts(named.fields, stored) : { fields: named.fields, refused: [] };
   const { kept, refused: unbuilt } = dropUnbuilt(path, spelled.fields);
   const refused = [...named.refused, ...spelled.refused, ...unbuilt];
   if (refused.length > 0) throw invalid(refused.map(({ field, message }) => ({ field: joinPath(prefix, field), message })));
