@@ -70,6 +70,15 @@ test('a fault of a field that stayed, brought about by another one, is new', asy
   expect(verdict(await call('PATCH', `${api}/models/fast`, { direct_path: true }))).toEqual([422, ['base_url']]);
 });
 
+test('a model whose upstream was given a protocol that does not know its kind stays editable', async () => {
+  await storeModel({ kind: 'delta-rerank' });
+  expect(verdict(await call('PATCH', `${api}/models/fast`, { aliases: ['swift'] }))).toEqual(accepted);
+  expect(verdict(await call('PATCH', `${api}/upstreams/main`, { enabled: false }))).toEqual(accepted);
+  expect(verdict(await call('PATCH', `${api}/models/fast`, { kind: 'delta-multimodal' }))).toEqual([422, ['kind']]);
+  expect(verdict(await call('PATCH', `${api}/models/fast`, { protocol: 'beta' }))).toEqual([422, ['kind']]);
+  expect(verdict(await call('PATCH', `${api}/models/fast`, { kind: null }))).toEqual(accepted);
+});
+
 test('a proxy that today would be refused stays until it is written', async () => {
   const proxy = { url: 'http://169.254.169.254:80', sealed: null };
   await storeUpstream({ proxy });

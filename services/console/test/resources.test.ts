@@ -253,6 +253,28 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     expect((await call('PATCH', `${api}/models/whole`, { upstream_inference_profile: 'p' })).body).toMatchObject({ inference_profile: 'p' });
   });
 
+  test('an upstream keeps a protocol that knows the kinds of its models', async () => {
+    await seed(harness);
+    const change = (path: string, body: object) => call('PATCH', `${api}/${path}`, body);
+    const upstream = { name: 'native', protocol: 'delta', base_url: 'https://native.example', api_keys: [{ key: 'sk-x' }] };
+    await call('POST', `${api}/upstreams`, upstream);
+    for (const name of ['ranks', 'reads']) await call('POST', `${api}/models`, { name, upstream: 'native', upstream_model_id: name, kind: 'delta-rerank' });
+    await call('POST', `${api}/models`, { name: 'own', upstream: 'native', upstream_model_id: 'o', protocol: 'delta', kind: 'delta-rerank' });
+    await call('POST', `${api}/models`, { name: 'plain', upstream: 'native', upstream_model_id: 'p' });
+    const refused = await change('upstreams/native', { protocol: 'alpha' });
+    expect([refused.status, fields(refused)]).toEqual([422, ['protocol', 'protocol']]);
+    expect(refused.body.error.details.map(({ message }: { message: string }) => /model (\w+)/.exec(message)?.[1])).toEqual(['ranks', 'reads']);
+    const file = (await call('GET', `${api}/export?format=json`)).body;
+    const converted = { ...file, upstreams: file.upstreams.map((one: { name: string }) => (one.name === 'native' ? { ...one, protocol: 'alpha' } : one)) };
+    const imported = await call('POST', `${api}/import`, converted);
+    expect([imported.status, fields(imported)]).toEqual([422, Array(2).fill(expect.stringMatching(/^upstreams\.\d\.protocol$/))]);
+    const models = file.models.map((one: { name: string }) => (/^r/.test(one.name) ? { ...one, kind: null } : one));
+    expect((await call('POST', `${api}/import?dry_run=true`, { ...converted, models })).status).toBe(200);
+    for (const name of ['ranks', 'reads']) expect((await change(`models/${name}`, { kind: null })).status).toBe(200);
+    expect((await change('upstreams/native', { protocol: 'alpha' })).status).toBe(200);
+    expect(fields(await change('models/ranks', { kind: 'delta-rerank' }))).toEqual(['kind']);
+  });
+
   test('what something refers to cannot be deleted, and the answer lists it', async () => {
     await seed(harness);
     const upstream = await call('DELETE', `${api}/upstreams/main`);

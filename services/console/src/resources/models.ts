@@ -44,14 +44,18 @@ export const models: Resource<ModelDocument, Model> = {
     const upstream = await context.writer.upstreams.find(input.upstream);
     if (!upstream) throw invalid([{ field: joinPath(context.prefix, 'upstream'), message: 'there is no upstream of this name' }]);
     const misfit = checkKindOfProtocol(input.kind, input.protocol ?? upstream.document.protocol, context.context.protocols);
-    if (misfit) throw invalid([{ field: joinPath(context.prefix, 'kind'), message: misfit }]);
+    // What an earlier version let a change of the upstream bring about is no fault of another field of the model.
+    if (misfit && !isCalledAsBefore(input, context.existing?.document)) throw invalid([{ field: joinPath(context.prefix, 'kind'), message: misfit }]);
     await refuseTakenNames(input, context);
     return { document: { ...withoutBlankScripts(input), kind: input.kind || null } };
   },
-  checkLinks: (document, reader, prefix) => checkTargets(document.request_body_rules, reader, prefix),
+  checkLinks: (document, { reader, prefix }) => checkTargets(document.request_body_rules, reader, prefix),
   async checkRemoval({ document }, reader) {
     await refuseReferredModel(document.name, reader);
     await refuseSwitchTarget('model', document.name, reader);
   },
   toExport: ({ document }) => ({ ...document }),
 };
+
+const isCalledAsBefore = ({ kind, protocol, upstream }: Model, before: ModelDocument | undefined): boolean =>
+  before !== undefined && before.kind === kind && before.protocol === protocol && before.upstream === upstream;

@@ -44,7 +44,7 @@ export interface ResourceOperations {
   /** Import: the body is the whole resource (absent is the default), except that secrets left out stay. */
   put(writer: CatalogWriter, body: unknown, prefix: string): Promise<'created' | 'updated' | 'unchanged'>;
   /** What is left to check of a resource that was `put`, once everything is there that it may refer to. */
-  checkLinks(reader: CatalogReader, name: string, prefix: string): Promise<void>;
+  checkLinks(reader: CatalogReader, name: string, put: { prefix: string; before: { name: string } | null }): Promise<void>;
   exportAll(reader: CatalogReader): Promise<Record<string, unknown>[]>;
 }
 
@@ -105,7 +105,7 @@ function writeOperations<D extends { name: string }, I extends { name: string }>
       const id = randomUUID();
       const { document, shown } = await resource.build(input, { id, existing: null, writer, context, mayReplaceKey: true, prefix: '' });
       const reply = toReply(await resource.writer(writer).insert(id, document));
-      await resource.checkLinks?.(document, writer, '');
+      await resource.checkLinks?.(document, { reader: writer, prefix: '', before: null, context });
       return { ...reply, body: { ...reply.body, ...shown } };
     },
     async update(writer, name, body, precondition) {
@@ -119,7 +119,7 @@ function writeOperations<D extends { name: string }, I extends { name: string }>
       // What says nothing new leaves no trace: its revision and its tag stay.
       if (isDeepStrictEqual(document, stored.document)) return toReply(stored);
       const updated = await resource.writer(writer).update(stored, document);
-      await resource.checkLinks?.(document, writer, '');
+      await resource.checkLinks?.(document, { reader: writer, prefix: '', before: stored.document, context });
       return toReply(updated);
     },
     async remove(writer, name, precondition) {
@@ -176,9 +176,9 @@ export function createOperations<D extends { name: string }, I extends { name: s
       return replies.map((reply, index) => ({ ...reply, body: bodies[index] ?? reply.body }));
     },
     ...writeOperations(resource, context, helpers),
-    async checkLinks(reader, name, prefix) {
+    async checkLinks(reader, name, { prefix, before }) {
       const stored = resource.checkLinks && (await resource.reader(reader).find(name));
-      if (stored) await resource.checkLinks?.(stored.document, reader, prefix);
+      if (stored) await resource.checkLinks?.(stored.document, { reader, prefix, before: before as D | null, context });
     },
     exportAll: async (reader) => (await resource.reader(reader).all()).map((stored) => resource.toExport(stored, context)),
   };

@@ -36,6 +36,16 @@ export interface BuildContext<D> {
   prefix: string;
 }
 
+/** What looking at links needs besides the document. */
+export interface LinkContext<D> {
+  reader: CatalogReader;
+  /** Path of the resource inside the body. */
+  prefix: string;
+  /** What the document took the place of; null: it is new. */
+  before: D | null;
+  context: ConsoleContext;
+}
+
 /** Reads and writes documents of one kind inside a transaction. */
 export interface ResourceWriterOf<D extends { name: string }> extends ResourceRepository<D> {
   insert(id: string, document: D): Promise<StoredResource<D>>;
@@ -82,8 +92,8 @@ export interface Resource<D extends { name: string }, I extends { name: string }
   check(input: I, context: ConsoleContext): Detail[];
   /** Checks what depends on other rows, seals secrets. `shown` is added to the reply of a creation, once. */
   build(input: I, context: BuildContext<D>): Promise<{ document: D; shown?: Record<string, unknown> }>;
-  /** Throws 422 when what was written refers to what does not exist; asked at the end, since one import may write both. */
-  checkLinks?(document: D, reader: CatalogReader, prefix: string): Promise<void>;
+  /** Throws 422 when what was written does not go with other rows; asked at the end, since one import may write both. */
+  checkLinks?(document: D, links: LinkContext<D>): Promise<void>;
   /** Throws `in_use` when something refers to it. */
   checkRemoval(stored: StoredResource<D>, reader: CatalogReader): Promise<void>;
   /** As it is exported: secrets sealed for export. */

@@ -19,7 +19,7 @@ export const searchConfig: Resource<SearchConfigDocument, SearchConfig> = {
   toReply: (document) => ({ ...document }),
   check: () => [],
   build: async (input) => ({ document: input }),
-  async checkLinks({ default_provider }, reader, prefix) {
+  async checkLinks({ default_provider }, { reader, prefix }) {
     if (default_provider === null || (await reader.searchProviders.find(default_provider))) return;
     throw invalid([{ field: joinPath(prefix, 'default_provider'), message: 'there is no search provider of this name' }]);
   },

@@ -7,6 +7,7 @@ import { Problem } from '../problem.ts';
 import { checkBaseUrl } from '../validation/base-url.ts';
 import { checkBodyRules, checkTargets } from '../validation/body-rules.ts';
 import { checkExtraConfig } from '../validation/extra-config.ts';
+import { checkKindsOfModels } from '../validation/kind.ts';
 import { checkProtocol } from '../validation/protocol.ts';
 import { checkScripts, withoutBlankScripts } from '../validation/scripts.ts';
 import { checkCustomHeaders, checkHeaderTemplate } from '../validation/templates.ts';
@@ -79,7 +80,10 @@ export const upstreams: Resource<UpstreamDocument, Upstream> = {
     const headers = sealHeaders(input.custom_headers, { upstreamId: id, existing: existing?.document, context, prefix });
     return { document: { ...withoutBlankScripts(input), ...egress, ...headers, api_keys: keys, ...login } };
   },
-  checkLinks: (document, reader, prefix) => checkTargets(document.request_body_rules, reader, prefix),
+  async checkLinks(document, { reader, prefix, before, context }) {
+    await checkTargets(document.request_body_rules, reader, prefix);
+    if (before && before.protocol !== document.protocol) await checkKindsOfModels(document, { reader, prefix, protocols: context.protocols });
+  },
   async checkRemoval({ document }, reader) {
     const models = await reader.models.where('upstream', document.name, listed);
     if (models.length === 0) return;

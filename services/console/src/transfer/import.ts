@@ -1,6 +1,6 @@
 /** Takes a configuration file: everything it names is created or replaced in one transaction, everything else stays. */
 import { modelName, resourceName } from '@model-gateway/contracts';
-import type { CatalogWriter, ResourceRepository } from '@model-gateway/storage';
+import type { CatalogWriter, ResourceRepository, UpstreamDocument } from '@model-gateway/storage';
 import { z } from 'zod';
 import type { ConsoleContext } from '../context.ts';
 import { type Detail, invalid, invalidField } from '../problem.ts';
@@ -73,16 +73,19 @@ export async function prepareImport(body: unknown, { resources, context }: Impor
     credentials.splice(0, Number.POSITIVE_INFINITY, ...(await takeCredentials(named, writer, context)));
     for (const { outcome, name } of credentials) diff[outcome][credentialSection].push(name);
     await releaseNames(parts, writer, pace);
+    const replaced = new Map<string, UpstreamDocument>();
     for (const { section, list } of parts) {
       const resource = resources.find(({ path }) => path === sections[section]);
       for (const [index, entry] of list.entries()) {
+        const before = section === 'upstreams' ? await writer.upstreams.find(entry.name) : null;
         const outcome = await resource?.put(writer, entry, `${section}.${index}`);
         if (outcome) diff[outcome][section].push(entry.name);
+        if (before && outcome === 'updated') replaced.set(entry.name, before.document);
         if (outcome === 'unchanged') await reclaimNames(section, entry.name, writer);
         await pace();
       }
     }
-    for (const { section, list } of parts) await checkLinks({ section, list }, resources, writer, pace);
+    for (const { section, list } of parts) await checkLinks({ section, list, replaced }, resources, writer, pace);
     for (const [index, pin] of (file.load_balancer_pins ?? []).entries()) {
       const outcome = await putPin(writer, pin, `${pinSection}.${index}`);
       diff[outcome][pinSection].push(`${pin.load_balancer}/${pin.access_key}`);
@@ -134,9 +137,9 @@ function refuseRepeated(parts: readonly { section: Section; list: readonly Entry
   if (faults.length > 0) throw invalid(faults.slice(0, maxFaults));
 }
 
-/** Rules may name models that stand further down in the file. */
+/** Rules may name models that stand further down in the file, and models of an upstream that was `replaced` may be changed there. */
 async function checkLinks(
-  { section, list }: { section: Section; list: readonly Entry[] },
+  { section, list, replaced }: { section: Section; list: readonly Entry[]; replaced: ReadonlyMap<string, UpstreamDocument> },
   resources: readonly ResourceOperations[],
   writer: CatalogWriter,
   pace: Pace,
@@ -144,7 +147,9 @@ async function checkLinks(
   const resource = resources.find(({ path }) => path === sections[section]);
   for (const [index, entry] of list.entries()) {
     const { request_body_rules: rules } = entry;
-    if (section === 'search_config' || (Array.isArray(rules) && rules.length > 0)) await resource?.checkLinks(writer, entry.name, `${section}.${index}`);
+    const before = (section === 'upstreams' && replaced.get(entry.name)) || null;
+    if (section === 'search_config' || before || (Array.isArray(rules) && rules.length > 0))
+      await resource?.checkLinks(writer, entry.name, { prefix: `${section}.${index}`, before });
     await pace();
   }
 }
