@@ -228,6 +228,18 @@ describe.each(arrangements('scripts'))('scripts, %s', (arrangement) => {
     await gateway.console('PATCH', '/models/plain', { request_transform_before: '' });
   });
 
+  test('a script that is tried sees no credential either', async () => {
+    const carriers = Object.fromEntries(
+      ['Authorization', 'Cookie', 'x-api-key', 'x-gamma-api-key', 'X-Goog-Api-Key', 'proxy-authorization', 'set-cookie'].map((name) => [name, 'secret']),
+    );
+    const context = { headers: { ...carriers, 'X-Team': 'blue' }, query: { key: 'secret', trace: '1' }, responseHeaders: { ...carriers, 'x-took': '5' } };
+    const seen = async (slot: string) =>
+      (await gateway.console('POST', '/scripts/test', { script: script('return { seen: context }'), body: {}, slot, context })).body.result_body.seen;
+    expect(await seen('request_transform_before')).toMatchObject({ headers: { 'x-team': 'blue' }, query: { trace: '1' } });
+    expect(await seen('response_transform')).toMatchObject({ headers: { 'x-team': 'blue' }, responseHeaders: { 'x-took': '5' } });
+    for (const slot of ['request_transform_before', 'response_transform']) expect(JSON.stringify(await seen(slot))).not.toContain('secret');
+  });
+
   if (arrangement === 'split')
     test('without a runner the mode decides', async () => {
       await gateway.processes['script-runner']!.kill('SIGTERM');

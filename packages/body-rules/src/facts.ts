@@ -37,6 +37,20 @@ const credentialCarriers: ReadonlySet<string> = new Set(['authorization', 'proxy
 /** By lower-case name. */
 export const isCredentialCarrier = (name: string): boolean => credentialCarriers.has(name);
 
+/** Headers by lower-case name as scripts may see them, of a request or a reply. */
+export const headersForScripts = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !isCredentialCarrier(name) && name !== 'set-cookie'));
+
+/** A query as scripts may see it: the first of repeated names, without the one that may carry a key. */
+export function queryForScripts(query: Iterable<readonly [string, string]>): Record<string, string> {
+  const out: Record<string, string> = {};
+  for (const [name, value] of query) {
+    if (name === 'key' || Object.hasOwn(out, name)) continue;
+    Object.defineProperty(out, name, { value, writable: true, enumerable: true, configurable: true });
+  }
+  return out;
+}
+
 /** A caller's header as templates may see it: never a credential, and nothing but whitespace counts as missing. */
 export function visibleHeader(facts: TemplateFacts, name: string): string {
   if (credentialCarriers.has(name)) return '';

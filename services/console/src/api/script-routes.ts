@@ -1,4 +1,5 @@
 /** Tries scripts, and describes to editors what scripts may use. */
+import { headersForScripts, queryForScripts } from '@model-gateway/body-rules';
 import type { ScriptContext, ScriptSlot } from '@model-gateway/contracts';
 import { scriptTypes } from '@model-gateway/script-language';
 import { z } from 'zod';
@@ -80,7 +81,12 @@ export const scriptRoutes = (consoleContext: ConsoleContext): Route[] => [
 type Context = z.output<typeof contextSchema>;
 const slotOf = (context: Context) => (context.responseStatus === undefined ? ('request_transform_after' as const) : ('response_transform' as const));
 
-/** What a request's script does not see, a reply's always does. */
-function contextOf({ responseStatus = 200, responseHeaders = {}, elapsedMs = 0, ...context }: Context, slot: ScriptSlot): ScriptContext {
-  return slot === 'response_transform' ? { ...context, responseStatus, responseHeaders, elapsedMs } : context;
+/** As a call that the gateway serves would give it: without credentials. What a request's script does not see, a reply's always does. */
+function contextOf({ responseStatus = 200, responseHeaders = {}, elapsedMs = 0, ...given }: Context, slot: ScriptSlot): ScriptContext {
+  const context = { ...given, headers: headersForScripts(lowerNames(given.headers)), query: queryForScripts(Object.entries(given.query)) };
+  if (slot !== 'response_transform') return context;
+  return { ...context, responseStatus, responseHeaders: headersForScripts(lowerNames(responseHeaders)), elapsedMs };
 }
+
+const lowerNames = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));

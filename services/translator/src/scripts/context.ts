@@ -1,6 +1,6 @@
 /** What a script may know of the request: the specification's fields, without any credential. */
 
-import { isCredentialCarrier } from '@model-gateway/body-rules';
+import { headersForScripts, queryForScripts } from '@model-gateway/body-rules';
 import type { ScriptContext } from '@model-gateway/contracts';
 import type { Route } from '@model-gateway/routing';
 import type { RequestContext } from '../request/context.ts';
@@ -13,8 +13,9 @@ export function scriptContext({ job }: RequestContext, route: Route): ScriptCont
     sourceProtocol: job.clientProtocol,
     targetProtocol: route.protocol,
     stream: job.stream,
-    headers: shown(job.headers),
-    query: queryOf(job.query),
+    headers: headersForScripts(job.headers),
+    // The edge has taken the credential out already; a second look costs nothing.
+    query: queryForScripts(new URLSearchParams(job.query)),
     requestId: job.clientRequestId ?? job.id,
     clientIp: job.clientIp ?? '',
     accessKeyName: job.accessKey,
@@ -31,19 +32,6 @@ export interface UpstreamAnswer {
 export const responseContext = (request: RequestContext, route: Route, { status, headers }: UpstreamAnswer): ScriptContext => ({
   ...scriptContext(request, route),
   responseStatus: status,
-  responseHeaders: shown(headers),
+  responseHeaders: headersForScripts(headers),
   elapsedMs: request.clock.elapsedMs(),
 });
-
-const shown = (headers: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(headers).filter(([name]) => !isCredentialCarrier(name) && name !== 'set-cookie'));
-
-/** The first of repeated names. The edge has taken the credential out already; a second look costs nothing. */
-function queryOf(query: string): Record<string, string> {
-  const out: Record<string, string> = {};
-  for (const [name, value] of new URLSearchParams(query)) {
-    if (name === 'key' || Object.hasOwn(out, name)) continue;
-    Object.defineProperty(out, name, { value, writable: true, enumerable: true, configurable: true });
-  }
-  return out;
-}
