@@ -32,6 +32,24 @@ export class Problem extends Error {
 
 const isDetails = (value: readonly Detail[] | { retryAfter: number } | undefined): value is readonly Detail[] => Array.isArray(value);
 
+/** One kind of what refers to a row. */
+export interface Reference {
+  /** A sentence that lists them. */
+  message: string;
+  details: readonly Detail[];
+}
+
+/** Throws 422 that lists what refers to a row, of every kind; nothing where nothing does. */
+export function refuseReferred(references: readonly (Reference | null)[]): void {
+  const found = references.filter((one) => one !== null);
+  if (found.length === 0) return;
+  throw new Problem(
+    'in_use',
+    found.map(({ message }) => message).join(' '),
+    found.flatMap(({ details }) => details),
+  );
+}
+
 /** 422 that names every field at fault. */
 export function invalid(details: readonly Detail[]): Problem {
   const [first] = details;

@@ -123,6 +123,18 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     await create({});
     const refused = await call('DELETE', `${api}/models/slow`);
     expect([refused.status, refused.body.error.details]).toEqual([422, [{ field: 'load_balancers', message: 'pool' }]]);
+    await call('PUT', `${path}/pool/pins/ada`, { entry: 'slow' });
+    await call('PATCH', `${api}/models/fast`, { request_body_rules: [{ mode: 'switch-route', when: [{ path: 'a' }], use_model: 'slow' }] });
+    const whole = await call('DELETE', `${api}/models/slow`);
+    const all = [
+      { field: 'load_balancers', message: 'pool' },
+      { field: 'pins', message: 'pool/ada' },
+      { field: 'models', message: 'fast' },
+    ];
+    expect([whole.status, whole.body.error.code, whole.body.error.details]).toEqual([422, 'in_use', all]);
+    for (const { message } of all) expect(whole.body.error.message).toContain(message);
+    await call('PATCH', `${api}/models/fast`, { request_body_rules: [] });
+    await call('DELETE', `${path}/pool/pins/ada`);
     await call('PATCH', `${path}/pool`, { entries: [{ model: 'fast' }] });
     expect((await call('DELETE', `${api}/models/slow`)).status).toBe(204);
   });

@@ -1,8 +1,8 @@
 /** Load balancers: one name over several models, and how requests are shared among them. */
 import { type LoadBalancer, loadBalancerSchema } from '@model-gateway/contracts';
-import type { LoadBalancerDocument } from '@model-gateway/storage';
-import { type Detail, invalid, Problem } from '../problem.ts';
-import { refuseSwitchTarget } from '../validation/body-rules.ts';
+import type { CatalogReader, LoadBalancerDocument } from '@model-gateway/storage';
+import { type Detail, invalid, Problem, type Reference, refuseReferred } from '../problem.ts';
+import { findSwitches } from '../validation/body-rules.ts';
 import { joinPath } from '../validation/read-input.ts';
 import { checkAliases, refuseTakenNames } from './public-names.ts';
 import type { BuildContext, Resource } from './resource.ts';
@@ -30,7 +30,7 @@ export const loadBalancers: Resource<LoadBalancerDocument, LoadBalancer> = {
     return { document: input };
   },
   // Its pins are part of it and go with it.
-  checkRemoval: ({ document }, reader) => refuseSwitchTarget('load balancer', document.name, reader),
+  checkRemoval: async ({ document }, reader) => refuseReferred([await findSwitches('load balancer', document.name, reader)]),
   toExport: ({ document }) => ({ ...document }),
 };
 
@@ -73,15 +73,15 @@ async function refuseLostPins({ entries }: LoadBalancer, { existing, writer, pre
   }
 }
 
-/** Refuses to delete a model that load balancers or pins refer to. */
-export async function refuseReferredModel(model: string, reader: Parameters<Resource<LoadBalancerDocument, LoadBalancer>['checkRemoval']>[1]): Promise<void> {
+/** Which load balancers and pins refer to a model; null: none. */
+export async function findBalancerLinks(model: string, reader: Pick<CatalogReader, 'balancerLinks'>): Promise<Reference | null> {
   const balancers = await reader.balancerLinks.balancersOf(model, listed);
   const pins = await reader.balancerLinks.pinsOn(model, listed);
-  if (balancers.length + pins.length === 0) return;
+  if (balancers.length + pins.length === 0) return null;
   const named = pins.map((pin) => `${pin.load_balancer}/${pin.access_key}`);
   const parts = [...(balancers.length > 0 ? [`load balancers: ${balancers.join(', ')}`] : []), ...(named.length > 0 ? [`pins: ${named.join(', ')}`] : [])];
-  throw new Problem('in_use', `The model is still used by ${parts.join('; ')}.`, [
-    ...balancers.map((message) => ({ field: 'load_balancers', message })),
-    ...named.map((message) => ({ field: 'pins', message })),
-  ]);
+  return {
+    message: `The model is still used by ${parts.join('; ')}.`,
+    details: [...balancers.map((message) => ({ field: 'load_balancers', message })), ...named.map((message) => ({ field: 'pins', message }))],
+  };
 }

@@ -1,16 +1,16 @@
 /** Models: names that callers use, and the upstream behind each. */
 import { type Model, modelSchema } from '@model-gateway/contracts';
 import type { ModelDocument } from '@model-gateway/storage';
-import { invalid } from '../problem.ts';
+import { invalid, refuseReferred } from '../problem.ts';
 import { checkBaseUrl, checkQuery } from '../validation/base-url.ts';
-import { checkBodyRules, checkTargets, refuseSwitchTarget } from '../validation/body-rules.ts';
+import { checkBodyRules, checkTargets, findSwitches } from '../validation/body-rules.ts';
 import { checkExtraConfig } from '../validation/extra-config.ts';
 import { checkKind, checkKindOfProtocol } from '../validation/kind.ts';
 import { checkProtocol } from '../validation/protocol.ts';
 import { joinPath } from '../validation/read-input.ts';
 import { checkScripts, withoutBlankScripts } from '../validation/scripts.ts';
 import { concealConfig } from './conceal.ts';
-import { refuseReferredModel } from './load-balancers.ts';
+import { findBalancerLinks } from './load-balancers.ts';
 import { checkAliases, refuseTakenNames } from './public-names.ts';
 import type { Resource } from './resource.ts';
 
@@ -51,8 +51,7 @@ export const models: Resource<ModelDocument, Model> = {
   },
   checkLinks: (document, { reader, prefix }) => checkTargets(document.request_body_rules, reader, prefix),
   async checkRemoval({ document }, reader) {
-    await refuseReferredModel(document.name, reader);
-    await refuseSwitchTarget('model', document.name, reader);
+    refuseReferred([await findBalancerLinks(document.name, reader), await findSwitches('model', document.name, reader)]);
   },
   toExport: ({ document }) => ({ ...document }),
 };

@@ -3,7 +3,7 @@
 import { checkRules } from '@model-gateway/body-rules';
 import type { BodyRule } from '@model-gateway/contracts';
 import type { CatalogReader } from '@model-gateway/storage';
-import { type Detail, invalid, Problem } from '../problem.ts';
+import { type Detail, invalid, type Reference } from '../problem.ts';
 import { joinPath } from './read-input.ts';
 
 const field = 'request_body_rules';
@@ -34,13 +34,12 @@ export async function checkTargets(rules: readonly BodyRule[] | undefined, reade
 /** An error lists at most this many of what is in the way. */
 const listed = 20;
 
-/** Refuses to delete a model or load balancer that rules route requests to. */
-export async function refuseSwitchTarget(noun: string, name: string, reader: Pick<CatalogReader, 'switchLinks'>): Promise<void> {
+/** Whose rules route requests to a model or load balancer; null: nobody's. */
+export async function findSwitches(noun: string, name: string, reader: Pick<CatalogReader, 'switchLinks'>): Promise<Reference | null> {
   const owners = await reader.switchLinks.ownersOf(name, listed);
-  if (owners.length === 0) return;
-  throw new Problem(
-    'in_use',
-    `Rules still send requests to the ${noun}: those of ${owners.map((owner) => `the ${owner.kind} ${owner.name}`).join(', ')}.`,
-    owners.map((owner) => ({ field: `${owner.kind}s`, message: owner.name })),
-  );
+  if (owners.length === 0) return null;
+  return {
+    message: `Rules still send requests to the ${noun}: those of ${owners.map((owner) => `the ${owner.kind} ${owner.name}`).join(', ')}.`,
+    details: owners.map((owner) => ({ field: `${owner.kind}s`, message: owner.name })),
+  };
 }
