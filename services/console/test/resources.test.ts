@@ -253,6 +253,33 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     expect((await call('PATCH', `${api}/models/whole`, { upstream_inference_profile: 'p' })).body).toMatchObject({ inference_profile: 'p' });
   });
 
+  test('nothing new is named . or .., which clients take out of addresses', async () => {
+    await seed(harness);
+    const bodies: Record<string, object> = {
+      upstreams: { protocol: 'alpha', base_url: 'https://h', api_keys: [{ key: 'sk-x' }] },
+      models: { upstream: 'main', upstream_model_id: 'x' },
+      'load-balancers': { entries: [{ model: 'fast' }] },
+      'key-groups': {},
+      'access-keys': { group: 'team' },
+      pricing: { model: 'fast', currency: 'USD', mode: 'per_token', input: '1', output: '1' },
+    };
+    for (const [path, body] of Object.entries(bodies))
+      for (const name of ['.', '..']) {
+        const answer = await call('POST', `${api}/${path}`, { ...body, name });
+        expect([path, answer.status, fields(answer)]).toEqual([path, 422, ['name']]);
+      }
+    expect(fields(await call('PATCH', `${api}/models/fast`, { aliases: ['..'] }))).toEqual(['aliases.0']);
+    expect(fields(await call('POST', `${api}/import`, { key_groups: [{ name: '..' }] }))).toEqual(['key_groups.0.name']);
+    await storage.catalog.change((writer) =>
+      writer.models.find('fast').then((stored) => writer.models.insert('old', { ...stored!.document, name: '..', aliases: ['.'] })),
+    );
+    const entries = [{ action: 'update', resource: 'models', name: '..', body: { enabled: false } }];
+    expect((await call('POST', `${api}/batch`, { entries })).body.results).toMatchObject([{ status: 200, body: { name: '..', enabled: false } }]);
+    const file = (await call('GET', `${api}/export?format=json`)).body;
+    expect((await call('POST', `${api}/import`, file)).body.unchanged.models).toContain('..');
+    expect((await call('POST', `${api}/batch`, { entries: [{ action: 'delete', resource: 'models', name: '..' }] })).status).toBe(200);
+  });
+
   test('an upstream keeps a protocol that knows the kinds of its models', async () => {
     await seed(harness);
     const change = (path: string, body: object) => call('PATCH', `${api}/${path}`, body);

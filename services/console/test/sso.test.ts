@@ -181,6 +181,7 @@ describe('custody', () => {
       expect([refused.status, refused.body.error.details[0].field]).toEqual([422, 'tokens']);
       expect(refused.text).toContain('expected the JSON');
     }
+    expect((await login({ name: '..' })).body.error.details[0].field).toBe('name');
     const insecure = await login({ name: 'wrong', settings: { refresh_url: 'http://vendor.example/token' } });
     expect(insecure.body.error.details).toEqual([{ field: 'settings.refresh_url', message: 'must be an https address, or http on this machine' }]);
     expect((await login({ name: 'wrong', settings: { nonsense: 'x' } })).body.error.details[0].field).toBe('settings.nonsense');

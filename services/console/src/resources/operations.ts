@@ -10,6 +10,7 @@ import { withState } from '../api/answers/state.ts';
 import type { ConsoleContext } from '../context.ts';
 import { addStates, hasState } from '../health/add-states.ts';
 import { invalid, invalidField, Problem } from '../problem.ts';
+import { checkNewName } from '../validation/new-name.ts';
 import { joinPath, readInput } from '../validation/read-input.ts';
 import { spellScripts } from '../validation/scripts.ts';
 import { spellFields } from '../validation/spellings.ts';
@@ -80,7 +81,7 @@ function createHelpers<D extends { name: string }, I extends { name: string }>(r
   /** `existing`: what an earlier version stored and nobody changes now is no reason to refuse a change of the rest. */
   const parse = (body: Body, prefix: string, existing?: D): I => {
     const input = readInput(resource.schema, body, prefix);
-    const found = resource.check(input, context);
+    const found = [...(existing ? [] : checkNewName(input.name)), ...resource.check(input, context)];
     const inherited = existing && found.length > 0 ? inheritedFaults(resource, { existing, input }, context) : null;
     const faults = inherited ? found.filter((fault) => !inherited(fault)) : found;
     if (faults.length > 0) throw invalid(faults.map(({ field, message }) => ({ field: joinPath(prefix, field), message })));

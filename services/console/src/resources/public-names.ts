@@ -1,6 +1,7 @@
 /** Names that callers use: canonical ones and aliases, of models and load balancers, are one space. */
 import type { CatalogWriter } from '@model-gateway/storage';
 import { type Detail, Problem } from '../problem.ts';
+import { checkNewName } from '../validation/new-name.ts';
 import { joinPath } from '../validation/read-input.ts';
 
 interface Named {
@@ -11,6 +12,8 @@ interface Named {
 export function checkAliases({ name, aliases }: Named, noun: string): Detail[] {
   const seen = new Set([name]);
   return aliases.flatMap((alias, index) => {
+    const unusable = checkNewName(alias, `aliases.${index}`);
+    if (unusable.length > 0) return unusable;
     if (seen.has(alias)) return [{ field: `aliases.${index}`, message: alias === name ? `is the ${noun}'s own name` : 'appears twice' }];
     seen.add(alias);
     return [];

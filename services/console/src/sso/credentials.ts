@@ -7,6 +7,7 @@ import { isoTime } from '../api/answers/iso-time.ts';
 import type { ConsoleContext } from '../context.ts';
 import { invalid, invalidField, Problem } from '../problem.ts';
 import { upstreamKeyMask } from '../resources/upstream-keys.ts';
+import { refuseNewName } from '../validation/new-name.ts';
 import { type PastedTokens, readPastedTokens } from './pasted-tokens.ts';
 import { refreshDue } from './timing.ts';
 import { TokenFault } from './token-http.ts';
@@ -112,6 +113,7 @@ export async function takeIn(given: NewCredential, pasted: PastedTokens, context
   const { storage, sso } = context;
   const profile = sso.gates.require(given.profile);
   const existing = await storage.ssoCredentials.find(given.name);
+  if (!existing) refuseNewName(given.name, 'name');
   if (existing && !given.replace) throw new Problem('conflict', 'There is already a credential of this name.', [{ field: 'name', message: 'is taken' }]);
   if (existing && existing.profile !== profile.id) throw invalidField('profile', `is ${existing.profile} in the credential of this name`);
   const account = given.account ?? pasted.account ?? null;

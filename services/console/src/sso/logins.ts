@@ -6,6 +6,7 @@ import type { SsoCredential, SsoLogin } from '@model-gateway/storage';
 import { isoTime } from '../api/answers/iso-time.ts';
 import type { ConsoleContext } from '../context.ts';
 import { invalidField, Problem } from '../problem.ts';
+import { refuseNewName } from '../validation/new-name.ts';
 import type { MadeUpstream, NewUpstream } from './create-upstream.ts';
 import { type NewCredential, readSettings, takeIn } from './credentials.ts';
 import { beginCode, exchangeCode, readRedirect } from './flows/code-flow.ts';
@@ -40,8 +41,9 @@ export async function beginLogin({ flow: asked, redirect_url: redirectUrl, upstr
   const flow = asked ?? profile.flows[0];
   if (!profile.flows.includes(flow as LoginFlow) || (flow !== 'device' && flow !== 'code'))
     throw invalidField('flow', `is none that begins here: ${profile.flows.filter((one) => one === 'device' || one === 'code').join(', ') || 'use import'}`);
-  if (!given.replace && (await storage.ssoCredentials.find(given.name)))
-    throw new Problem('conflict', 'There is already a credential of this name.', [{ field: 'name', message: 'is taken' }]);
+  const existing = await storage.ssoCredentials.find(given.name);
+  if (!existing) refuseNewName(given.name, 'name');
+  else if (!given.replace) throw new Problem('conflict', 'There is already a credential of this name.', [{ field: 'name', message: 'is taken' }]);
   const settings = await settingsOf(given, profile, context);
   const flowContext = { profile, settings, http: sso.http, now: sso.now };
   const begun = await asProblem(async () =>

@@ -6,6 +6,7 @@ import type { CatalogWriter, NewSsoCredential, SsoCredential } from '@model-gate
 import { z } from 'zod';
 import type { ConsoleContext } from '../context.ts';
 import { invalidField, Problem } from '../problem.ts';
+import { refuseNewName } from '../validation/new-name.ts';
 import { isMachine, readSettings } from './credentials.ts';
 import { readPastedTokens } from './pasted-tokens.ts';
 import { noTokens, sealTokens } from './tokens.ts';
@@ -62,6 +63,7 @@ async function takeOne(entry: Entry, at: string, stored: CatalogWriter['ssoCrede
   for (let tried = 0; tried < tries; tried++) {
     const row = await stored.find(name);
     if (!row) {
+      refuseNewName(name, `${at}.name`);
       const created = planNew(entry, context, `${at}.tokens`);
       if (await stored.insert(created)) return { name, outcome: 'created', created };
       continue;
