@@ -30,10 +30,11 @@ export const bodyRules: Step = {
   },
 };
 
-/** An upstream of which nothing is known gets a conversation as its caller's protocol has it. */
+/** Only conversations have one. An upstream of which nothing is known gets them as its caller's protocol has them. */
 function layoutOf({ adapter, context }: UpstreamTarget, { clientProtocol }: Job): BodyLayout | null {
-  if (!adapter.passesAsIs) return adapter.bodyLayout?.(context.target) ?? null;
-  return isUnary(context.operation) ? null : (findProtocol(clientProtocol)?.upstream?.bodyLayout?.(context.target) ?? null);
+  if (isUnary(context.operation)) return null;
+  const speaks = adapter.passesAsIs ? findProtocol(clientProtocol)?.upstream : adapter;
+  return speaks?.bodyLayout?.(context.target) ?? null;
 }
 
 /** What an edit of an earlier step changes is there to be changed. */
