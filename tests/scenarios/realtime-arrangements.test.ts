@@ -17,7 +17,8 @@ interface Talk {
 }
 
 describe.each(arrangements('realtime-arrangements'))('a %s gateway', (arrangement) => {
-  const keys = { idle: mintAccessKey(), busy: mintAccessKey(), moved: mintAccessKey(), poor: mintAccessKey(), spent: mintAccessKey() };
+  const names = ['idle', 'busy', 'moved', 'poor', 'spent', 'banished', 'capped', 'in-capped', 'raised'] as const;
+  const keys = Object.fromEntries(names.map((name) => [name, mintAccessKey()])) as Record<(typeof names)[number], string>;
   let fake: FakeRealtime;
   let calls: FakeUpstream;
   let gateway: TestGateway;
@@ -40,15 +41,24 @@ describe.each(arrangements('realtime-arrangements'))('a %s gateway', (arrangemen
     expect((await gateway.console('POST', '/pricing', price)).status).toBe(201);
     expect((await gateway.console('POST', '/pricing', { name: 'text', model: 'text', input: '1000000', output: '1000000' })).status).toBe(201);
     const create = (name: keyof typeof keys, more = {}) => gateway.console('POST', '/access-keys', { name, group: 'everyone', key: keys[name], ...more });
-    expect((await gateway.console('POST', '/key-groups', { name: 'some', models: ['voice'] })).status).toBe(201);
+    const groups = [
+      { name: 'some', models: ['voice'] },
+      { name: 'without', models: ['text'] },
+      { name: 'capped', models: ['voice'], ...dollars('1000') },
+    ];
+    for (const group of groups) expect((await gateway.console('POST', '/key-groups', group)).status).toBe(201);
     const made = [
       await create('idle'),
       await create('busy'),
       await create('moved', { group: 'some' }),
-      await create('poor', { budget: { limit: '0.5', currency: 'USD', period: 'total' } }),
-      await create('spent', { budget: { limit: '0.5', currency: 'USD', period: 'total' } }),
+      await create('poor', dollars('0.5')),
+      await create('spent', dollars('0.5')),
+      await create('banished'),
+      await create('capped'),
+      await create('in-capped', { group: 'capped' }),
+      await create('raised', dollars('1')),
     ];
-    expect(made.map(({ status }) => status)).toEqual([201, 201, 201, 201, 201]);
+    expect(made.map(({ status }) => status)).toEqual(made.map(() => 201));
   });
   afterAll(async () => {
     if (!stopped) await gateway?.stop();
@@ -72,8 +82,28 @@ describe.each(arrangements('realtime-arrangements'))('a %s gateway', (arrangemen
   const respond = async ({ socket, types }: Talk, instructions: string): Promise<void> => {
     socket.send(JSON.stringify({ type: 'response.create', response: { instructions } }));
     const end = instructions === 'wait' ? 'response.created' : 'response.done';
-    await until(() => types.includes(end), end);
+    const count = () => types.filter((type) => type === end).length;
+    const before = count();
+    await until(() => count() > before, end);
   };
+  const lost = async (closed: Talk['closed'], since: number): Promise<void> => {
+    const { code, at } = await closed;
+    expect(code).toBe(1008);
+    expect(at - since).toBeLessThan(5000 + busyMs);
+  };
+  const known = (key: string) =>
+    until(async () => (await fetch(`${gateway.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })).ok, 'the key to be known');
+  const openTurns = async (key: string): Promise<WebSocket> => {
+    await known(key);
+    const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/v1/responses`, { headers: { authorization: `Bearer ${key}` } });
+    await once(socket, 'open');
+    return socket;
+  };
+  const patch = async (path: string, change: object): Promise<number> => {
+    expect((await gateway.console('PATCH', path, change)).status).toBe(200);
+    return Date.now();
+  };
+  const dollars = (limit: string) => ({ budget: { limit, currency: 'USD', period: 'total' } });
 
   test('a disabled key, a grant that is gone and a spent budget close a session with 1008 within five seconds', async () => {
     const [idle, busy, moved, other] = [await open(keys.idle), await open(keys.busy), await open(keys.moved), await open(gateway.key)];
@@ -81,11 +111,7 @@ describe.each(arrangements('realtime-arrangements'))('a %s gateway', (arrangemen
     const revoked = Date.now();
     for (const name of ['idle', 'busy']) expect((await gateway.console('PATCH', `/access-keys/${name}`, { enabled: false })).status).toBe(200);
     expect((await gateway.console('PATCH', '/key-groups/some', { models: ['other'] })).status).toBe(200);
-    for (const { closed } of [idle, busy, moved]) {
-      const { code, at } = await closed;
-      expect(code).toBe(1008);
-      expect(at - revoked).toBeLessThan(5000 + busyMs);
-    }
+    for (const { closed } of [idle, busy, moved]) await lost(closed, revoked);
     const poor = await open(keys.poor);
     await respond(poor, 'say');
     expect((await poor.closed).code).toBe(1008);
@@ -105,13 +131,7 @@ describe.each(arrangements('realtime-arrangements'))('a %s gateway', (arrangemen
   });
 
   test('a spent budget closes Responses over a WebSocket with 1008 once the turn has ended', async () => {
-    await until(async () => {
-      const headers = { authorization: `Bearer ${keys.spent}` };
-      return (await fetch(`${gateway.url}/v1/models`, { headers })).ok;
-    }, 'the key to be known');
-    const connect = (key: string) => new WebSocket(`${gateway.url.replace('http', 'ws')}/v1/responses`, { headers: { authorization: `Bearer ${key}` } });
-    const [poor, other] = [connect(keys.spent), connect(gateway.key)];
-    await Promise.all([once(poor, 'open'), once(other, 'open')]);
+    const [poor, other] = [await openTurns(keys.spent), await openTurns(gateway.key)];
     const types: string[] = [];
     poor.on('message', (data) => types.push(JSON.parse(data.toString()).type));
     const closed = once(poor, 'close');
@@ -121,6 +141,31 @@ describe.each(arrangements('realtime-arrangements'))('a %s gateway', (arrangemen
     expect(other.readyState).toBe(WebSocket.OPEN);
     other.close();
     await once(other, 'close');
+  });
+
+  test('a key that is moved to a group without the model loses its session', async () => {
+    const banished = await open(keys.banished);
+    await lost(banished.closed, await patch('/access-keys/banished', { group: 'without' }));
+  });
+
+  test('a budget holds as it was edited since the handshake: one that is set or lowered closes what is open, one that is raised does not', async () => {
+    const raised = [await open(keys.raised), await openTurns(keys.raised)] as const;
+    const [own, shared] = [await open(keys.capped), await open(keys['in-capped'])];
+    await patch('/access-keys/raised', dollars('1000'));
+    await known(keys.raised);
+    for (const talk of [raised[0], own, shared]) await respond(talk, 'say');
+    const spentBy = async (name: string) =>
+      (await gateway.console('GET', '/rate-limit-status')).body.budgets.find((one: { name: string }) => one.name === name)?.spent_micros ?? 0;
+    await until(async () => (await spentBy('raised')) > 1_000_000 && (await spentBy('capped')) > 1_000_000, 'the responses to be counted');
+    const set = await patch('/access-keys/capped', dollars('1'));
+    await lost(own.closed, set);
+    const lowered = await patch('/key-groups/capped', dollars('1'));
+    await lost(shared.closed, lowered);
+    // Each has been looked at several times meanwhile.
+    expect([raised[0].socket.readyState, raised[1].readyState]).toEqual([WebSocket.OPEN, WebSocket.OPEN]);
+    raised[0].socket.close();
+    raised[1].close();
+    await raised[0].closed;
   });
 
   test('each response, and the session at its end, is shown by the live log', async () => {

@@ -14,7 +14,7 @@ import { openTalk, refusedTalk, shakeHands } from '../support/realtime-talk.ts';
 const busyMs = 5000;
 
 describe.each(arrangements('realtime-keys'))('short-lived keys of a %s gateway', (arrangement) => {
-  const keys = { parent: mintAccessKey(), rotated: mintAccessKey() };
+  const keys = { parent: mintAccessKey(), moved: mintAccessKey(), spent: mintAccessKey(), rotated: mintAccessKey() };
   let fake: FakeRealtime;
   let gateway: TestGateway;
   beforeAll(async () => {
@@ -32,6 +32,7 @@ describe.each(arrangements('realtime-keys'))('short-lived keys of a %s gateway',
     });
     const models = ['voice', 'other', 'hear', 'interpreter'];
     expect((await gateway.console('POST', '/key-groups', { name: 'some', models })).status).toBe(201);
+    expect((await gateway.console('POST', '/key-groups', { name: 'others', models: ['other'] })).status).toBe(201);
     for (const [name, key] of Object.entries(keys)) expect((await gateway.console('POST', '/access-keys', { name, group: 'some', key })).status).toBe(201);
     await until(async () => (await fetch(`${edges()[0]}/v1/models`, { headers: { authorization: `Bearer ${keys.rotated}` } })).ok, 'the keys to be known');
     await until(async () => (await fetch(`${edges().at(-1)}/v1/models`, { headers: { authorization: `Bearer ${keys.rotated}` } })).ok, 'the other edge');
@@ -187,6 +188,30 @@ describe.each(arrangements('realtime-keys'))('short-lived keys of a %s gateway',
     talk.send({ type: 'response.create' });
     await until(() => talk.events.some(({ type }) => type === 'response.done'), 'the response');
     talk.socket.close();
+  });
+
+  test('a parent that is moved to a group without the model, or has spent a budget that is set later, ends their sessions', async () => {
+    const sessions = ['moved', 'spent'].map(async (name) => {
+      const { value } = (await mint({ session }, keys[name as 'moved' | 'spent'])).body;
+      return openTalk(edges().at(-1)!, { path: '/v1/realtime', key: value });
+    });
+    const [moved, spent] = [await sessions[0]!, await sessions[1]!];
+    expect((await gateway.console('POST', '/pricing', { name: 'sound', model: 'voice', input: '1000', output: '100000' })).status).toBe(201);
+    await until(async () => {
+      const done = spent.events.filter(({ type }) => type === 'response.done').length;
+      spent.send({ type: 'response.create' });
+      await until(() => spent.events.filter(({ type }) => type === 'response.done').length > done, 'the response');
+      return (await gateway.rows()).some(({ access_key, cost_micros }) => access_key === 'spent' && (cost_micros ?? 0) > 0);
+    }, 'a response with a price');
+    const changed = Date.now();
+    expect((await gateway.console('PATCH', '/access-keys/moved', { group: 'others' })).status).toBe(200);
+    const budget = { limit: '0.000001', currency: 'USD', period: 'total' };
+    expect((await gateway.console('PATCH', '/access-keys/spent', { budget })).status).toBe(200);
+    for (const { closed } of [moved, spent]) {
+      const { code, at } = await closed;
+      expect(code).toBe(1008);
+      expect(at - changed).toBeLessThan(5000 + busyMs);
+    }
   });
 
   test('a parent that is disabled, or rotated, ends its keys and their sessions within five seconds', async () => {

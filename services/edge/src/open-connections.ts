@@ -14,6 +14,6 @@ export interface OpenSocket extends DenseMember {
   drain(): void;
   /** Closes the connection at once. */
   terminate(): void;
-  /** Closes the socket when its access key was revoked. */
+  /** Closes the socket when its caller would not be let in any more, or its budget is spent. */
   checkAccess(): void;
 }

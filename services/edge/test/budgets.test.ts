@@ -55,6 +55,15 @@ function open(spent: () => number | Promise<number>, elapsed = () => 0, rowsMs =
   return new BudgetLimiter({ state: new MemoryState(), bus, priceOf, logger, now, elapsed, rowsMs });
 }
 
+test('a look at what is spent goes by the budget that it is given, and changes none that requests go by', async () => {
+  const desk = open(() => 2_000);
+  (await desk.reserve(caller(1), asked('cheap'), stay)).settle({ cost_micros: 0, currency: 'USD', routes: [] } as never);
+  expect(await desk.isSpent(caller(100))).toBe(false);
+  expect(await desk.isSpent(caller(0.001))).toBe(true);
+  expect(await desk.isSpent(caller(1))).toBe(false);
+  expect((await desk.shown()).map(({ limit_micros }) => limit_micros)).toEqual([1_000_000, 1_000_000_000]);
+});
+
 test('a refusal says when the budget begins anew, where it does', async () => {
   const messageOf = async (period: 'day' | 'total') => {
     const desk = open(

@@ -36,7 +36,7 @@ function start() {
     connections: { sockets: new DenseSet(), draining: false },
     admission: { bodyBudget: new BodyBudget(1_000_000) },
   };
-  const hold = { entry: { request: { socket: new EventEmitter() } }, principal: { key: {}, group: {} }, mayStay: () => true, released: () => undefined };
+  const hold = { entry: { request: { socket: new EventEmitter() } }, presentCaller: () => ({ key: {}, group: {} }), released: () => undefined };
   const session = new SessionSocket(hold as never, context as never);
   const call = {
     send: (bytes: Uint8Array) => sent.push(JSON.parse(Buffer.from(bytes).toString())) > 0,

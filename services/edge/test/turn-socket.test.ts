@@ -41,7 +41,7 @@ function open(): UnreadSocket {
   const upgrade = { socket: new EventEmitter() };
   new TurnSocket(
     socket as never,
-    { upgrade: upgrade as never, headers: {} as never, match: {} as never, principal: {} as never, mayStay: () => true },
+    { upgrade: upgrade as never, headers: {} as never, match: {} as never, presentCaller: () => ({ key: {}, group: {} }) as never },
     session as never,
     context as never,
   );

@@ -6,23 +6,25 @@ import type { Principal } from './credentials.ts';
 const checkMs = 2000;
 
 export class BudgetWatch {
-  readonly #principal: Principal;
   readonly #context: EdgeContext;
   #checkedAt = performance.now();
+  #checked: Principal | null = null;
 
-  constructor(principal: Principal, context: EdgeContext) {
-    this.#principal = principal;
+  constructor(context: EdgeContext) {
     this.#context = context;
   }
 
-  /** May be called often. `onSpent` is called when nothing is left, and again at later checks. */
-  check(onSpent: () => void): void {
+  /** May be called often, with the caller as it is by then. `onSpent` is called when nothing is left, and again at later checks. */
+  check(principal: Principal, onSpent: () => void): void {
     const now = performance.now();
-    if (!isBudgeted(this.#principal) || now - this.#checkedAt < checkMs) return;
+    // What was edited holds at once.
+    const isEdited = this.#checked !== null && (this.#checked.key !== principal.key || this.#checked.group !== principal.group);
+    this.#checked = principal;
+    if (!isBudgeted(principal) || (!isEdited && now - this.#checkedAt < checkMs)) return;
     this.#checkedAt = now;
     const { admission, reporting } = this.#context;
     admission.budgets
-      .isSpent(this.#principal)
+      .isSpent(principal)
       .then((isSpent) => isSpent && onSpent())
       .catch((error: unknown) => reporting.logger.error({ error }, 'a budget could not be checked'));
   }

@@ -86,10 +86,12 @@ export class BudgetLimiter {
    * Rejects with 402 when a budget is spent; where it is only reserved to its limit, after a while in which nothing was settled.
    * For callers that `isBudgeted`.
    */
-  reserve({ key, group }: Principal, asked: Asked, onLeave: WaitOptions['onLeave']): Promise<Reservation> {
-    const wanted: Account[] = [];
-    if (key.budget) wanted.push(this.#account('key', key.name, key.budget));
-    if (group.budget) wanted.push(this.#account('group', group.name, group.budget));
+  reserve(principal: Principal, asked: Asked, onLeave: WaitOptions['onLeave']): Promise<Reservation> {
+    const wanted = this.#accountsOf(principal).map(({ account, budget }) => {
+      // Its limit may have been edited: that holds for who waits as well.
+      account.budget = budget;
+      return account;
+    });
     return this.#reserveAll(wanted, reservationsOf(asked, this.#deps.priceOf), { ms: maxWaitMs, onLeave });
   }
 
@@ -101,15 +103,12 @@ export class BudgetLimiter {
     throw new GatewayError('unpriced_model', { message: `The model ${unpriced} has no price, and this access key may only use models that have one.` });
   }
 
-  /** Whether nothing is left of one of the caller's budgets; as exact as the rows that were read in the last seconds. */
-  async isSpent({ key, group }: Principal): Promise<boolean> {
-    const accounts: Account[] = [];
-    if (key.budget) accounts.push(this.#account('key', key.name, key.budget));
-    if (group.budget) accounts.push(this.#account('group', group.name, group.budget));
-    for (const account of accounts) {
+  /** Whether nothing is left of one of the caller's budgets; as exact as the rows that were read in the last seconds. Changes no limit of requests. */
+  async isSpent(principal: Principal): Promise<boolean> {
+    for (const { account, budget } of this.#accountsOf(principal)) {
       if (account.learnedAt === null || this.#elapsed() - account.learnedAt > relearnMs) await this.#learn(account);
       const known = await this.#deps.state.lookAtBudget(account.scope);
-      if ((known?.spent ?? 0) >= spendableMicros(account.budget, this.#now())) return true;
+      if ((known?.spent ?? 0) >= spendableMicros(budget, this.#now())) return true;
     }
     return false;
   }
@@ -227,6 +226,14 @@ export class BudgetLimiter {
     }
   }
 
+  /** The accounts of a caller, each with the budget that the caller was found with. */
+  #accountsOf({ key, group }: Principal): { account: Account; budget: Budget }[] {
+    const found: { account: Account; budget: Budget }[] = [];
+    if (key.budget) found.push({ account: this.#account('key', key.name, key.budget), budget: key.budget });
+    if (group.budget) found.push({ account: this.#account('group', group.name, group.budget), budget: group.budget });
+    return found;
+  }
+
   #account(kind: Kind, name: string, budget: Budget): Account {
     const now = this.#now();
     const from = periodStart(budget.period, now);
@@ -247,8 +254,6 @@ export class BudgetLimiter {
       };
       this.#accounts.set(scope, account);
     }
-    // Its limit may have been edited.
-    account.budget = budget;
     return account;
   }
 

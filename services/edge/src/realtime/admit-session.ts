@@ -51,12 +51,11 @@ export async function admitSession(entry: SessionEntry, snapshot: Snapshot, prin
   }
 }
 
-/** Whether an open session would still be granted its model, if it has named one; the model may be disabled by now. */
-export function isStillGranted({ requestedModel }: SessionEntry, principal: Principal, snapshot: Snapshot): boolean {
+/** Whether an open session would still be granted its model, if it has named one, to its caller as it is by now; the model may be disabled. */
+export function isStillGranted({ requestedModel }: SessionEntry, { group }: Principal, snapshot: Snapshot): boolean {
   if (requestedModel === null) return true;
-  const group = snapshot.keyGroups.get(principal.group.name);
   try {
-    return group !== undefined && isGranted(group, resolveName(snapshot, requestedModel).canonical);
+    return isGranted(group, resolveName(snapshot, requestedModel).canonical);
   } catch {
     // The name means nothing any more.
     return false;

@@ -10,6 +10,7 @@ import { type RealtimePath, realtimePaths } from '@model-gateway/protocols';
 import { WebSocketServer } from 'ws';
 import type { Slot } from '../admission/capacity.ts';
 import type { Principal } from '../admission/credentials.ts';
+import type { PresentCaller } from '../admission/present-caller.ts';
 import { innerHeaders } from '../admission/request-headers.ts';
 import type { EdgeContext } from '../context.ts';
 import type { RequestIds } from '../http/request-ids.ts';
@@ -40,8 +41,7 @@ export interface SessionCaller {
   readonly snapshot: Snapshot;
   readonly principal: Principal;
   readonly shortLived: ShortLivedKey | null;
-  /** Whether it would still be let in. */
-  isStillAdmitted(): boolean;
+  readonly presentCaller: PresentCaller;
 }
 
 /** What is shared with the handshakes of other WebSockets. */
@@ -118,13 +118,16 @@ export class RealtimeListener {
     if (!this.#accept(opening, entry, session)) return session.abandon();
     const admitting = async (): Promise<void> => {
       entry.requestedModel = await first.model;
-      const admitted = await admitSession(entry, this.#context.catalog.current() ?? caller.snapshot, caller.principal, this.#context);
+      const principal = caller.presentCaller();
+      if (!principal) throw new GatewayError('unauthorized');
+      entry.principal = principal;
+      const admitted = await admitSession(entry, this.#context.catalog.current() ?? caller.snapshot, principal, this.#context);
       slot = admitted.slot;
       if (session.isOver) {
         slot.release();
         throw new GatewayError('client_gone');
       }
-      this.#relay(session, entry, caller, admitted.plan);
+      this.#relay(session, entry, { ...caller, principal }, admitted.plan);
     };
     admitting().catch((cause: unknown) => {
       const error = toGatewayError(cause);
@@ -133,17 +136,18 @@ export class RealtimeListener {
     });
   }
 
-  #sessionOf(entry: SessionEntry, { principal, isStillAdmitted }: SessionCaller, slot: () => Slot | undefined, first?: FirstFrames): SessionSocket {
+  #sessionOf(entry: SessionEntry, caller: SessionCaller, slot: () => Slot | undefined, first?: FirstFrames): SessionSocket {
     this.#open++;
     const released = (): void => {
       this.#open--;
       slot()?.release();
     };
-    const mayStay = (): boolean => {
+    const presentCaller = (): Principal | null => {
+      const principal = caller.presentCaller();
       const snapshot = this.#context.catalog.current();
-      return !snapshot || (isStillAdmitted() && isStillGranted(entry, principal, snapshot));
+      return principal && (!snapshot || isStillGranted(entry, principal, snapshot)) ? principal : null;
     };
-    return new SessionSocket({ entry, principal, mayStay, released, ...(first && { first }) }, this.#context);
+    return new SessionSocket({ entry, presentCaller, released, ...(first && { first }) }, this.#context);
   }
 
   #relay(session: SessionSocket, entry: SessionEntry, { principal, shortLived }: SessionCaller, plan: AdmittedSession['plan']): void {

@@ -4,7 +4,7 @@ import { frameFlag, type RealtimeControl, type RealtimeTail, type SocketClose } 
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { WebSocket } from 'ws';
 import { BudgetWatch } from '../admission/budget-watch.ts';
-import type { Principal } from '../admission/credentials.ts';
+import type { PresentCaller } from '../admission/present-caller.ts';
 import type { EdgeContext } from '../context.ts';
 import type { OpenSocket } from '../open-connections.ts';
 import { ArrivingBytes } from '../socket/arriving-bytes.ts';
@@ -31,9 +31,7 @@ const maxReasonBytes = 123;
 /** What ends with the session. */
 export interface SessionHold {
   readonly entry: SessionEntry;
-  readonly principal: Principal;
-  /** Whether the caller would still be let in. */
-  mayStay(): boolean;
+  readonly presentCaller: PresentCaller;
   released(): void;
   /** Present where a frame of the caller's names the model: until then no translator has the session. */
   readonly first?: FirstFrames;
@@ -66,7 +64,7 @@ export class SessionSocket implements OpenSocket, StreamHandlers<'translator.rea
   constructor(hold: SessionHold, context: EdgeContext) {
     this.#hold = hold;
     this.#context = context;
-    this.#budget = new BudgetWatch(hold.principal, context);
+    this.#budget = new BudgetWatch(context);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.opened = promise;
     this.#opened = { resolve, reject };
@@ -185,8 +183,9 @@ export class SessionSocket implements OpenSocket, StreamHandlers<'translator.rea
 
   checkAccess(): void {
     if (this.#leaving) return;
-    if (!this.#hold.mayStay()) return this.#leave({ code: 1008, reason: 'The access key may not be used for this model any more.' }, lastResponseMs);
-    this.#budget.check(() => this.#leave({ code: 1008, reason: 'The budget of this access key is exhausted.' }, lastResponseMs));
+    const caller = this.#hold.presentCaller();
+    if (!caller) return this.#leave({ code: 1008, reason: 'The access key may not be used for this model any more.' }, lastResponseMs);
+    this.#budget.check(caller, () => this.#leave({ code: 1008, reason: 'The budget of this access key is exhausted.' }, lastResponseMs));
   }
 
   #up(data: Buffer, isBinary: boolean): void {

@@ -62,24 +62,19 @@ export class ShortLivedKeyChecks {
 
 /** Who made the key. Throws where its parent would not be let in either. */
 export function principalOf({ claims }: ShortLivedKey, headers: Readonly<Record<string, string>>, snapshot: Snapshot): Principal {
-  const key = findById(snapshot, claims.parent);
-  const principal = key && letIn(key, snapshot);
-  if (!principal) throw new GatewayError('unauthorized');
-  if (!headersAllowed(principal.group.header_acl, headers)) throw new GatewayError('header_denied');
-  return principal;
+  return letIn(findById(snapshot, claims.parent), headers, snapshot);
 }
 
-/** Whether the maker of an open session's key would still be let in, by the same value: a rotated one ends what was made with it. */
-export function isParentAdmitted({ key }: Principal, headers: Readonly<Record<string, string>>, snapshot: Snapshot): boolean {
-  const record = snapshot.accessKeys.get(key.hash);
-  const principal = record && letIn(record, snapshot);
-  return principal !== undefined && headersAllowed(principal.group.header_acl, headers);
+/** The maker of an open session's key, found by the same value: a rotated one ends what was made with it. Throws where it would not be let in any more. */
+export function presentParent({ key }: Principal, headers: Readonly<Record<string, string>>, snapshot: Snapshot): Principal {
+  return letIn(snapshot.accessKeys.get(key.hash), headers, snapshot);
 }
 
-function letIn(key: AccessKeyRecord, snapshot: Snapshot): Principal | undefined {
-  const group = snapshot.keyGroups.get(key.group);
-  const isValid = key.enabled && (key.expires_at === null || key.expires_at > Date.now()) && group?.enabled;
-  return isValid ? { key, group } : undefined;
+function letIn(key: AccessKeyRecord | undefined, headers: Readonly<Record<string, string>>, snapshot: Snapshot): Principal {
+  const group = key && snapshot.keyGroups.get(key.group);
+  if (!key?.enabled || !group?.enabled || (key.expires_at !== null && key.expires_at <= Date.now())) throw new GatewayError('unauthorized');
+  if (!headersAllowed(group.header_acl, headers)) throw new GatewayError('header_denied');
+  return { key, group };
 }
 
 function findById({ accessKeys }: Snapshot, id: string): AccessKeyRecord | undefined {

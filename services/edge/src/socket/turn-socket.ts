@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { SocketRequest, SocketSession } from '@model-gateway/protocols';
 import type { RawData, WebSocket } from 'ws';
 import { BudgetWatch } from '../admission/budget-watch.ts';
-import type { Principal } from '../admission/credentials.ts';
+import type { PresentCaller } from '../admission/present-caller.ts';
 import { call } from '../call.ts';
 import type { EdgeContext } from '../context.ts';
 import type { ClientRouteMatch } from '../http/client-routes.ts';
@@ -36,9 +36,7 @@ export interface SocketCaller {
   upgrade: IncomingMessage;
   headers: TurnHeaders;
   match: ClientRouteMatch;
-  principal: Principal;
-  /** Whether the caller would still be let in. */
-  mayStay(): boolean;
+  presentCaller: PresentCaller;
 }
 
 export class TurnSocket implements OpenSocket {
@@ -49,7 +47,7 @@ export class TurnSocket implements OpenSocket {
   readonly #session: SocketSession;
   readonly #match: ClientRouteMatch;
   readonly #context: EdgeContext;
-  readonly #mayStay: () => boolean;
+  readonly #presentCaller: PresentCaller;
   readonly #budget: BudgetWatch;
   /** When its caller was found to have lost access, and why. */
   #lost: { at: number; reason: string } | null = null;
@@ -65,9 +63,9 @@ export class TurnSocket implements OpenSocket {
   /** When its peer was notified that this process shuts down. */
   #leftAt = Number.POSITIVE_INFINITY;
 
-  constructor(socket: WebSocket, { upgrade, headers, match, principal, mayStay }: SocketCaller, session: SocketSession, context: EdgeContext) {
-    this.#mayStay = mayStay;
-    this.#budget = new BudgetWatch(principal, context);
+  constructor(socket: WebSocket, { upgrade, headers, match, presentCaller }: SocketCaller, session: SocketSession, context: EdgeContext) {
+    this.#presentCaller = presentCaller;
+    this.#budget = new BudgetWatch(context);
     this.#socket = socket;
     this.#upgrade = upgrade;
     this.#headers = headers;
@@ -135,7 +133,8 @@ export class TurnSocket implements OpenSocket {
   /** Closes the connection once its caller's key is revoked or its budget spent: when the turns under way have ended, or are cut off. */
   checkAccess(): void {
     this.#guard(() => {
-      if (!this.#lost && this.#mayStay()) return this.#budget.check(() => this.#lose('The budget of this access key is exhausted.'));
+      const caller = this.#lost ? null : this.#presentCaller();
+      if (caller) return this.#budget.check(caller, () => this.#lose('The budget of this access key is exhausted.'));
       this.#lose('The access key may not be used any more.');
     });
   }

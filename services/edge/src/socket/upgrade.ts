@@ -2,10 +2,11 @@
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Snapshot } from '@model-gateway/contracts';
-import { GatewayError, isGatewayError, toGatewayError } from '@model-gateway/contracts/errors';
+import { GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
 import { headersAllowed } from '@model-gateway/routing/header-rules';
 import { WebSocketServer } from 'ws';
 import { authenticate, type Principal } from '../admission/credentials.ts';
+import { presentCaller } from '../admission/present-caller.ts';
 import type { EdgeContext } from '../context.ts';
 import { type ClientRouteMatch, findClientRoute, type Headers, protocolOfPrefix } from '../http/client-routes.ts';
 import { sayLast } from '../http/close-with-message.ts';
@@ -13,7 +14,7 @@ import { BodyBudget } from '../http/read-body.ts';
 import { headerLines, idHeaders, newRequestIds } from '../http/request-ids.ts';
 import { isAmbiguous, originForm, singleSlash } from '../http/request-target.ts';
 import { RealtimeListener, realtimeAt, type SessionCaller } from '../realtime/open-session.ts';
-import { isParentAdmitted, principalOf, ShortLivedKeyChecks } from '../realtime/short-lived-keys.ts';
+import { presentParent, principalOf, ShortLivedKeyChecks } from '../realtime/short-lived-keys.ts';
 import { acceptHandshake, type Opening } from './accept-handshake.ts';
 import { type TurnHeaders, turnHeaders } from './turn-request.ts';
 import { TurnSocket } from './turn-socket.ts';
@@ -90,7 +91,8 @@ export function acceptSockets(server: Server, context: EdgeContext): void {
         memory,
         storesTurns: true,
       });
-      const caller = { upgrade: request, headers, match, principal, mayStay: () => isStillAdmitted(request, headers, context) };
+      const present = presentCaller(principal, context, (snapshot) => checkCaller(request, headers, snapshot));
+      const caller = { upgrade: request, headers, match, presentCaller: present };
       if (session) new TurnSocket(accepted, caller, session, context);
       else accepted.close();
     });
@@ -122,14 +124,9 @@ async function admitSessionCaller(request: IncomingMessage, keys: ShortLivedKeyC
   const snapshot = await admitConnection(request, context);
   const given = headersWithKey(request);
   const shortLived = await keys.find(asRequest(given), new URLSearchParams(request.url?.split('?', 2)[1]));
-  if (!shortLived)
-    return { snapshot, principal: checkCaller(request, given, snapshot), shortLived, isStillAdmitted: () => isStillAdmitted(request, given, context) };
-  const principal = principalOf(shortLived, given.headers, snapshot);
-  const isParentThere = (): boolean => {
-    const current = context.catalog.current();
-    return !current || isParentAdmitted(principal, given.headers, current);
-  };
-  return { snapshot, principal, shortLived, isStillAdmitted: isParentThere };
+  const principal = shortLived ? principalOf(shortLived, given.headers, snapshot) : checkCaller(request, given, snapshot);
+  const find = (now: Snapshot): Principal => (shortLived ? presentParent(principal, given.headers, now) : checkCaller(request, given, now));
+  return { snapshot, principal, shortLived, presentCaller: presentCaller(principal, context, find) };
 }
 
 /** Throws for a connection that no caller would get. */
@@ -150,19 +147,6 @@ function checkCaller(request: IncomingMessage, given: TurnHeaders, snapshot: Sna
   const principal = authenticate(asRequest(given), new URLSearchParams(request.url?.split('?', 2)[1]), snapshot, Date.now());
   if (!headersAllowed(principal.group.header_acl, given.headers)) throw new GatewayError('header_denied');
   return principal;
-}
-
-/** Whether the caller of an open connection would still be let in: its key may be disabled, deleted or expired by now. */
-function isStillAdmitted(request: IncomingMessage, headers: TurnHeaders, context: EdgeContext): boolean {
-  const snapshot = context.catalog.current();
-  if (!snapshot) return true;
-  try {
-    checkCaller(request, headers, snapshot);
-    return true;
-  } catch (error) {
-    if (isGatewayError(error)) return false;
-    throw error;
-  }
 }
 
 /** `ids`: of what left a row. */
