@@ -34,8 +34,10 @@ describe.each(arrangements('realtime-arrangements'))('a %s gateway', (arrangemen
       ],
       models: [
         { name: 'voice', upstream: 'up', upstream_model_id: 'talk' },
+        { name: 'voice-behind', upstream: 'up', upstream_model_id: 'talk' },
         { name: 'text', upstream: 'calls', upstream_model_id: 'ok' },
       ],
+      load_balancers: [{ name: 'voices', strategy: 'priority', entries: [{ model: 'voice-behind' }] }],
     });
     const price = { name: 'sound', model: 'voice', input: '1000', output: '1000', audio_input: '100000', audio_output: '100000' };
     expect((await gateway.console('POST', '/pricing', price)).status).toBe(201);
@@ -67,9 +69,9 @@ describe.each(arrangements('realtime-arrangements'))('a %s gateway', (arrangemen
   });
 
   /** The edge may not have heard of the key yet. */
-  const open = (key: string): Promise<Talk> =>
+  const open = (key: string, model = 'voice'): Promise<Talk> =>
     until(async () => {
-      const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/v1/realtime?model=voice`, { headers: { authorization: `Bearer ${key}` } });
+      const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/v1/realtime?model=${model}`, { headers: { authorization: `Bearer ${key}` } });
       const types: string[] = [];
       socket.on('message', (data) => types.push(JSON.parse(data.toString()).type));
       const closed = new Promise<{ code: number; at: number }>((resolve) => socket.on('close', (code) => resolve({ code, at: Date.now() })));
@@ -146,6 +148,16 @@ describe.each(arrangements('realtime-arrangements'))('a %s gateway', (arrangemen
   test('a key that is moved to a group without the model loses its session', async () => {
     const banished = await open(keys.banished);
     await lost(banished.closed, await patch('/access-keys/banished', { group: 'without' }));
+  });
+
+  test('a model that is disabled closes the sessions that it serves for a load balancer', async () => {
+    const [idle, busy, other] = [await open(gateway.key, 'voices'), await open(gateway.key, 'voices'), await open(gateway.key)];
+    await respond(busy, 'wait');
+    const disabled = await patch('/models/voice-behind', { enabled: false });
+    for (const { closed } of [idle, busy]) await lost(closed, disabled);
+    expect(other.socket.readyState).toBe(WebSocket.OPEN);
+    other.socket.close();
+    await other.closed;
   });
 
   test('a budget holds as it was edited since the handshake: one that is set or lowered closes what is open, one that is raised does not', async () => {

@@ -80,7 +80,12 @@ export class Relay {
   #control(message: Buffer): void {
     const { close, withinMs } = JSON.parse(message.toString('utf8')) as RealtimeControl;
     if (withinMs === undefined) return this.#finish({ close, errorCode: close.code === 1006 ? 'client_gone' : null }, close, true);
-    if (this.#leaving) return;
+    this.leave(close, withinMs);
+  }
+
+  /** The gateway ends the session: once no response is running, and after this many milliseconds at the latest. What comes after the first is ignored. */
+  leave(close: SocketClose, withinMs: number): void {
+    if (this.#leaving || this.#over) return;
     this.#leaving = close;
     this.#leaveTimer = setTimeout(() => this.#leave(), withinMs).unref();
     if (!this.#record.responding) this.#leave();

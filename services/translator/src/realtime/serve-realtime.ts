@@ -1,6 +1,6 @@
 /** One realtime session from the edge's hand to its end: finds an upstream, relays, and leaves its rows whatever happens. */
 import { type ServerStream, WholeMessages } from '@model-gateway/bus';
-import { frameFlag, type RealtimeControl, type RealtimeJob, type RequestRow, type SocketClose } from '@model-gateway/contracts';
+import { frameFlag, type RealtimeControl, type RealtimeJob, type RequestRow, type Snapshot, type SocketClose } from '@model-gateway/contracts';
 import { GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
 import { findProtocol } from '@model-gateway/protocols';
 import { mintRequestId } from '@model-gateway/service-runtime';
@@ -17,6 +17,9 @@ import { SessionRecord } from './session-record.ts';
 import { settingsOf } from './short-lived-keys.ts';
 
 type Stream = ServerStream<'translator.realtime'>;
+
+/** A response under way when the model is disabled may end, but not go on for longer than this. */
+const lastResponseMs = 4000;
 
 /** Serves one session from the bus: a defect ends the session and nothing else. */
 export function serveRealtime(job: RealtimeJob, stream: Stream, deps: RealtimeDeps): void {
@@ -85,14 +88,29 @@ class Session implements OpenReply {
   async #hold(begun: Begun, settings: Record<string, unknown> | null): Promise<void> {
     const place = begun.lease.keepPlace();
     this.#record.established(place);
+    let forget: (() => void) | undefined;
     const end = await new Promise<RelayEnd>((resolve) => {
-      this.#relay = new Relay(begun, this.#stream, this.#record, resolve);
+      const relay = new Relay(begun, this.#stream, this.#record, resolve);
+      this.#relay = relay;
       this.#cancellation.onCancel(() => this.#stop());
-      this.#relay.start(this.#early.take(), settings);
+      relay.start(this.#early.take(), settings);
+      forget = this.#watchModel(begun.route.model.name, relay);
     });
+    forget?.();
     this.#record.end(101, end.errorCode);
     place.release();
     this.#stream.tail({ close: end.close });
+  }
+
+  /** Ends the session once the model that serves it is disabled or deleted: a load balancer that its caller has named may go on without that. Returns how to stop. */
+  #watchModel(model: string, relay: Relay): () => void {
+    const { catalog } = this.#deps;
+    const look = ({ models }: Snapshot): void => {
+      if (!models.get(model)?.enabled) relay.leave({ code: 1008, reason: 'The model of this session is disabled or deleted.' }, lastResponseMs);
+    };
+    const known = catalog.current();
+    if (known) look(known);
+    return catalog.onChange(look);
   }
 
   /** The caller's first frame, where upstreams say nothing before they have it. */
