@@ -17,7 +17,7 @@ interface Talk {
 }
 
 describe.each(arrangements('realtime-arrangements'))('a %s gateway', (arrangement) => {
-  const names = ['idle', 'busy', 'moved', 'poor', 'spent', 'banished', 'capped', 'in-capped', 'raised'] as const;
+  const names = ['idle', 'busy', 'moved', 'poor', 'spent', 'banished', 'resettled', 'capped', 'in-capped', 'raised'] as const;
   const keys = Object.fromEntries(names.map((name) => [name, mintAccessKey()])) as Record<(typeof names)[number], string>;
   let fake: FakeRealtime;
   let calls: FakeUpstream;
@@ -46,6 +46,7 @@ describe.each(arrangements('realtime-arrangements'))('a %s gateway', (arrangemen
     const groups = [
       { name: 'some', models: ['voice'] },
       { name: 'without', models: ['text'] },
+      { name: 'with', models: ['voice'] },
       { name: 'capped', models: ['voice'], ...dollars('1000') },
     ];
     for (const group of groups) expect((await gateway.console('POST', '/key-groups', group)).status).toBe(201);
@@ -56,6 +57,7 @@ describe.each(arrangements('realtime-arrangements'))('a %s gateway', (arrangemen
       await create('poor', dollars('0.5')),
       await create('spent', dollars('0.5')),
       await create('banished'),
+      await create('resettled'),
       await create('capped'),
       await create('in-capped', { group: 'capped' }),
       await create('raised', dollars('1')),
@@ -145,9 +147,22 @@ describe.each(arrangements('realtime-arrangements'))('a %s gateway', (arrangemen
     await once(other, 'close');
   });
 
-  test('a key that is moved to a group without the model loses its session', async () => {
-    const banished = await open(keys.banished);
-    await lost(banished.closed, await patch('/access-keys/banished', { group: 'without' }));
+  test('a key that is moved to a group without the model loses its session; in a group with it, responses are that group’s', async () => {
+    const [banished, resettled] = [await open(keys.banished), await open(keys.resettled)];
+    await respond(resettled, 'say');
+    const moved = await patch('/access-keys/banished', { group: 'without' });
+    await patch('/access-keys/resettled', { group: 'with' });
+    await lost(banished.closed, moved);
+    const groupsOf = async () =>
+      (await gateway.rows()).filter(({ access_key, kind }) => access_key === 'resettled' && kind === 'realtime_turn').map(({ key_group }) => key_group);
+    await until(async () => {
+      await respond(resettled, 'say');
+      return (await groupsOf()).includes('with');
+    }, 'a response of the new group');
+    expect(await groupsOf()).toContain('everyone');
+    expect(resettled.socket.readyState).toBe(WebSocket.OPEN);
+    resettled.socket.close();
+    await resettled.closed;
   });
 
   test('a model that is disabled closes the sessions that it serves for a load balancer', async () => {

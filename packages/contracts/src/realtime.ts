@@ -17,6 +17,9 @@ export interface RealtimeJob {
   clientRequestId: string | null;
   startedAt: number;
   accessKey: string;
+  /** Finds the key again after it was edited. Absent: the edge is of an earlier version. */
+  accessKeyHash?: string;
+  /** At the handshake. */
   keyGroup: string;
   /** Absent: `realtime`. */
   kind?: RealtimeKind;

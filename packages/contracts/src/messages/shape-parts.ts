@@ -119,6 +119,7 @@ export const realtimeJob = z.looseObject({
   clientRequestId: orNull(text),
   startedAt: instant,
   accessKey: text,
+  accessKeyHash: text.optional(),
   keyGroup: text,
   kind: z.enum(realtimeKinds).optional(),
   version: text.optional(),

@@ -159,6 +159,7 @@ export class RealtimeListener {
           clientRequestId: entry.clientRequestId,
           startedAt: entry.startedAt,
           accessKey: principal.key.name,
+          accessKeyHash: principal.key.hash,
           keyGroup: principal.group.name,
           ...(entry.kind !== 'realtime' && { kind: entry.kind }),
           ...(entry.version !== undefined && { version: entry.version }),

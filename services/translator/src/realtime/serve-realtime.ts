@@ -50,7 +50,7 @@ class Session implements OpenReply {
     this.#deps = deps;
     this.#span = beginRun({ ...job, operation: 'realtime' }, deps.tracer);
     this.#messages = new WholeMessages(job.maxFrameBytes);
-    this.#record = new SessionRecord({ job, mintRowId: mintRequestId, publish: (row) => this.#publish(row) });
+    this.#record = new SessionRecord({ job, keyGroup: () => this.#keyGroup(), mintRowId: mintRequestId, publish: (row) => this.#publish(row) });
     stream.onCancel((reason) => this.#cancelled(reason));
     stream.onData((bytes, flags) => this.#receive(bytes, flags));
   }
@@ -111,6 +111,15 @@ class Session implements OpenReply {
     const known = catalog.current();
     if (known) look(known);
     return catalog.onChange(look);
+  }
+
+  /** The group of the caller's key by now, which may have been moved since the handshake. */
+  #keyGroup(): string {
+    const { accessKeyHash, keyGroup, plan } = this.#job;
+    const snapshot = this.#deps.catalog.current();
+    // The edge may know a newer one.
+    if (accessKeyHash === undefined || !snapshot || snapshot.revision < plan.revision) return keyGroup;
+    return (snapshot.accessKeys.get(accessKeyHash) ?? snapshot.previousKeys?.get(accessKeyHash))?.group ?? keyGroup;
   }
 
   /** The caller's first frame, where upstreams say nothing before they have it. */

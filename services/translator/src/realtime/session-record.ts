@@ -9,6 +9,7 @@ import { addUsage } from '../meter.ts';
 interface Turn {
   readonly startedAt: number;
   readonly began: number;
+  readonly keyGroup: string;
   firstContentMs: number | null;
   /** What it took of the limits' tokens is known; absent: it never began. */
   readonly settle?: ((tokens: number) => void) | undefined;
@@ -29,6 +30,8 @@ const nameless = '';
 
 export interface SessionRecordContext {
   readonly job: RealtimeJob;
+  /** Of the caller's key, by now. */
+  keyGroup(): string;
   mintRowId(): string;
   publish(row: RequestRow): void;
 }
@@ -125,16 +128,21 @@ export class SessionRecord {
 
   #start(id: string, asked: Asked | undefined): void {
     if (this.#turns.size >= maxOpen || this.#turns.has(id)) return;
-    this.#turns.set(id, {
+    this.#turns.set(id, this.#begin(asked));
+  }
+
+  #begin(asked?: Asked): Turn {
+    return {
       startedAt: asked?.startedAt ?? Date.now(),
       began: asked?.began ?? performance.now(),
+      keyGroup: this.#context.keyGroup(),
       firstContentMs: null,
       settle: this.#place?.begin(),
-    });
+    };
   }
 
   #end({ id, status, code, usage }: Omit<Extract<RealtimeNotice, { kind: 'response-ended' }>, 'kind'>): void {
-    const turn = this.#turns.get(id) ?? { startedAt: Date.now(), began: performance.now(), firstContentMs: null, settle: this.#place?.begin() };
+    const turn = this.#turns.get(id) ?? this.#begin();
     this.#turns.delete(id);
     this.#publishTurn(turn, usage, status === 'failed' ? (code ?? 'upstream_failed') : null);
   }
@@ -159,10 +167,14 @@ export class SessionRecord {
     const asked = this.#asked[at];
     if (!asked) return;
     this.#asked.splice(at, 1);
-    this.#publishTurn({ startedAt: asked.startedAt, began: asked.began, firstContentMs: null }, null, code ?? 'upstream_rejected');
+    this.#publishTurn(
+      { startedAt: asked.startedAt, began: asked.began, keyGroup: this.#context.keyGroup(), firstContentMs: null },
+      null,
+      code ?? 'upstream_rejected',
+    );
   }
 
-  #publishTurn({ startedAt, began, firstContentMs, settle }: Turn, usage: Usage | null, errorCode: string | null): void {
+  #publishTurn({ startedAt, began, keyGroup, firstContentMs, settle }: Turn, usage: Usage | null, errorCode: string | null): void {
     const tokens: Usage = usage ?? noUsage;
     const { audioInput = 0, audioOutput = 0 } = tokens;
     // Where they are unknown, what was expected stays counted.
@@ -172,6 +184,7 @@ export class SessionRecord {
         ...this.#common(),
         id: this.#context.mintRowId(),
         kind: 'realtime_turn',
+        key_group: keyGroup,
         started_at: startedAt,
         status: 200,
         error_code: errorCode?.slice(0, 64) ?? null,
