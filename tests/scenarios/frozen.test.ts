@@ -129,6 +129,25 @@ suite('a frozen process of two', () => {
     600_000,
   );
 
+  test('the row of a stream that was cut says how it ended, also when the translator wakes and tells what it did', async () => {
+    const streams = await callers.streams(8, onEach(long));
+    await gateway.processes['translator']!.kill('SIGSTOP');
+    await until(() => streams.some(({ text }) => text.includes('"_gateway_warning"')), 'a stream to be cut');
+    await gateway.processes['translator']!.kill('SIGCONT');
+    await Promise.all(streams.map((one) => one.done));
+    const ids = new Set<string | null>(streams.map(({ id }) => id));
+    let rows: Awaited<ReturnType<TestGateway['rows']>> = [];
+    await until(async () => {
+      rows = (await gateway.rows()).filter(({ client_request_id }) => ids.has(client_request_id));
+      return rows.length === streams.length && rows.every(({ authority }) => authority === 2);
+    }, 'the rows of what both translators did');
+    const endings = new Map(rows.map(({ client_request_id, status, error_code, ending }) => [client_request_id, { status, error_code, ending }]));
+    for (const { id, text } of streams) {
+      const isCut = text.includes('"_gateway_warning"');
+      expect(endings.get(id)).toEqual({ status: 200, error_code: isCut ? 'service_lost' : null, ending: isCut ? 'finish' : null });
+    }
+  }, 120_000);
+
   test.each([
     ['sends its requests elsewhere', 800],
     ['gives them up', 1400],

@@ -31,7 +31,8 @@ export interface RequestRow {
   /** Milliseconds since the epoch; with `id` the key of the row. */
   started_at: number;
   /**
-   * Author of the row: translator 2, edge 1. The translator's row completes the edge's. Where the edge had answered its caller 503 or 504, that row
+   * Author of the row: translator 2, edge 1. The translator's row completes the edge's, which alone knows what the caller saw of a request that was cut
+   * short. Where the edge had answered its caller 503 or 504, that row
    * stays, and what ran nevertheless becomes a second row, an `orphan`.
    */
   authority: 1 | 2;

@@ -78,6 +78,23 @@ describe.each(engines())('rows of one request in $name', (engine) => {
     expect(await sums()).toEqual([{ requests: 1, errors: 0, input: 10, duration: 30, cost: paid }]);
   });
 
+  test.each(orders)('what ran for a stream that the gateway broke off or finished keeps what its caller saw: %s', async (_name, batches) => {
+    const seen = { status: 200, error_code: 'service_lost', duration_ms: 1_500, response_bytes: 640 };
+    for (const ending of ['break', 'finish'] as const)
+      for (const error_code of ['service_lost', null])
+        await store(
+          batches(
+            sampleRow({ ...described(200, 'service_lost'), ...seen, id: `${ending} ${error_code}`, ending }),
+            ran({ id: `${ending} ${error_code}`, error_code, duration_ms: 4_000, response_bytes: 900 }),
+          ),
+        );
+    const { items } = await storage.requests.listRows({ filters: {}, limit: 9 });
+    expect(items).toHaveLength(4);
+    for (const row of items)
+      expect(row).toMatchObject({ ...seen, ending: row.id.split(' ')[0], upstream: 'main', input_tokens: 10, cost_micros: 7_000, authority: 2 });
+    expect(await sums()).toMatchObject([{ requests: 4, errors: 4, duration: 6_000, cost: [{ currency: 'USD', cost_micros: 28_000 }] }]);
+  });
+
   test.each(orders)('where nothing ran there is no second row: %s', async (_name, batches) => {
     await store(
       batches(

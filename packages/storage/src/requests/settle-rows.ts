@@ -14,17 +14,25 @@ const nothing: Settled = { row: null, orphan: null };
 const isTold = ({ authority, kind }: StoredRow): boolean => authority === 1 && kind === 'call';
 /** The gateway had given up on the request: its caller pays nothing. */
 const isRefusal = (row: StoredRow): boolean => isTold(row) && (row.status === 503 || row.status === 504);
-const isLeft = (row: StoredRow): boolean => isTold(row) && row.status === 499;
+/** Its caller left, or saw its stream break. */
+const isCutShort = (row: StoredRow): boolean => isTold(row) && (row.status === 499 || row.ending !== null);
+
+/** What the caller saw, which the edge alone knows. */
+const seen = ['status', 'error_code', 'ending', 'duration_ms', 'response_bytes'] as const satisfies readonly (keyof StoredRow)[];
 
 /** `known` is stored, `row` arrives. */
 export function settleRows(known: StoredRow, row: StoredRow): Settled {
   const [preferred, ran] = known.authority <= row.authority ? [known, row] : [row, known];
   if (preferred.authority === ran.authority) return nothing;
   if (isRefusal(preferred)) return { row: preferred === known ? null : copyOf(preferred), orphan: hasRun(ran) ? orphanOf(ran) : null };
-  // The caller disconnected itself, and pays for what ran until then.
-  const final = isLeft(preferred) && ran.status !== 499 ? { ...copyOf(ran), status: preferred.status, error_code: preferred.error_code } : ran;
+  // Its caller pays for what ran until then.
+  const final = isCutShort(preferred) ? asSeen(preferred, ran) : ran;
   return { row: final === known ? null : copyOf(final), orphan: null };
 }
+
+/** What ran, with what the caller saw of it. */
+const asSeen = (told: StoredRow, ran: StoredRow): StoredRow =>
+  seen.every((name) => ran[name] === told[name]) ? ran : Object.assign(copyOf(ran), Object.fromEntries(seen.map((name) => [name, told[name]])));
 
 /** A copy, whatever the row is made of. */
 const copyOf = (row: StoredRow): StoredRow => Object.fromEntries(columnNames.map((name) => [name, row[name]])) as unknown as StoredRow;

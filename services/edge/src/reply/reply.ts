@@ -221,7 +221,8 @@ export class Reply implements StreamHandlers<'translator.run'>, OpenReply {
       this.#ended = 'break';
       return this.#body.breakOff();
     }
-    this.#ended = 'finish';
+    // A stream that had come to its end did not break: only its row was lost.
+    if (!this.#terminator.ended) this.#ended = 'finish';
     const text = this.#ending(this.#terminator, error, usage);
     if (text === null) return void response.destroy();
     this.#exchange.responseBytes += Buffer.byteLength(text);
