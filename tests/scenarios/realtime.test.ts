@@ -188,6 +188,29 @@ describe.each(natsAvailable('realtime') ? (['memory', 'nats'] as const) : (['mem
     expect(new Set(turns.map(({ id }) => id)).size).toBe(6);
   });
 
+  test('a request without an id that is refused has a row, and the response after it its own time', async () => {
+    const talk = await open(gateway, 'talk', { headers: { authorization: `Bearer ${gateway.key}`, 'z-request-id': `refused-${bus}` } });
+    const count = (type: string) => talk.events().filter((event) => event.type === type).length;
+    const create = (instructions: string) => talk.send({ type: 'response.create', response: { instructions } });
+    create('wait');
+    create('second');
+    await until(() => count('error') === 1, 'the refused request');
+    // About other events: no request is refused by them.
+    talk.send({ type: 'response.cancel' });
+    talk.send({ type: 'response.cancel' });
+    await until(() => count('error') === 2 && count('response.done') === 1, 'the cancelled response');
+    const later = Date.now();
+    create('say');
+    await until(() => count('response.done') === 2, 'the response after it');
+    talk.socket.close(1000);
+    const turns = await until(() => {
+      const found = gateway.rows.filter(({ client_request_id, kind }) => client_request_id === `refused-${bus}` && kind === 'realtime_turn');
+      return found.length >= 3 && found.sort((a, b) => (a.id < b.id ? -1 : 1));
+    }, 'the rows of its turns');
+    expect(turns.map(({ error_code }) => error_code)).toEqual(['conversation_already_has_active_response', null, null]);
+    expect(turns[2]!.started_at).toBeGreaterThanOrEqual(later);
+  });
+
   test("only the model's name is exchanged, in the address and in session.update; early frames wait for the session, and the beta header passes", async () => {
     const headers = { authorization: `Bearer ${gateway.key}`, 'openai-beta': 'realtime=v1', cookie: 'a=b', 'x-own': '1' };
     const socket = dial(gateway, 'balanced', { headers });

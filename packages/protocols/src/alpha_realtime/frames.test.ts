@@ -65,6 +65,28 @@ describe('notices', () => {
     const error = { type: 'error', error: { type: 'invalid_request_error', code: 'invalid_api_key', message: 'Incorrect API key', event_id: 'c1' } };
     expect(adapter.readNotice(frame(error))).toMatchObject({ kind: 'error', eventId: 'c1', fault: { class: 'credential' } });
   });
+
+  test.each([
+    [true, { code: 'conversation_already_has_active_response', param: null }],
+    [true, { code: 'invalid_value', param: 'response.output_modalities' }],
+    [true, { code: 'rate_limit_exceeded' }],
+    [true, { code: null, param: null }],
+    [false, { code: 'response_cancel_not_active', param: null }],
+    [false, { code: 'input_audio_buffer_commit_empty' }],
+    [false, { code: 'item_truncate_invalid_item_id' }],
+    [false, { code: 'cannot_update_voice' }],
+    [false, { code: 'session_expired' }],
+    [false, { code: 'invalid_json' }],
+    [false, { code: 'invalid_value', param: 'session.audio.output.voice' }],
+    [false, { code: 'missing_required_parameter', param: 'item.content[0].text' }],
+    [false, { code: 'invalid_value', param: 'type' }],
+  ])('whether an error that names no event may answer a response.create: %s for %j', (mayBeOfAsk, error) => {
+    for (const event_id of [null, ''])
+      expect(adapter.readNotice(frame({ type: 'error', error: { type: 'invalid_request_error', message: 'No.', ...error, event_id } }))).toMatchObject({
+        eventId: null,
+        mayBeOfAsk,
+      });
+  });
 });
 
 test("the upstream's id of the model replaces whatever a session.update names, and nothing else changes", () => {

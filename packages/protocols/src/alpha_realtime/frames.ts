@@ -30,7 +30,7 @@ export const readNotice =
     if (contentEvent.test(type)) return { kind: 'content' };
     if (type !== 'response.created' && type !== 'response.done' && type !== 'error') return null;
     const event = parseFrame(frame);
-    if (type === 'error') return { kind: 'error', fault: readFault(frame.toString('utf8')), eventId: eventIdOf(event) };
+    if (type === 'error') return readErrorNotice(event, frame, readFault);
     const response = own(event, 'response');
     const id = asString(own(response, 'id'));
     if (id === undefined) return null;
@@ -45,12 +45,20 @@ export const readNotice =
     };
   };
 
-/** The caller's event that an error is about; newer sessions spell it otherwise. */
-export const eventIdOf = (event: unknown): string | null =>
-  asString(own(own(event, 'error'), 'event_id')) ?? asString(own(own(event, 'error'), 'client_event_id')) ?? null;
+/** What vendors say of events other than `response.create`: its own parameters are those of `response`. */
+const otherCodes = /^(?:(?:input_audio_buffer|output_audio_buffer|response_cancel|conversation_item|item|session|cannot_update)_|invalid_json$)/;
+const otherParams = /^(?:session|audio|audio_end_ms|content_index|item|item_id|previous_item_id|type)(?:[.[]|$)/;
+
+/** An error names the caller's event that it is about, where that has an id; newer sessions spell it otherwise. */
+export function readErrorNotice(event: unknown, frame: Buffer, readFault: ReadFault): Extract<RealtimeNotice, { kind: 'error' }> {
+  const error = own(event, 'error');
+  const eventId = asString(own(error, 'event_id')) || asString(own(error, 'client_event_id')) || null;
+  const isOfOther = otherCodes.test(asString(own(error, 'code')) ?? '') || otherParams.test(asString(own(error, 'param')) ?? '');
+  return { kind: 'error', fault: readFault(frame.toString('utf8')), eventId, mayBeOfAsk: !isOfOther };
+}
 
 export const readAsk: RealtimeAdapter['readAsk'] = (frame) =>
-  readEventType(frame) === 'response.create' ? { kind: 'respond', eventId: asString(own(parseFrame(frame), 'event_id')) ?? null } : null;
+  readEventType(frame) === 'response.create' ? { kind: 'respond', eventId: asString(own(parseFrame(frame), 'event_id')) || null } : null;
 
 const updates: ReadonlySet<string> = new Set(['session.update']);
 

@@ -3,7 +3,7 @@ import type { FirstFrame, RealtimeAdapter, RealtimeNotice } from '../contract/in
 import { asNumber, asString, own } from '../kit/read.ts';
 import { connectAt } from './endpoint.ts';
 import { mayBeEvent, readEventType } from './event-type.ts';
-import { eventIdOf, exchangeModel, modelOf, parseFrame, type ReadFault, writeError } from './frames.ts';
+import { exchangeModel, modelOf, parseFrame, type ReadFault, readAsk, readErrorNotice, writeError } from './frames.ts';
 import { readUsage } from './usage.ts';
 
 const start = 'session.start';
@@ -13,7 +13,7 @@ export const live = (readFault: ReadFault): RealtimeAdapter => ({
   connect: connectAt('/live/sessions', {}),
   firstFrame,
   rewrite: (frame, { upstreamModelId }) => (mayBeEvent(frame, starts) ? exchangeModel(frame, [['session', 'model']], upstreamModelId) : frame),
-  readAsk: (frame) => (readEventType(frame) === 'response.create' ? { kind: 'respond', eventId: asString(own(parseFrame(frame), 'event_id')) ?? null } : null),
+  readAsk,
   readNotice(frame) {
     switch (readEventType(frame)) {
       case 'session.started':
@@ -25,7 +25,7 @@ export const live = (readFault: ReadFault): RealtimeAdapter => ({
       case 'response.event':
         return readResponse(own(parseFrame(frame), 'event'));
       case 'error':
-        return { kind: 'error', fault: readFault(frame.toString('utf8')), eventId: eventIdOf(parseFrame(frame)) };
+        return readErrorNotice(parseFrame(frame), frame, readFault);
       default:
         return null;
     }

@@ -15,7 +15,8 @@ export type RealtimeNotice =
   | { readonly kind: 'session-usage'; readonly seconds: number }
   /** Of turns that nothing announces, one after the other: this frame holds some of its content, counts something, ends it, or all of that. */
   | { readonly kind: 'turn'; readonly content: boolean; readonly usage: Usage | null; readonly over: boolean }
-  | { readonly kind: 'error'; readonly fault: UpstreamFault; readonly eventId: string | null };
+  /** `eventId`: of the caller's event that it is about, as far as it says. `mayBeOfAsk`: nothing in it tells that it is about another event than an ask. */
+  | { readonly kind: 'error'; readonly fault: UpstreamFault; readonly eventId: string | null; readonly mayBeOfAsk: boolean };
 
 /** What a frame of the caller asks for. */
 export type RealtimeAsk = { readonly kind: 'respond'; readonly eventId: string | null };

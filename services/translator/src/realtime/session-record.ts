@@ -93,7 +93,7 @@ export class SessionRecord {
       case 'turn':
         return this.#turn(notice);
       case 'error':
-        return this.#refused(notice.eventId, notice.fault.code ?? null);
+        return this.#refused(notice);
     }
   }
 
@@ -161,16 +161,20 @@ export class SessionRecord {
     return counted;
   }
 
-  /** An error says which of the caller's events it is about, where that event had an id. */
-  #refused(eventId: string | null, code: string | null): void {
-    const at = eventId === null ? -1 : this.#asked.findIndex((one) => one.eventId === eventId);
+  /**
+   * An error says which of the caller's events it is about, where that event had an id. One without may be about any other event without: the oldest
+   * request of these has it, unless it tells otherwise. Should that request be answered all the same, its response has a row of its own.
+   */
+  #refused({ eventId, mayBeOfAsk, fault }: Extract<RealtimeNotice, { kind: 'error' }>): void {
+    if (eventId === null && !mayBeOfAsk) return;
+    const at = this.#asked.findIndex((one) => one.eventId === eventId);
     const asked = this.#asked[at];
     if (!asked) return;
     this.#asked.splice(at, 1);
     this.#publishTurn(
       { startedAt: asked.startedAt, began: asked.began, keyGroup: this.#context.keyGroup(), firstContentMs: null },
       null,
-      code ?? 'upstream_rejected',
+      fault.code ?? 'upstream_rejected',
     );
   }
 
