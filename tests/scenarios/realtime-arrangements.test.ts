@@ -229,6 +229,24 @@ describe.each(arrangements('realtime-arrangements'))('a %s gateway', (arrangemen
     });
 
   if (arrangement === 'split')
+    test('the rows of a session that the gateway lost do not say that its caller left', async () => {
+      const lost = await open(gateway.key);
+      await respond(lost, 'wait');
+      const earlier = new Set((await gateway.rows()).map(({ id }) => id));
+      await gateway.processes['translator']!.kill('SIGSTOP');
+      expect((await lost.closed).code).toBe(1011);
+      await gateway.processes['translator']!.kill('SIGCONT');
+      const rows = await until(async () => {
+        const found = (await gateway.rows()).filter(({ id, authority }) => !earlier.has(id) && authority === 2);
+        return found.length === 2 && found;
+      }, 'the rows of the translator that woke');
+      expect(rows.map(({ kind, status, error_code }) => ({ kind, status, error_code })).sort((one, other) => one.status - other.status)).toEqual([
+        { kind: 'realtime_session', status: 101, error_code: 'service_lost' },
+        { kind: 'realtime_turn', status: 200, error_code: 'service_lost' },
+      ]);
+    });
+
+  if (arrangement === 'split')
     test('sessions outlive a router, and statistics; a translator that dies ends its sessions with 1011', async () => {
       const talk = await open(gateway.key);
       await until(() => talk.types.length > 0, 'the session');

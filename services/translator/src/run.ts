@@ -1,7 +1,7 @@
 /** One request from the edge's hand to its tail: runs the attempts, and leaves a row whatever happens. */
 import type { ServerStream } from '@model-gateway/bus';
 import type { Job, ReplyTail, RequestRow } from '@model-gateway/contracts';
-import { type ErrorCode, errorCodes, GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
+import { errorCodes, GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
 import { takenAnyway } from '@model-gateway/service-runtime';
 import { traceFields } from '@model-gateway/telemetry';
 import { runAttempts } from './attempt/run-attempts.ts';
@@ -10,7 +10,7 @@ import { withSearches } from './hosted-tools/price-searches.ts';
 import { receiptHeaders } from './receipt.ts';
 import { ReplySink } from './reply-sink.ts';
 import { RequestBody } from './request/body.ts';
-import { Cancellation } from './request/cancellation.ts';
+import { Cancellation, codeOfCancel } from './request/cancellation.ts';
 import { findClient, RequestCache, RequestClock, type RequestContext } from './request/context.ts';
 import type { CurrentRequest } from './request/current.ts';
 import { RequestRecord } from './request/record.ts';
@@ -146,18 +146,10 @@ function keepUntilSettled(stream: Stream, row: RequestRow, deps: RunDeps): void 
   });
 }
 
-/** What the reasons of a cancel mean; any other is an edge that died. */
-const endings: ReadonlyMap<string | null, ErrorCode> = new Map([
-  ['client gone', 'client_gone'],
-  ['drain', 'draining'],
-  ['deadline', 'timeout'],
-  ['the opener failed', 'internal'],
-]);
-
 /** Nobody takes a tail any more, so the row goes from here. `complete`: the upstream was read to its end all the same. */
 function publishOwnRow(run: Run, complete: boolean): void {
   const { request, sink, deps } = run;
-  const code = endings.get(request.cancellation.reason) ?? 'service_lost';
+  const code = codeOfCancel(request.cancellation.reason);
   // The edge that gave up, or died, is not a caller who left: that one has its own status even after content.
   const status = sink.committed && code !== 'client_gone' ? 200 : errorCodes[code].status;
   publishRow(rowOf(run, status, code, complete && request.job.operation !== 'count-tokens'), deps);

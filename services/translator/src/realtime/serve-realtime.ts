@@ -6,7 +6,7 @@ import { findProtocol } from '@model-gateway/protocols';
 import { mintRequestId } from '@model-gateway/service-runtime';
 import { type Span, traceFields } from '@model-gateway/telemetry';
 import type { OpenReply } from '../open-reply.ts';
-import { Cancellation } from '../request/cancellation.ts';
+import { Cancellation, codeOfCancel } from '../request/cancellation.ts';
 import { beginRun, endRun, noteTurn } from '../spans.ts';
 import type { RealtimeDeps } from './deps.ts';
 import type { Frame } from './dialled.ts';
@@ -141,7 +141,7 @@ class Session implements OpenReply {
 
   #stop(): void {
     if (this.#closedEarly) this.#relay?.end(this.#closedEarly.close, null);
-    else if (this.#cancellation.reason !== null) this.#relay?.abandon('client_gone');
+    else if (this.#cancellation.reason !== null) this.#relay?.abandon(codeOfCancel(this.#cancellation.reason));
     else this.#relay?.end({ code: 1001, reason: 'The gateway is shutting down.' }, 'draining');
   }
 
@@ -167,8 +167,9 @@ class Session implements OpenReply {
       this.#record.end(101, early.errorCode);
       return this.#stream.tail({ close: early.close });
     }
-    const error = this.#cancellation.reason === null ? toGatewayError(cause) : new GatewayError('client_gone');
-    if (error.code === 'internal')
+    const { reason } = this.#cancellation;
+    const error = reason === null ? toGatewayError(cause) : new GatewayError(codeOfCancel(reason));
+    if (reason === null && error.code === 'internal')
       this.#deps.logger.error({ request: this.#job.id, ...traceFields(this.#span), error: error.cause ?? error }, 'defect in a realtime session');
     this.#record.end(this.#accepted ? 101 : error.status, error.code);
     this.#stream.fail(error);
