@@ -83,6 +83,8 @@ describe.each(arrangements('leaked keys'))('leaked keys, %s', (arrangement) => {
     const { body: ended } = await gateway.console('POST', '/access-keys/ada/end-overlap');
     expect(ended.previous_valid_until).toBeNull();
     await everywhere(value, 401);
+    const leaked = await gateway.console('POST', '/access-keys/lookup', { key: value });
+    expect(leaked.body.access_key).toMatchObject({ name: 'ada', superseded: { valid_until: null } });
     expect(await admitted(rotated.key)).toEqual(gateway.edgeUrls.map(() => 200));
     const { body: audit } = await gateway.console('GET', '/audit-logs?entity_type=access_key&entity_id=ada&action=rotate');
     expect(audit.items[0].diff).toMatchObject({ previous_valid_until: { before: null, after: rotated.previous_valid_until } });
@@ -90,7 +92,13 @@ describe.each(arrangements('leaked keys'))('leaked keys, %s', (arrangement) => {
   });
 
   test('the old value stops by itself when its time is over, and at once when the key is disabled', async () => {
+    const before = (await gateway.console('GET', '/access-keys/ada/api-key')).body.key;
     const first = (await gateway.console('POST', '/access-keys/ada/rotate')).body.key;
+    // Whoever knows the new value refuses the old one.
+    await everywhere(first, 200);
+    expect(await admitted(before)).toEqual(gateway.edgeUrls.map(() => 401));
+    const leaked = await gateway.console('POST', '/access-keys/lookup', { key: before });
+    expect(leaked.body.access_key).toMatchObject({ name: 'ada', superseded: { valid_until: null } });
     const { body } = await gateway.console('POST', '/access-keys/ada/rotate', { overlap_hours: 20 * second });
     await everywhere(body.key, 200);
     expect(new Set(await admitted(first)).size).toBe(1);

@@ -38,6 +38,25 @@ test('an access key is found by its whole value, and by nothing less', async () 
   expect(harness.seen.join('\n')).not.toContain(value.slice(8, -5));
 });
 
+test('a value that was rotated away is found until the next rotation, whether it stopped at once, was ended early, or still works', async () => {
+  await call('POST', `${api}/access-keys`, { name: 'rotated', group: 'team' });
+  const rotate = async (body?: object) => (await call('POST', `${api}/access-keys/rotated/rotate`, body)).body;
+  const first = (await rotate()).key;
+  const second = await rotate();
+  expect(second.previous_valid_until).toBeNull();
+  const found = async (key: string) => (await lookup(key)).body.access_key;
+  expect(await found(first)).toMatchObject({ name: 'rotated', superseded: { valid_until: null } });
+  const third = await rotate({ overlap_hours: 1 });
+  expect(await found(first)).toBeNull();
+  expect(await found(second.key)).toMatchObject({ name: 'rotated', superseded: { valid_until: third.previous_valid_until } });
+  const ended = await call('POST', `${api}/access-keys/rotated/end-overlap`);
+  expect(ended.body.previous_valid_until).toBeNull();
+  // A change of another kind leaves it known.
+  await call('PATCH', `${api}/access-keys/rotated`, { description: 'changed' });
+  expect(await found(second.key)).toMatchObject({ name: 'rotated', superseded: { valid_until: null } });
+  expect(await found(third.key)).toMatchObject({ name: 'rotated', superseded: null });
+});
+
 test('an upstream key is found wherever it is used, with its label and its fingerprint', async () => {
   harness.seen.length = 0;
   const { body } = await lookup(upstreamValue);

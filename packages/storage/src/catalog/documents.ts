@@ -38,8 +38,8 @@ export interface AccessKeyDocument {
   budget?: Budget | null;
   /** Whose key it is; absent in rows written by earlier versions, as `previous`. */
   owner?: string;
-  /** The value that the last rotation replaced, while it goes on working; `until`: ISO 8601. */
-  previous?: { mask: string; hash: string; until: string } | null;
+  /** The value that the last rotation replaced, kept to find the key by it; `until`: it went on working until then, ISO 8601; null: it stopped at once. */
+  previous?: { mask: string; hash: string; until: string | null } | null;
   /** First and last characters of the key, for lists. */
   mask: string;
   /** Lower-case hex SHA-256. */

@@ -36,8 +36,12 @@ export async function rotateKey(context: ConsoleContext, call: Call, { name, ove
   await commit(context, call, purpose, async (writer) => {
     const stored = await find(writer);
     const { mask, hash } = stored.document;
-    const previous = until === null ? null : { mask, hash, until };
-    await writer.accessKeys.update(stored, { ...stored.document, previous, ...sealValue(key, stored.document.anonymous, stored.id, { context }) });
+    // Also where the old value stops at once: it may turn up somewhere, and is asked for then.
+    await writer.accessKeys.update(stored, {
+      ...stored.document,
+      previous: { mask, hash, until },
+      ...sealValue(key, stored.document.anonymous, stored.id, { context }),
+    });
   });
   return { key };
 }
@@ -111,7 +115,8 @@ export function accessKeyRoutes(accessKeys: ResourceOperations, context: Console
         const { value } = await commit(context, { request, response }, purpose, async (writer) => {
           const stored = await find(writer, name);
           etagMatches(stored.etag, request.get('if-match'));
-          if (stored.document.previous) await writer.accessKeys.update(stored, { ...stored.document, previous: null });
+          const { previous } = stored.document;
+          if (previous?.until) await writer.accessKeys.update(stored, { ...stored.document, previous: { ...previous, until: null } });
           return accessKeys.read(writer, name);
         });
         response.set('ETag', formatEtag(value.etag)).json(value.body);

@@ -72,7 +72,7 @@ export async function showKeys(keys: readonly StoredKey[], { storage, now }: Con
       expires_at,
       created_at: isoTime(key.createdAt),
       last_used_at: last === undefined || last < key.createdAt ? null : isoTime(last),
-      previous_valid_until: previous && Date.parse(previous.until) > at ? previous.until : null,
+      previous_valid_until: previous?.until && Date.parse(previous.until) > at ? previous.until : null,
       budget,
       spent: budget === null ? null : printMoney(spent[index] ?? 0),
     };

@@ -14,7 +14,9 @@ export const lookupAnswer = z.strictObject({
       superseded: z
         .strictObject({ valid_until: instant.nullable() })
         .nullable()
-        .describe('The value is the one before the last rotation, which is let in until then; null: it is the present one'),
+        .describe(
+          'The value is the one before the last rotation, which is let in until then (`valid_until` null: it stopped at once); null: it is the present one',
+        ),
     })
     .nullable(),
   /** One value may be the key of several upstreams. */
