@@ -2,16 +2,18 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { ProtocolId } from '@model-gateway/contracts';
+import { WebSocket, WebSocketServer } from 'ws';
 import { connectRaw, type RawConnection } from '../../packages/bus/test/raw-connection.ts';
 import { arrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
 import { type OtlpCollector, startOtlpCollector } from '../support/otlp-collector.ts';
 
-/** The vendor: short tokens for a lasting one, and a chat service that takes them. */
+/** The vendor: short tokens for a lasting one, and services that take them. */
 interface Vendor {
   url: string;
   server: Server;
   exchanges: number;
-  calls: { token: string; headers: Record<string, string | string[] | undefined> }[];
+  calls: { token: string; headers: Record<string, string | string[] | undefined>; path: string }[];
   tokens: string[];
   /** Which tokens the service takes. */
   takes: (token: string) => boolean;
@@ -22,6 +24,41 @@ interface Vendor {
 }
 
 const lasting = 'CANARY-lasting-token-000000';
+
+/** What the vendor's services beside the chat answer, by the beginning of their paths. */
+const services = ({ url, exchanges }: Vendor, path: string): [RegExp, object][] => [
+  [
+    /^\/v1\/responses/,
+    {
+      id: /resp_\d+/.exec(path)?.[0] ?? `resp_${exchanges}`,
+      object: 'response',
+      created_at: 1,
+      status: 'in_progress',
+      model: 'm',
+      background: true,
+      output: [],
+    },
+  ],
+  [/^\/storage/, {}],
+  [
+    /^\/api\/v1\/uploads/,
+    {
+      data: {
+        policy: 'eyJ9',
+        signature: 'c2lnbmF0dXJl',
+        upload_dir: 'instant/x',
+        upload_host: `${url}/storage`,
+        oss_access_key_id: 'LTAI',
+        x_oss_object_acl: 'private',
+        x_oss_forbid_overwrite: 'true',
+      },
+    },
+  ],
+  [/^\/api\/v1\/services\//, { output: { task_id: 'up-1', task_status: 'PENDING' } }],
+  [/^\/api\/v1\/tasks\//, { output: { task_id: 'up-1', task_status: 'FAILED', code: 'InvalidParameter', message: 'Nothing is in it.' } }],
+];
+/** Of storage the policy is the credential. */
+const isOpen = (path: string): boolean => path === '/storage';
 
 async function startVendor(): Promise<Vendor> {
   const vendor: Vendor = { url: '', server: createServer(), exchanges: 0, calls: [], tokens: [], takes: () => true, bodies: [], message: {} };
@@ -41,8 +78,11 @@ async function startVendor(): Promise<Vendor> {
       return send(response, 200, { token: vendor.tokens.at(-1), expires_at: Math.floor(Date.now() / 1000) + 1800 });
     }
     const token = given.replace('Bearer ', '');
-    vendor.calls.push({ token, headers: request.headers });
-    if (!vendor.takes(token)) return send(response, 401, { error: { message: `bad token ${token}`, type: 'auth', code: 'token_expired' } });
+    const path = request.url ?? '';
+    vendor.calls.push({ token, headers: request.headers, path });
+    if (!isOpen(path) && !vendor.takes(token)) return send(response, 401, { error: { message: `bad token ${token}`, type: 'auth', code: 'token_expired' } });
+    const service = services(vendor, path).find(([beginning]) => beginning.test(path));
+    if (service) return send(response, 200, service[1]);
     return send(response, 200, {
       id: 'c1',
       object: 'chat.completion',
@@ -51,6 +91,13 @@ async function startVendor(): Promise<Vendor> {
       choices: [{ index: 0, message: { role: 'assistant', content: 'hello', ...vendor.message }, finish_reason: 'stop' }],
       usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
     });
+  });
+  const sockets = new WebSocketServer({ noServer: true });
+  vendor.server.on('upgrade', (request, socket, head) => {
+    const token = String(request.headers.authorization ?? '').replace('Bearer ', '');
+    vendor.calls.push({ token, headers: request.headers, path: request.url ?? '' });
+    if (!vendor.takes(token)) return socket.end('HTTP/1.1 401 Unauthorized\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+    sockets.handleUpgrade(request, socket, head, (session) => session.send(JSON.stringify({ type: 'session.created', event_id: 'e', session: {} })));
   });
   await new Promise<void>((resolve) => vendor.server.listen(0, '127.0.0.1', resolve));
   vendor.url = `http://127.0.0.1:${(vendor.server.address() as AddressInfo).port}`;
@@ -169,6 +216,109 @@ describe.each(arrangements('credentials by login'))('%s', (arrangement) => {
     expect([again.status, again.body.credential.state]).toEqual([201, 'ok']);
     await gateway.settle();
     await until(async () => (await ask()).status === 200, 'calls to work again');
+  });
+
+  describe('beside calls of models', () => {
+    const taskPath = '/api/v1/services/aigc/video-generation/video-synthesis';
+    /** An upstream with a login of its own: a token is renewed no more than once a minute. */
+    const add = async (name: string, protocol: ProtocolId, model: object = {}): Promise<void> => {
+      vendor.takes = () => true;
+      const settings = { client_id: 'c', exchange_url: `${vendor.url}/exchange` };
+      const made = await gateway.console('POST', '/sso-credentials/import', { name, profile: 'editor_copilot', account: name, tokens: lasting, settings });
+      expect(made.status).toBe(201);
+      await gateway.configure({
+        upstreams: [{ name, protocol: 'alpha', base_url: vendor.url, api_keys: [], sso_credential: name }],
+        models: [{ name, upstream: name, upstream_model_id: 'm', protocol, ...model }],
+      });
+    };
+    /** The vendor takes the token at hand no more. */
+    const revoke = (): { renewals(): number; tokens(path: string): string[] } => {
+      const [revoked, { exchanges }, from] = [new Set(vendor.tokens), { ...vendor }, vendor.calls.length];
+      vendor.takes = (token) => !revoked.has(token);
+      return {
+        renewals: () => vendor.exchanges - exchanges,
+        /** Whether each call since then carried the revoked one. */
+        tokens: (path) => vendor.calls.slice(from).flatMap((call) => (call.path.startsWith(path) ? [revoked.has(call.token) ? 'revoked' : 'renewed'] : [])),
+      };
+    };
+    const call = async (path: string, body?: object | FormData, headers: Record<string, string> = {}) => {
+      const isForm = body instanceof FormData;
+      const answer = await fetch(`${gateway.url}${path}`, {
+        method: body ? 'POST' : 'GET',
+        headers: { authorization: `Bearer ${gateway.key}`, ...(body && !isForm && { 'content-type': 'application/json' }), ...headers },
+        ...(body && { body: isForm ? body : JSON.stringify(body) }),
+      });
+      const text = await answer.text();
+      seen.push(text);
+      return { status: answer.status, text };
+    };
+    const stateOf = async (name: string) => (await gateway.console('GET', `/sso-credentials/${name}`)).body.state;
+    /** 101 with the session's first event, or the status of the refusal. */
+    const openSession = (model: string, id: string): Promise<{ status: number; said: string }> =>
+      new Promise((resolve, reject) => {
+        const headers = { authorization: `Bearer ${gateway.key}`, 'z-request-id': id };
+        const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/v1/realtime?model=${model}`, { headers });
+        socket.on('message', (bytes: Buffer) => {
+          socket.close();
+          resolve({ status: 101, said: bytes.toString() });
+        });
+        socket.on('unexpected-response', (request, reply) => {
+          request.destroy();
+          resolve({ status: reply.statusCode ?? 0, said: '' });
+        });
+        socket.on('error', reject);
+      });
+
+    test('a realtime session begins with a renewed token; one that is refused, too, ends the login', async () => {
+      await add('spoken', 'alpha_realtime');
+      expect((await openSession('spoken', 'session-1')).status).toBe(101);
+      const vendorSaw = revoke();
+      const sessions = await Promise.all(['session-2', 'session-3'].map((id) => openSession('spoken', id)));
+      expect(sessions).toEqual(Array(2).fill({ status: 101, said: expect.stringContaining('session.created') }));
+      expect(vendorSaw.renewals()).toBe(1);
+      expect(vendorSaw.tokens('/v1/realtime').sort()).toEqual(['renewed', 'renewed', 'revoked', 'revoked']);
+      expect((await gateway.row('session-2')).attempts).toMatchObject([{ status: 401 }, { status: 101 }]);
+      expect((await gateway.console('GET', '/upstreams/spoken')).body.unavailable).toBeNull();
+      const again = revoke();
+      expect((await openSession('spoken', 'session-4')).status).toBe(502);
+      await until(async () => (await stateOf('spoken')) === 'needs_login', 'the login to end');
+      expect([again.renewals(), again.tokens('/v1/realtime')]).toEqual([0, ['revoked']]);
+    });
+
+    test.each([
+      ['a response that its upstream keeps', 'kept', ''],
+      ['its events', 'kept-events', '?stream=true'],
+    ])('%s: read with a renewed token', async (_what, name, query) => {
+      await add(name, 'alpha_response');
+      const begun = await call('/v1/responses', { model: name, input: 'Hello', background: true });
+      expect(begun.status).toBe(200);
+      const { id } = JSON.parse(begun.text);
+      const vendorSaw = revoke();
+      const read = await call(`/v1/responses/${id}${query}`);
+      expect([read.status, read.text]).toEqual([200, expect.stringContaining(`"${id}"`)]);
+      expect([vendorSaw.renewals(), vendorSaw.tokens('/v1/responses/')]).toEqual([1, ['revoked', 'renewed']]);
+    });
+
+    test('a task: looked at with a renewed token', async () => {
+      await add('films', 'delta', { direct_path: true, base_url: `${vendor.url}${taskPath}`, extra_config: { async_mode: true } });
+      const begun = await call(taskPath.replace('/api', ''), { model: 'films', input: { prompt: 'a cat' } });
+      expect(begun.status).toBe(200);
+      const { task_id: task } = JSON.parse(begun.text).output;
+      const vendorSaw = revoke();
+      expect((await call(`/v1/tasks/${task}`)).status).toBe(200);
+      expect([vendorSaw.renewals(), vendorSaw.tokens('/api/v1/tasks/').slice(0, 2)]).toEqual([1, ['revoked', 'renewed']]);
+    });
+
+    test('a file: uploaded with a renewed token', async () => {
+      await add('words', 'delta', { upstream_model_id: 'paraformer-v2', kind: 'delta-audio-asr' });
+      const vendorSaw = revoke();
+      const form = new FormData();
+      form.set('model', 'words');
+      form.set('file', new File(['RIFF'], 'a.wav'));
+      await call('/v1/audio/transcriptions', form);
+      expect([vendorSaw.renewals(), vendorSaw.tokens('/api/v1/uploads')]).toEqual([1, ['revoked', 'renewed']]);
+      expect(vendorSaw.tokens('/api/v1/services/')).toEqual(['renewed']);
+    });
   });
 
   test('no token stands in an answer, a row, a record, an export, a log, a trace, or a message of the bus', async () => {

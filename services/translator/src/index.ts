@@ -117,7 +117,7 @@ function composeDeps(deps: TranslatorDeps): Composed {
     scripts,
     hosted: { searches: outbound, pages: deps.publicUrls ?? null, openKey: createSearchKeyOpener(keyring, redactor), mintId, ...createPageTokens(keyring) },
     network: { egressOf, clientUrls: deps.clientUrls ?? null },
-    upload: (file, upload, context) => uploadFile(file, upload, context, { ...dialers, secrets, egressOf }),
+    upload: (file, upload, context) => uploadFile(file, upload, context, { ...dialers, secrets, logger, egressOf }),
   };
   const tasks: BeginTaskDeps = {
     bus,

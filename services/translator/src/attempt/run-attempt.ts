@@ -14,7 +14,7 @@ import { faultToError } from './classify.ts';
 import { faultFacts } from './fault-facts.ts';
 import { publishRefused, recordAttempt } from './record-attempt.ts';
 import type { AttemptEnd, AttemptResult } from './result.ts';
-import { mayRenew, reportRejected, usedToken, withRenewedToken } from './with-renewed-token.ts';
+import { mayRenew, withRenewedToken } from './with-renewed-token.ts';
 import { withoutFlags } from './without-flags.ts';
 import { withoutSignatures } from './without-signatures.ts';
 
@@ -55,23 +55,27 @@ export async function runAttempt(attempt: AttemptContext): Promise<AttemptResult
 const hasWaitingTools = ({ request: { cache } }: AttemptContext): boolean => cache.hosted?.waits === true;
 
 /** With the token of a login that the upstream refuses: twice, the second time with a renewed one. */
-async function sendOnce(attempt: AttemptContext, upstreamRequest: UpstreamRequest, lease: Lease): Promise<AttemptEnd> {
-  const { route, request, deps } = attempt;
-  if (!route.upstream.sso_credential) return recordAttempt(attempt, upstreamRequest, lease);
-  let used = await usedToken(route, deps.send.secrets);
-  const first = await recordAttempt(attempt, upstreamRequest, lease, (end) => mayRenew(route, end));
-  if (!mayRenew(route, first)) return first;
-  const again = await withRenewedToken(attempt, upstreamRequest, first, used);
-  request.cancellation.throwIfOver();
-  const admission = again && (await admitOrStop(attempt));
-  if (!again || !admission || admission.limited) {
-    publishRefused(attempt);
-    return first;
-  }
-  used = await usedToken(route, deps.send.secrets);
-  const second = await recordAttempt(attempt, again, admission);
-  if (mayRenew(route, second)) reportRejected(attempt, used);
-  return second;
+function sendOnce(attempt: AttemptContext, upstreamRequest: UpstreamRequest, lease: Lease): Promise<AttemptEnd> {
+  const { route, request, record, deps } = attempt;
+  const isRefused = (end: AttemptEnd): boolean => !end.committed && mayRenew(route, end);
+  return withRenewedToken({
+    route,
+    deps: deps.send,
+    subject: { request: request.job.id },
+    isRefused,
+    send: () => recordAttempt(attempt, upstreamRequest, lease, isRefused),
+    async sendAgain() {
+      request.cancellation.throwIfOver();
+      const admission = await admitOrStop(attempt);
+      if (admission.limited) return null;
+      record.meter.reset();
+      return recordAttempt(attempt, upstreamRequest, admission);
+    },
+    refusalStands() {
+      request.cancellation.throwIfOver();
+      publishRefused(attempt);
+    },
+  });
 }
 
 const unfinishedParts = ({ request: { cache } }: AttemptContext): UnaryParts | undefined => (cache.parts?.isDone === false ? cache.parts : undefined);

@@ -3,11 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { FormFile, UnaryUpload, UpstreamFault } from '@model-gateway/protocols';
 import { Pieces } from '@model-gateway/stream-framing';
+import type { Logger } from '@model-gateway/telemetry';
 import type { Outbound, OutboundRequest } from '@model-gateway/upstream-client';
 import { outboundFault } from '../attempt/classify.ts';
 import { awaitCredential, credentialHeaders } from '../attempt/credential.ts';
 import type { SecretDeps } from '../attempt/deps.ts';
 import { fixedHeaders } from '../attempt/upstream-headers.ts';
+import { mayRenew, withRenewedToken } from '../attempt/with-renewed-token.ts';
 import type { NetworkDeps } from '../prepare/deps.ts';
 import type { UploadContext } from './uploads.ts';
 import { dialerFor, type VendorDialers } from './vendor-media.ts';
@@ -32,28 +34,17 @@ export class UploadFailure extends Error {
 /** What uploading uses. */
 export interface UploadDeps extends VendorDialers {
   readonly secrets: SecretDeps;
+  readonly logger: Logger;
   readonly egressOf: NetworkDeps['egressOf'];
 }
 
 /** Resolves with the file's address. Rejects with UploadFailure, or with the caller's error for a file that is too large. */
-export async function uploadFile(file: FormFile, upload: UnaryUpload<unknown>, { route, adapter, signal }: UploadContext, deps: UploadDeps): Promise<string> {
-  const { secrets } = deps;
+export async function uploadFile(file: FormFile, upload: UnaryUpload<unknown>, context: UploadContext, deps: UploadDeps): Promise<string> {
+  const { route, signal } = context;
   const egress = deps.egressOf(route.upstream);
   const asking = upload.request(route.target);
-  await awaitCredential(route, secrets);
-  const credential = credentialHeaders(route, adapter, asking.headers, secrets);
-  const answer = await exchange(
-    deps.upstreams,
-    {
-      ...asking,
-      headers: { ...asking.headers, ...credential, ...fixedHeaders(route.upstream, secrets) },
-      egress,
-      timeouts: { ...route.timeouts, total_ms: askMs },
-    },
-    signal,
-  );
-  const text = secrets.redactor.redact(answer.body.toString('utf8'));
-  if (answer.status !== 200) throw new UploadFailure(adapter.readError(answer.status, answer.headers, text), answer.status);
+  const answer = await askForPlace(asking, context, deps);
+  if (answer.fault) throw new UploadFailure(answer.fault, answer.status);
   const place = readPlace(upload, answer.body, `${randomUUID()}${endingOf(file)}`);
   if (place.maxBytes !== undefined && file.content.length > place.maxBytes)
     throw new GatewayError('invalid_request', { message: `The file is larger than the ${place.maxBytes} bytes that this upstream takes.`, param: file.name });
@@ -68,6 +59,28 @@ export async function uploadFile(file: FormFile, upload: UnaryUpload<unknown>, {
   if (stored.status < 200 || stored.status > 299)
     throw new UploadFailure({ class: 'server', code: 'upload_refused', message: `The upstream's storage answered ${stored.status}.` }, stored.status);
   return place.address;
+}
+
+interface Asked extends Exchanged {
+  readonly fault: UpstreamFault | null;
+}
+
+function askForPlace(asking: ReturnType<UnaryUpload<unknown>['request']>, { route, adapter, signal }: UploadContext, deps: UploadDeps): Promise<Asked> {
+  const { secrets } = deps;
+  return withRenewedToken<Asked>({
+    route,
+    deps,
+    subject: { model: route.model.name },
+    isRefused: (asked) => mayRenew(route, asked),
+    async send() {
+      await awaitCredential(route, secrets);
+      const headers = { ...asking.headers, ...credentialHeaders(route, adapter, asking.headers, secrets), ...fixedHeaders(route.upstream, secrets) };
+      const request = { ...asking, headers, egress: deps.egressOf(route.upstream), timeouts: { ...route.timeouts, total_ms: askMs } };
+      const answer = await exchange(deps.upstreams, request, signal);
+      if (answer.status === 200) return { ...answer, fault: null };
+      return { ...answer, fault: adapter.readError(answer.status, answer.headers, secrets.redactor.redact(answer.body.toString('utf8'))) };
+    },
+  });
 }
 
 const unusable: UpstreamFault = { class: 'broken', code: 'upload_policy', message: 'the upstream names no place where a file can be uploaded to' };

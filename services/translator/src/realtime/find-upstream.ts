@@ -9,7 +9,9 @@ import { AttemptCursor } from '../attempt/attempt-cursor.ts';
 import { faultToError, healthSign, isOurs, nextStep, refusesKey, wasUnreached } from '../attempt/classify.ts';
 import { Failures } from '../attempt/failures.ts';
 import { cleanWords } from '../attempt/fault-facts.ts';
+import type { AttemptWatch } from '../attempt/outcomes.ts';
 import type { RetryBudget } from '../attempt/retry-budget.ts';
+import { mayRenew, withRenewedToken } from '../attempt/with-renewed-token.ts';
 import type { Cancellation } from '../request/cancellation.ts';
 import { abandonAttempt, beginDial, endDial } from '../spans.ts';
 import { localCodes } from './close-codes.ts';
@@ -107,7 +109,41 @@ interface Candidate extends Pick<DialContext, 'route' | 'realtime'> {
 }
 
 /** The lease stays taken where the session began. */
-async function tryOne(search: Search, { planned, route, upstream, realtime, probe }: Candidate, lease: Lease): Promise<Dialled> {
+async function tryOne(search: Search, candidate: Candidate, lease: Lease): Promise<Dialled> {
+  const { job, cancellation, deps } = search;
+  const { route } = candidate;
+  const { dialled, watch } = await withRenewedToken<Tried>({
+    route,
+    deps,
+    subject: { request: job.id },
+    isRefused: (tried) => 'fault' in tried.dialled && mayRenew(route, tried.dialled),
+    send: () => tryOnce(search, candidate),
+    async sendAgain() {
+      cancellation.throwIfOver();
+      return tryOnce(search, candidate);
+    },
+  }).catch((error: unknown) => {
+    lease.release(() => 0);
+    throw error;
+  });
+  if ('socket' in dialled) {
+    watch.content();
+    return dialled;
+  }
+  lease.release(() => 0);
+  const sign = healthSign(dialled.fault);
+  if (sign === 'none') watch.content();
+  else watch.failed(sign, dialled.fault.retryAfterMs);
+  return dialled;
+}
+
+/** One handshake. `watch` has not been given the result yet: a repetition may decide what it says of the upstream. */
+interface Tried {
+  readonly dialled: Dialled;
+  readonly watch: AttemptWatch;
+}
+
+async function tryOnce(search: Search, { planned, route, upstream, realtime, probe }: Candidate): Promise<Tried> {
   const { job, cancellation, deps } = search;
   const began = performance.now();
   const node = { model: planned.model, upstream: planned.upstream, keys: [planned.keyIndex], ...(probe && { probe }) };
@@ -125,22 +161,13 @@ async function tryOne(search: Search, { planned, route, upstream, realtime, prob
       }).then(resolve, reject);
     });
   } catch (error) {
-    lease.release(() => 0);
     if (span) abandonAttempt(span, error);
     throw error;
   }
   const attempt = recordOf(dialled, { planned, route, upstream, realtime, probe }, performance.now() - began, search);
   if (span) endDial(span, attempt);
   search.tried(attempt, route);
-  if ('socket' in dialled) {
-    watch.content();
-    return dialled;
-  }
-  lease.release(() => 0);
-  const sign = healthSign(dialled.fault);
-  if (sign === 'none') watch.content();
-  else watch.failed(sign, dialled.fault.retryAfterMs);
-  return dialled;
+  return { dialled, watch };
 }
 
 const maxWords = 1000;

@@ -1,12 +1,14 @@
 /** Asks an upstream about a task, with the account that took it and at the address of that account's model. */
 import type { TaskFacts } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
-import type { TaskReply, UpstreamTaskCodec } from '@model-gateway/protocols';
+import type { TaskReply, UpstreamFault, UpstreamTaskCodec } from '@model-gateway/protocols';
 import { type Route, resolveTarget } from '@model-gateway/routing';
 import { Pieces } from '@model-gateway/stream-framing';
+import type { Outbound, OutboundRequest } from '@model-gateway/upstream-client';
 import { faultToError, outboundFault } from '../attempt/classify.ts';
 import { awaitCredential, credentialHeaders } from '../attempt/credential.ts';
 import { fixedHeaders } from '../attempt/upstream-headers.ts';
+import { mayRenew, withRenewedToken } from '../attempt/with-renewed-token.ts';
 import type { KeeperDeps } from '../turns/upstream-keeper.ts';
 import type { UpstreamAnswer } from './deps.ts';
 import { findAdapter } from './find-adapter.ts';
@@ -31,47 +33,66 @@ export async function askUpstream(task: TaskFacts, action: 'cancel' | undefined,
   const adapter = findAdapter(route);
   const codec = adapter?.tasks;
   if (!codec) throw accountGone();
-  const { outbound, secrets } = deps.send;
-  const { method, url, headers } = codec.request(route.target, task.upstreamTask, action);
-  await awaitCredential(route, secrets);
-  const credential = credentialHeaders(route, adapter, headers, secrets);
+  const { secrets } = deps.send;
   const clean = (text: string): string => secrets.redactor.redact(text).replaceAll(task.upstreamTask, task.id);
-  return new Promise((resolve, reject) => {
-    const pieces = new Pieces();
-    let size = 0;
-    let httpStatus = 0;
-    let replyHeaders: Record<string, string> = {};
-    const sent = outbound.send(
-      {
+  const { text, status, fault } = await withRenewedToken<Asked>({
+    route,
+    deps: deps.send,
+    subject: { task: task.id },
+    isRefused: (asked) => mayRenew(route, asked),
+    async send() {
+      await awaitCredential(route, secrets);
+      const { method, url, headers } = codec.request(route.target, task.upstreamTask, action);
+      const credential = credentialHeaders(route, adapter, headers, secrets);
+      const request = {
         method,
         url,
         headers: { ...headers, ...credential, ...fixedHeaders(route.upstream, secrets) },
         timeouts: { ...route.timeouts, total_ms: 30_000 },
         egress: deps.network.egressOf(route.upstream),
+      };
+      return ask(request, deps.send.outbound, (refused) => adapter.readError(refused.status, refused.headers, clean(refused.text)));
+    },
+  });
+  if (fault) throw faultToError(fault, { clean });
+  try {
+    return { ...read(text, task, codec), httpStatus: status };
+  } catch (cause) {
+    throw new GatewayError('upstream_bad_reply', { cause });
+  }
+}
+
+interface Refused {
+  status: number;
+  headers: Record<string, string>;
+  text: string;
+}
+
+/** How the upstream answered. Refused: 400 for what cannot be cancelled, and such; everything else is about the account, or the upstream itself. */
+interface Asked {
+  status: number;
+  text: string;
+  fault: UpstreamFault | null;
+}
+
+function ask(request: OutboundRequest, outbound: Outbound, readError: (refused: Refused) => UpstreamFault): Promise<Asked> {
+  return new Promise((resolve) => {
+    const pieces = new Pieces();
+    let [size, status, headers]: [number, number, Record<string, string>] = [0, 0, {}];
+    outbound.send(request, {
+      head(given, replyHeaders) {
+        [status, headers] = [given, replyHeaders];
       },
-      {
-        head(status, given) {
-          httpStatus = status;
-          replyHeaders = given;
-        },
-        data(chunk) {
-          size += chunk.length;
-          if (size <= maxBytes) pieces.add(chunk);
-        },
-        end() {
-          const text = size <= maxBytes ? pieces.take().toString('utf8') : '';
-          // Refused: 400 for what cannot be cancelled, and such; everything else is about the account, or the upstream itself.
-          if (httpStatus < 200 || httpStatus > 299) return reject(faultToError(adapter.readError(httpStatus, replyHeaders, clean(text)), { clean }));
-          try {
-            resolve({ ...read(text, task, codec), httpStatus });
-          } catch (cause) {
-            reject(new GatewayError('upstream_bad_reply', { cause }));
-          }
-        },
-        error: (fault) => reject(faultToError(outboundFault(fault, false), { clean })),
+      data(chunk) {
+        size += chunk.length;
+        if (size <= maxBytes) pieces.add(chunk);
       },
-    );
-    void sent;
+      end() {
+        const text = size <= maxBytes ? pieces.take().toString('utf8') : '';
+        resolve({ status, text, fault: status < 200 || status > 299 ? readError({ status, headers, text }) : null });
+      },
+      error: (fault) => resolve({ status, text: '', fault: outboundFault(fault, false) }),
+    });
   });
 }
 

@@ -4,7 +4,7 @@ import type { TurnAtUpstream, TurnFacts } from '@model-gateway/contracts';
 import type { GatewayError } from '@model-gateway/contracts/errors';
 import { writeTurn } from './ask-store.ts';
 import type { CallAnswer, CallContext } from './call-context.ts';
-import { askKeeper, callKeeper, type KeeperCall, prepareKeeper } from './upstream-keeper.ts';
+import { askKeeper, callKeeper, type KeeperCall } from './upstream-keeper.ts';
 
 type Stream = ServerStream<'translator.turns'>;
 
@@ -22,7 +22,6 @@ async function pass({ id, at, model }: KeptTurn, call: Omit<KeeperCall, 'id'>, {
 export async function getKept(turn: KeptTurn, wantsStream: boolean, context: CallContext): Promise<CallAnswer> {
   const call = { method: 'GET', path: '', query: context.call.query } as const;
   if (!wantsStream) return pass(turn, call, context);
-  await prepareKeeper(turn.at, context.deps.keeper);
   return { relay: (stream) => relay(turn, { ...call, id: turn.id }, stream, context) };
 }
 

@@ -1,15 +1,16 @@
 /** Calls to an upstream about a response that it keeps: with the account that made it, at the address of that account's model. */
 import type { CatalogWatcher } from '@model-gateway/catalog';
 import type { TurnAtUpstream } from '@model-gateway/contracts';
-import { GatewayError } from '@model-gateway/contracts/errors';
-import { findProtocol } from '@model-gateway/protocols';
+import { GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
+import { findProtocol, type UpstreamAdapter, type UpstreamFault } from '@model-gateway/protocols';
 import { type Route, resolveTarget } from '@model-gateway/routing';
 import { Pieces } from '@model-gateway/stream-framing';
-import type { OutboundCall } from '@model-gateway/upstream-client';
+import type { OutboundCall, OutboundHandlers, OutboundRequest } from '@model-gateway/upstream-client';
 import { faultToError, outboundFault } from '../attempt/classify.ts';
 import { awaitCredential, credentialHeaders } from '../attempt/credential.ts';
 import type { SendDeps } from '../attempt/deps.ts';
 import { fixedHeaders } from '../attempt/upstream-headers.ts';
+import { mayRenew, withRenewedToken } from '../attempt/with-renewed-token.ts';
 import type { NetworkDeps } from '../prepare/deps.ts';
 
 /** What such calls are made with. */
@@ -47,20 +48,92 @@ export function callKeeper(at: TurnAtUpstream, call: KeeperCall, reply: KeeperRe
   const route = routeOf(at, deps);
   const adapter = findProtocol(route.protocol)?.upstream;
   if (!adapter) throw new GatewayError('internal', { cause: new Error(`no upstream adapter for ${route.protocol}`) });
-  const { outbound, secrets } = deps.send;
-  const base = adapter.request({ target: route.target, operation: 'generate', stream: false });
-  const { 'content-type': _type, ...headers } = base.headers;
-  const credential = credentialHeaders(route, adapter, headers, secrets);
-  let refused: { status: number; headers: Record<string, string>; words: Pieces; size: number } | undefined;
-  return outbound.send(
-    {
+  const calling = new Calling({ route, adapter, call, reply, deps });
+  calling.start();
+  return calling;
+}
+
+interface Called {
+  readonly route: Route;
+  readonly adapter: UpstreamAdapter;
+  readonly call: KeeperCall;
+  readonly reply: KeeperReply;
+  readonly deps: KeeperDeps;
+}
+
+/** How a call ended; what the upstream did not refuse has passed to the reply. */
+interface Ended {
+  readonly status: number | null;
+  readonly fault: UpstreamFault | null;
+}
+
+/** A call of which nothing has passed to its caller may be made a second time. */
+class Calling implements OutboundCall {
+  readonly #called: Called;
+  #sent: OutboundCall | undefined;
+  #aborted = false;
+
+  constructor(called: Called) {
+    this.#called = called;
+  }
+
+  start(): void {
+    const { route, call, reply, deps } = this.#called;
+    const { secrets } = deps.send;
+    const clean = (text: string): string => secrets.redactor.redact(text);
+    withRenewedToken<Ended>({
+      route,
+      deps: deps.send,
+      subject: { response: call.id },
+      isRefused: (ended) => mayRenew(route, ended),
+      send: () => this.#send(),
+    }).then(
+      ({ status, fault }) => (fault ? reply.failed(refusal(status, fault, clean)) : reply.end()),
+      (error: unknown) => reply.failed(toGatewayError(error)),
+    );
+  }
+
+  pause(): void {
+    this.#sent?.pause();
+  }
+
+  resume(): void {
+    this.#sent?.resume();
+  }
+
+  abort(reason: unknown): void {
+    this.#aborted = true;
+    this.#sent?.abort(reason);
+  }
+
+  async #send(): Promise<Ended> {
+    const { route, deps } = this.#called;
+    await awaitCredential(route, deps.send.secrets);
+    if (this.#aborted) throw new GatewayError('client_gone');
+    return new Promise((resolve) => {
+      this.#sent = deps.send.outbound.send(this.#request(), this.#handlers(resolve));
+    });
+  }
+
+  #request(): OutboundRequest {
+    const { route, adapter, call, deps } = this.#called;
+    const { secrets } = deps.send;
+    const base = adapter.request({ target: route.target, operation: 'generate', stream: false });
+    const { 'content-type': _type, ...headers } = base.headers;
+    return {
       method: call.method,
       url: `${base.url}/${encodeURIComponent(call.id)}${call.path}${queryOf(call.query)}`,
-      headers: { ...headers, ...credential, ...fixedHeaders(route.upstream, secrets) },
+      headers: { ...headers, ...credentialHeaders(route, adapter, headers, secrets), ...fixedHeaders(route.upstream, secrets) },
       timeouts: route.timeouts,
       egress: deps.network.egressOf(route.upstream),
-    },
-    {
+    };
+  }
+
+  #handlers(resolve: (ended: Ended) => void): OutboundHandlers {
+    const { adapter, reply, deps } = this.#called;
+    const { redactor } = deps.send.secrets;
+    let refused: { status: number; headers: Record<string, string>; words: Pieces; size: number } | undefined;
+    return {
       head(status, replyHeaders) {
         if (status < 200 || status > 299) refused = { status, headers: replyHeaders, words: new Pieces(), size: 0 };
         else reply.head(replyHeaders['content-type'] ?? 'application/json');
@@ -71,17 +144,17 @@ export function callKeeper(at: TurnAtUpstream, call: KeeperCall, reply: KeeperRe
         if (refused.size <= maxErrorBytes) refused.words.add(bytes);
       },
       end() {
-        if (!refused) return reply.end();
-        const words = refused.size <= maxErrorBytes ? secrets.redactor.redact(refused.words.take().toString('utf8')) : '';
-        reply.failed(refusal(refused.status, adapter.readError(refused.status, refused.headers, words), (text) => secrets.redactor.redact(text)));
+        if (!refused) return resolve({ status: null, fault: null });
+        const words = refused.size <= maxErrorBytes ? redactor.redact(refused.words.take().toString('utf8')) : '';
+        resolve({ status: refused.status, fault: adapter.readError(refused.status, refused.headers, words) });
       },
-      error: (fault) => reply.failed(faultToError(outboundFault(fault, false), { clean: (text) => secrets.redactor.redact(text) })),
-    },
-  );
+      error: (fault) => resolve({ status: null, fault: outboundFault(fault, false) }),
+    };
+  }
 }
 
 /** A response that is gone upstream is as one that never was. */
-function refusal(status: number, fault: Parameters<typeof faultToError>[0], clean: (text: string) => string): GatewayError {
+function refusal(status: number | null, fault: UpstreamFault, clean: (text: string) => string): GatewayError {
   return status === 404 ? new GatewayError('not_found', { message: clean(fault.message) }) : faultToError(fault, { clean });
 }
 
@@ -89,9 +162,6 @@ function queryOf(query: string): string {
   const kept = [...new URLSearchParams(query)].filter(([name]) => passed.has(name));
   return kept.length === 0 ? '' : `?${new URLSearchParams(kept)}`;
 }
-
-/** Before the first call: the token of a login may have to be asked for. Throws as `callKeeper` does. */
-export const prepareKeeper = (at: TurnAtUpstream, deps: KeeperDeps): Promise<unknown> | undefined => awaitCredential(routeOf(at, deps), deps.send.secrets);
 
 /** The key entry that made the response, whatever became of the others. Throws 502 where it is gone. */
 function routeOf({ model, upstream, account }: TurnAtUpstream, { catalog }: Pick<KeeperDeps, 'catalog'>): Route {
@@ -104,8 +174,7 @@ function routeOf({ model, upstream, account }: TurnAtUpstream, { catalog }: Pick
 }
 
 /** The whole JSON answer. */
-export async function askKeeper(at: TurnAtUpstream, call: KeeperCall, deps: KeeperDeps): Promise<unknown> {
-  await prepareKeeper(at, deps);
+export function askKeeper(at: TurnAtUpstream, call: KeeperCall, deps: KeeperDeps): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const pieces = new Pieces();
     let size = 0;
