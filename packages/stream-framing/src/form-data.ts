@@ -118,7 +118,7 @@ function refuseSecondName(name: string): void {
   if (name === 'name') throw ambiguousName();
 }
 
-/** What follows the first semicolon: `; name=value; name="quoted \" value"`. The first of two equal names counts; `repeated` hears of the others. */
+/** What follows the first semicolon: `; name=value; name="quoted \" value"`. The first of two equal names counts; `repeated` is called for the others. */
 function readParameters(value: string, repeated?: (name: string) => void): Map<string, string> {
   const parameters = new Map<string, string>();
   const pattern = /;\s*([^=;\s"]+)\s*=\s*(?:"((?:[^"\\]|\\"(?!\s*(?:;|$))|\\(?!"))*\\?)"|([^;\s]*))/y;

@@ -31,8 +31,8 @@ export function settleRows(known: StoredRow, row: StoredRow): Settled {
 }
 
 /** What ran, with what the caller saw of it. */
-const asSeen = (told: StoredRow, ran: StoredRow): StoredRow =>
-  seen.every((name) => ran[name] === told[name]) ? ran : Object.assign(copyOf(ran), Object.fromEntries(seen.map((name) => [name, told[name]])));
+const asSeen = (edgeRow: StoredRow, ran: StoredRow): StoredRow =>
+  seen.every((name) => ran[name] === edgeRow[name]) ? ran : Object.assign(copyOf(ran), Object.fromEntries(seen.map((name) => [name, edgeRow[name]])));
 
 /** A copy, whatever the row is made of. */
 const copyOf = (row: StoredRow): StoredRow => Object.fromEntries(columnNames.map((name) => [name, row[name]])) as unknown as StoredRow;
