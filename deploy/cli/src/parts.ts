@@ -69,6 +69,8 @@ export interface SharedFrom {
   holder: string;
   /** How many processes share the limits, as far as known. */
   replicas(): number;
+  /** Resolves once those that live have had the time to be heard. */
+  heard(): Promise<void>;
   logger: Logger;
   bus: Bus;
 }
@@ -80,6 +82,8 @@ export interface PartsOptions {
   bus?(from: { logger: Logger }): Bus | Promise<Bus>;
   /** Of the outbox; the process's name without it. */
   journalName?: string;
+  /** How many processes of its kind were started together; more may be heard on the bus. */
+  processes?: number;
   state?(from: SharedFrom): SharedState;
 }
 
@@ -109,7 +113,14 @@ export async function createParts(config: Config, name: string, options: PartsOp
   const alone: Readonly<Record<string, GatherTopic>> = { edge: 'edge-limits', translator: 'translator-limits', 'mcp-aggregator': 'mcp-servers' };
   const living = (): number => (alone[name] ? gatherer.get().living(alone[name]) : sharing());
   const makeState = options.state ?? ((from: SharedFrom) => createState(config.process, from));
-  const state = once(() => makeState({ holder, replicas: () => Math.max(1, living()), logger, bus }));
+  const replicas = (): number => Math.max(options.processes ?? 1, living());
+  // Only on NATS are there others that nobody has named.
+  const heard = async (): Promise<void> => (config.process.natsUrls === null ? undefined : gatherer.get().heard());
+  const state = once(() => {
+    // Others are to be known before what they share is lost: who begins to listen then takes the whole limit at first.
+    if (options.state || config.process.redisUrl !== null) gatherer.get();
+    return makeState({ holder, replicas, heard, logger, bus });
+  });
   const { memoryLimitBytes: memoryBytes, overloadLagMs: lagMs } = config.process;
   const pressure = once(() => watchPressure({ memoryBytes, lagMs, logger, metrics }));
   const attempts = once(() => createAttempts(config.process, logger));
@@ -212,8 +223,13 @@ const passwordOf = (url: string | null): string | null => (url === null ? null :
 type RedisSettings = Pick<Config['process'], 'redisUrl' | 'redisTls' | 'redisTimeoutMs'>;
 
 /** In Redis where it is set, else in this process. */
-export const createState = ({ redisUrl: url, redisTls, redisTimeoutMs: commandMs }: RedisSettings, { holder, replicas, logger }: SharedFrom): SharedState =>
-  url === null ? new MemoryState({ holder }) : new RedisState({ url, tls: readTlsFiles('REDIS', redisTls, logger), commandMs, holder, logger, replicas });
+export const createState = (
+  { redisUrl: url, redisTls, redisTimeoutMs: commandMs }: RedisSettings,
+  { holder, replicas, heard, logger }: SharedFrom,
+): SharedState =>
+  url === null
+    ? new MemoryState({ holder })
+    : new RedisState({ url, tls: readTlsFiles('REDIS', redisTls, logger), commandMs, holder, logger, replicas, heard });
 
 function createAttempts({ redisUrl: url, redisTls, redisTimeoutMs: commandMs }: RedisSettings, logger: Logger): Attempts {
   if (url === null) return new MemoryAttempts();

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { type GatherTopic, type GatherTopics, gatherShapes, type Shape } from '@model-gateway/contracts';
 import type { Bus, Disposable } from './bus.ts';
+import { Clock } from './kit/clock.ts';
 
 /** Answers of one process to gathered questions, by topic. */
 export type GatherHandlers = { [T in GatherTopic]?: (request: GatherTopics[T]['request']) => GatherTopics[T]['answer'] | Promise<GatherTopics[T]['answer']> };
@@ -17,13 +18,18 @@ export interface Gathered<T extends GatherTopic> {
 export interface Gatherer extends Disposable {
   /** Resolves when all live processes of the topic have answered, or after `waitMs`. Never rejects. */
   gather<T extends GatherTopic>(topic: T, request: GatherTopics[T]['request'], waitMs?: number): Promise<Gathered<T>>;
-  /** Processes that have sent a heartbeat for the topic recently. */
+  /** Processes that have sent a heartbeat for the topic recently. While the bus is away those that were known last. */
   living(topic: GatherTopic): number;
+  /** Resolves once every process that lives has had the time for a heartbeat, or after five seconds without a bus. */
+  heard(): Promise<void>;
 }
 
 const signMs = 2_000;
 /** Silent for this long, a process counts as gone. */
 const silenceMs = 7_000;
+/** Whoever lives is heard in this time: a heartbeat, and its way. */
+const heardMs = signMs + 500;
+const maxHeardMs = 5_000;
 /** Processes of one kind; announcements beyond this are ignored. */
 const maxProcesses = 10_000;
 
@@ -69,8 +75,42 @@ interface Question {
   done: () => void;
 }
 
+/** Counts the time in which something could be heard: this process was awake, and the bus there. Silence in any other time says nothing of others. */
+class ListeningTime {
+  /** In ms. */
+  now = 0;
+  readonly #clock: Clock;
+  readonly #waiting: (() => void)[] = [];
+  #last = 0;
+
+  constructor(bus: Bus) {
+    this.#clock = new Clock(() => {
+      const awake = this.#clock.now;
+      if (bus.connected) this.now += awake - this.#last;
+      this.#last = awake;
+      if (this.#isOver) for (const done of this.#waiting.splice(0)) done();
+    });
+  }
+
+  get #isOver(): boolean {
+    return this.now >= heardMs || this.#last >= maxHeardMs;
+  }
+
+  /** Resolves after a heartbeat's time, or when that has not come for long. */
+  heard(): Promise<void> {
+    return this.#isOver ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  stop(): void {
+    this.#clock.stop();
+    for (const done of this.#waiting.splice(0)) done();
+  }
+}
+
 /** Starts listening for heartbeats and answers; a process is known once it has sent a heartbeat. */
-export function createGatherer(bus: Bus, now: () => number = () => performance.now()): Gatherer {
+export function createGatherer(bus: Bus, clock?: () => number): Gatherer {
+  const listening = new ListeningTime(bus);
+  const now = clock ?? (() => listening.now);
   /** When a process last spoke of a topic: one process may answer each of several in a service of its own. */
   const seen = new Map<string, Map<GatherTopic, number>>();
   const questions = new Map<string, Question>();
@@ -120,7 +160,9 @@ export function createGatherer(bus: Bus, now: () => number = () => performance.n
       return { answers: answers as Gathered<T>['answers'], missing: [...waiting].sort() };
     },
     living: (topic) => livingOf(topic).length,
+    heard: () => listening.heard(),
     async dispose() {
+      listening.stop();
       await Promise.all(hearings.map((one) => one.dispose()));
     },
   };

@@ -1,5 +1,5 @@
 /** Every live process answers; those that do not are named. */
-import { expect, test } from '@jest/globals';
+import { afterEach, expect, jest, test } from '@jest/globals';
 import type { EdgeLimits } from '@model-gateway/contracts';
 import { createGatherer, createMemoryBus, serveGather } from '../src/index.ts';
 import { until } from './support.ts';
@@ -12,6 +12,15 @@ const part = (used: number): EdgeLimits => ({
   ips: [],
   budgets: [],
 });
+
+/** Fake time passes, and what was published before arrives. */
+const later = async (ms: number): Promise<void> => {
+  await Promise.resolve();
+  jest.advanceTimersByTime(ms);
+  await Promise.resolve();
+};
+
+afterEach(() => void jest.useRealTimers());
 
 test('answers of all processes, names of the silent, and no wait for who said goodbye', async () => {
   const bus = createMemoryBus({ strict: true });
@@ -49,4 +58,43 @@ test('two services of one process are each known by their own topic, and one tha
   expect(gatherer.living('edge-limits')).toBe(1);
   expect((await gatherer.gather('edge-limits', {}, 5000)).missing).toEqual([]);
   await Promise.all([edge.dispose(), gatherer.dispose()]);
+});
+
+test('silence while the bus is away takes nobody out of the count; silence while it is there does', async () => {
+  jest.useFakeTimers();
+  const bus = createMemoryBus({ strict: true });
+  const gatherer = createGatherer(bus);
+  bus.publish('gather.here', { process: 'other', topics: ['edge-limits'] });
+  await later(3_000);
+  expect(gatherer.living('edge-limits')).toBe(1);
+  Object.assign(bus, { connected: false });
+  await later(60_000);
+  expect(gatherer.living('edge-limits')).toBe(1);
+  Object.assign(bus, { connected: true });
+  await later(3_000);
+  expect(gatherer.living('edge-limits')).toBe(1);
+  await later(2_000);
+  expect(gatherer.living('edge-limits')).toBe(0);
+  await gatherer.dispose();
+});
+
+test.each([
+  { connected: true, ms: 2_500 },
+  { connected: false, ms: 5_000 },
+])('with a bus ($connected) who lives has been heard after $ms ms', async ({ connected, ms }) => {
+  jest.useFakeTimers();
+  const bus = createMemoryBus({ strict: true });
+  Object.assign(bus, { connected });
+  const gatherer = createGatherer(bus);
+  let heard = false;
+  void gatherer.heard().then(() => {
+    heard = true;
+  });
+  await later(ms - 100);
+  expect(heard).toBe(false);
+  await later(200);
+  expect(heard).toBe(true);
+  // Whoever asks later does not wait.
+  await gatherer.heard();
+  await gatherer.dispose();
 });

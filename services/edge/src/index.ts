@@ -91,8 +91,14 @@ export function createEdge(deps: EdgeDeps): Edge {
     pressure: deps.pressure,
   };
   const context: EdgeContext = { bus, catalog, config, plans: new Plans(), mintId, admission, reporting, connections, streams };
+  let started = false;
   const health = (): Health => {
-    const reasons = [...(bus.connected ? [] : ['bus']), ...(catalog.ready ? [] : ['catalog']), ...(connections.draining ? ['draining'] : [])];
+    const reasons = [
+      ...(started ? [] : ['starting']),
+      ...(bus.connected ? [] : ['bus']),
+      ...(catalog.ready ? [] : ['catalog']),
+      ...(connections.draining ? ['draining'] : []),
+    ];
     const notes = [...(state.status().degraded ? ['limits-by-share'] : []), ...(deps.pressure.level >= 2 ? ['overloaded'] : [])];
     return { ready: reasons.length === 0, reasons, ...(notes.length > 0 && { notes }) };
   };
@@ -114,6 +120,7 @@ export function createEdge(deps: EdgeDeps): Edge {
         bus.listen('router.outcome', ({ outcomes }) => context.plans.onOutcomes(outcomes)),
       );
       port = await (deps.listen?.(server) ?? listen(server, { host: config.host, port: config.port, setting: 'PORT' }));
+      started = true;
       // Accepting may fail for want of file descriptors: that costs a connection, not the process.
       server.on('error', (error) => logger.error({ error }, 'a connection could not be accepted'));
       logger.info({ host: config.host, port }, 'listening');

@@ -99,7 +99,12 @@ export function createMcpAggregator({ bus, catalog, config, logger, redactor, me
       await catalog.stop();
     },
     health() {
-      const reasons = [...(bus.connected ? [] : ['bus']), ...(catalog.ready ? [] : ['catalog']), ...(draining ? ['draining'] : [])];
+      const reasons = [
+        ...(registrations.length > 0 ? [] : ['starting']),
+        ...(bus.connected ? [] : ['bus']),
+        ...(catalog.ready ? [] : ['catalog']),
+        ...(draining ? ['draining'] : []),
+      ];
       return { ready: reasons.length === 0, reasons, ...(state.status().degraded && { notes: ['limits-by-share'] }) };
     },
   };

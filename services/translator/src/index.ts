@@ -226,7 +226,12 @@ export function createTranslator(deps: TranslatorDeps): Service {
       await deps.catalog.stop();
     },
     health() {
-      const reasons = [...(deps.bus.connected ? [] : ['bus']), ...(deps.catalog.ready ? [] : ['catalog']), ...(leavingAt === undefined ? [] : ['draining'])];
+      const reasons = [
+        ...(registrations ? [] : ['starting']),
+        ...(deps.bus.connected ? [] : ['bus']),
+        ...(deps.catalog.ready ? [] : ['catalog']),
+        ...(leavingAt === undefined ? [] : ['draining']),
+      ];
       return { ready: reasons.length === 0, reasons, ...(deps.state.status().degraded && { notes: ['limits-by-share'] }) };
     },
   };

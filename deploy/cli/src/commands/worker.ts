@@ -21,6 +21,8 @@ export async function worker(args: readonly string[], env: NodeJS.ProcessEnv): P
       return joinBuses(createMemoryBus({ logger }), outer);
     },
     journalName: 'worker',
+    // Heartbeats of the others come through the first process, which may hang.
+    processes: Number(count),
     state: (from) => (config.process.redisUrl === null ? leasedState(from) : createState(config.process, from)),
   });
   let taking: ReturnType<typeof takeConnections> | undefined;

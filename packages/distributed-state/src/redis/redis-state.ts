@@ -18,6 +18,8 @@ export interface LeasedStateOptions {
   logger: StateLogger;
   /** How many processes share the limits, as far as known; at least 1. */
   replicas(): number;
+  /** Resolves once the others that live are known: a start without the shared state waits for it, or its share would be the whole limit. */
+  heard?(): Promise<void>;
   renewMs?: number;
   leaseMs?: number;
 }
@@ -87,8 +89,15 @@ export class LeasedState implements SharedState {
   }
 
   start(): Promise<void> {
-    this.#starting ??= this.#link.start();
+    this.#starting ??= this.#start();
     return this.#starting;
+  }
+
+  async #start(): Promise<void> {
+    await this.#link.start();
+    if (this.#link.up || !this.#options.heard) return;
+    const found = new Promise<void>((resolve) => this.#link.onChange((up) => up && resolve()));
+    await Promise.race([this.#options.heard(), found]);
   }
 
   take(scope: string, limits: GateLimits, ask: TakeAsk): Taken | Promise<Taken> {
