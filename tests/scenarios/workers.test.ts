@@ -1,5 +1,6 @@
 /** `up --workers 2`: limits, budgets and rows as one gateway has them, and what becomes of callers when a worker dies, hangs or is renewed. */
 import { execFile } from 'node:child_process';
+import { Agent, request } from 'node:http';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
@@ -57,6 +58,15 @@ const ask = (key: string, model = 'alpha ok', more: object = {}) =>
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', connection: 'close' },
     body: JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }], ...more }),
   });
+/** The status of one request on the connection of `agent`. */
+const askBy = (agent: Agent, key: string): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const asked = request(`${gateway.url}/v1/chat/completions`, { agent, method: 'POST', headers }, (reply) => {
+      reply.resume().on('end', () => resolve(reply.statusCode!));
+    });
+    asked.on('error', reject).end(JSON.stringify({ model: 'alpha ok', messages: [{ role: 'user', content: 'hi' }] }));
+  });
 const made = async (name: string, more: object): Promise<string> => {
   const { status, body } = await gateway.console('POST', '/access-keys', { name, group: 'everyone', ...more });
   expect(status).toBe(201);
@@ -93,6 +103,29 @@ test('a budget is spent, and by less than one reservation more, whichever worker
   expect(spent).toBeLessThan(300_000 + replyMicros + requestMicros);
   const rows = (await gateway.rows()).filter(({ access_key }) => access_key === 'budgeted');
   expect(rows.reduce((sum, { cost_micros }) => sum + (cost_micros ?? 0), 0)).toBe(spent);
+});
+
+test('SIGSTOP of the first process, for the first time: all workers together let in no more than the limit', async () => {
+  const keys = [
+    await made('first-share', { rate_limit: { rpm: 10, window_secs: 3600 } }),
+    await made('second-share', { rate_limit: { rpm: 10, window_secs: 3600 } }),
+  ];
+  // New connections wait for the first process, and a refusal ends its own: one for each request, dealt out to the workers in turns.
+  const agents = Array.from({ length: 40 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
+  for (const agent of agents) expect(await askBy(agent, gateway.key)).toBe(200);
+  const first = gateway.processes['gateway']!.pid!;
+  process.kill(first, 'SIGSTOP');
+  try {
+    for (const [at, key] of keys.entries()) {
+      const statuses = await Promise.all(agents.slice(20 * at, 20 * (at + 1)).map((agent) => askBy(agent, key)));
+      expect(statuses.filter((status) => status === 200)).toHaveLength(10);
+      expect(statuses.filter((status) => status === 429)).toHaveLength(10);
+    }
+  } finally {
+    process.kill(first, 'SIGCONT');
+    for (const agent of agents) agent.destroy();
+  }
+  await whole();
 });
 
 test('SIGSTOP of the first process for three seconds: streams go on, and what came meanwhile is answered', async () => {
