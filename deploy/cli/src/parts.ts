@@ -69,8 +69,8 @@ export interface SharedFrom {
   holder: string;
   /** How many processes share the limits, as far as known. */
   replicas(): number;
-  /** Resolves once those that live have had the time to be heard. */
-  heard(): Promise<void>;
+  /** Resolves once those that live have had the time to make themselves known. */
+  peersKnown(): Promise<void>;
   logger: Logger;
   bus: Bus;
 }
@@ -82,7 +82,7 @@ export interface PartsOptions {
   bus?(from: { logger: Logger }): Bus | Promise<Bus>;
   /** Of the outbox; the process's name without it. */
   journalName?: string;
-  /** How many processes of its kind were started together; more may be heard on the bus. */
+  /** How many processes of its kind were started together; more may be known from the bus. */
   processes?: number;
   state?(from: SharedFrom): SharedState;
 }
@@ -115,11 +115,11 @@ export async function createParts(config: Config, name: string, options: PartsOp
   const makeState = options.state ?? ((from: SharedFrom) => createState(config.process, from));
   const replicas = (): number => Math.max(options.processes ?? 1, living());
   // Only on NATS are there others that nobody has named.
-  const heard = async (): Promise<void> => (config.process.natsUrls === null ? undefined : gatherer.get().heard());
+  const peersKnown = async (): Promise<void> => (config.process.natsUrls === null ? undefined : gatherer.get().peersKnown());
   const state = once(() => {
     // Others are to be known before what they share is lost: who begins to listen then takes the whole limit at first.
     if (options.state || config.process.redisUrl !== null) gatherer.get();
-    return makeState({ holder, replicas, heard, logger, bus });
+    return makeState({ holder, replicas, peersKnown, logger, bus });
   });
   const { memoryLimitBytes: memoryBytes, overloadLagMs: lagMs } = config.process;
   const pressure = once(() => watchPressure({ memoryBytes, lagMs, logger, metrics }));
@@ -225,11 +225,11 @@ type RedisSettings = Pick<Config['process'], 'redisUrl' | 'redisTls' | 'redisTim
 /** In Redis where it is set, else in this process. */
 export const createState = (
   { redisUrl: url, redisTls, redisTimeoutMs: commandMs }: RedisSettings,
-  { holder, replicas, heard, logger }: SharedFrom,
+  { holder, replicas, peersKnown, logger }: SharedFrom,
 ): SharedState =>
   url === null
     ? new MemoryState({ holder })
-    : new RedisState({ url, tls: readTlsFiles('REDIS', redisTls, logger), commandMs, holder, logger, replicas, heard });
+    : new RedisState({ url, tls: readTlsFiles('REDIS', redisTls, logger), commandMs, holder, logger, replicas, peersKnown });
 
 function createAttempts({ redisUrl: url, redisTls, redisTimeoutMs: commandMs }: RedisSettings, logger: Logger): Attempts {
   if (url === null) return new MemoryAttempts();

@@ -21,15 +21,15 @@ export interface Gatherer extends Disposable {
   /** Processes that have sent a heartbeat for the topic recently. While the bus is away those that were known last. */
   living(topic: GatherTopic): number;
   /** Resolves once every process that lives has had the time for a heartbeat, or after five seconds without a bus. */
-  heard(): Promise<void>;
+  peersKnown(): Promise<void>;
 }
 
 const signMs = 2_000;
 /** Silent for this long, a process counts as gone. */
 const silenceMs = 7_000;
-/** Whoever lives is heard in this time: a heartbeat, and its way. */
-const heardMs = signMs + 500;
-const maxHeardMs = 5_000;
+/** Every live process is known in this time: a heartbeat, and its way. */
+const introductionMs = signMs + 500;
+const maxIntroductionMs = 5_000;
 /** Processes of one kind; announcements beyond this are ignored. */
 const maxProcesses = 10_000;
 
@@ -75,7 +75,7 @@ interface Question {
   done: () => void;
 }
 
-/** Counts the time in which something could be heard: this process was awake, and the bus there. Silence in any other time says nothing of others. */
+/** Counts the time in which heartbeats could come: this process was awake, and the bus there. Silence in any other time says nothing of others. */
 class ListeningTime {
   /** In ms. */
   now = 0;
@@ -93,11 +93,11 @@ class ListeningTime {
   }
 
   get #isOver(): boolean {
-    return this.now >= heardMs || this.#last >= maxHeardMs;
+    return this.now >= introductionMs || this.#last >= maxIntroductionMs;
   }
 
   /** Resolves after a heartbeat's time, or when that has not come for long. */
-  heard(): Promise<void> {
+  peersKnown(): Promise<void> {
     return this.#isOver ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve));
   }
 
@@ -160,7 +160,7 @@ export function createGatherer(bus: Bus, clock?: () => number): Gatherer {
       return { answers: answers as Gathered<T>['answers'], missing: [...waiting].sort() };
     },
     living: (topic) => livingOf(topic).length,
-    heard: () => listening.heard(),
+    peersKnown: () => listening.peersKnown(),
     async dispose() {
       listening.stop();
       await Promise.all(hearings.map((one) => one.dispose()));

@@ -81,20 +81,20 @@ test('silence while the bus is away takes nobody out of the count; silence while
 test.each([
   { connected: true, ms: 2_500 },
   { connected: false, ms: 5_000 },
-])('with a bus ($connected) who lives has been heard after $ms ms', async ({ connected, ms }) => {
+])('with a bus ($connected) who lives is known after $ms ms', async ({ connected, ms }) => {
   jest.useFakeTimers();
   const bus = createMemoryBus({ strict: true });
   Object.assign(bus, { connected });
   const gatherer = createGatherer(bus);
-  let heard = false;
-  void gatherer.heard().then(() => {
-    heard = true;
+  let peersKnown = false;
+  void gatherer.peersKnown().then(() => {
+    peersKnown = true;
   });
   await later(ms - 100);
-  expect(heard).toBe(false);
+  expect(peersKnown).toBe(false);
   await later(200);
-  expect(heard).toBe(true);
+  expect(peersKnown).toBe(true);
   // Whoever asks later does not wait.
-  await gatherer.heard();
+  await gatherer.peersKnown();
   await gatherer.dispose();
 });

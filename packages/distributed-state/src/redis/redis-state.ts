@@ -19,7 +19,7 @@ export interface LeasedStateOptions {
   /** How many processes share the limits, as far as known; at least 1. */
   replicas(): number;
   /** Resolves once the others that live are known: a start without the shared state waits for it, or its share would be the whole limit. */
-  heard?(): Promise<void>;
+  peersKnown?(): Promise<void>;
   renewMs?: number;
   leaseMs?: number;
 }
@@ -95,9 +95,9 @@ export class LeasedState implements SharedState {
 
   async #start(): Promise<void> {
     await this.#link.start();
-    if (this.#link.up || !this.#options.heard) return;
+    if (this.#link.up || !this.#options.peersKnown) return;
     const found = new Promise<void>((resolve) => this.#link.onChange((up) => up && resolve()));
-    await Promise.race([this.#options.heard(), found]);
+    await Promise.race([this.#options.peersKnown(), found]);
   }
 
   take(scope: string, limits: GateLimits, ask: TakeAsk): Taken | Promise<Taken> {
