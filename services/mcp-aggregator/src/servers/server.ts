@@ -196,6 +196,8 @@ export class McpServer {
     const signal = AbortSignal.any([AbortSignal.timeout(check.timeout_secs * 1000), this.#closed.signal]);
     // A REST service has no handshake. That it can be reached says nothing of its operations: one that failed calls is on trial afterwards.
     const onlyReached = check.path === null && kind === 'rest_bridge';
+    // Its tools are in its configuration: they are known before it can be reached.
+    if (kind === 'rest_bridge' && this.#tools === undefined && !this.record.defer_loading) await this.reload().catch(() => undefined);
     try {
       await (check.path !== null ? this.#fetchHealth(check.path, signal) : onlyReached ? this.#reach(signal) : this.#handshake(signal));
       this.#failures = { probes: 0, calls: !onlyReached ? 0 : this.isWell ? this.#failures.calls : callFailures - 1 };
