@@ -307,7 +307,8 @@ describe.each(arrangements('MCP servers'))('MCP servers, %s', (arrangement) => {
     await until(async () => !isLeftOut(await call('bridge.get')), 'it to be tried again');
     expect(isLeftOut(await call('bridge.get'))).toBe(true);
     status = 200;
-    await until(async () => (await call('bridge.get')).result?.isError === undefined && (await state()) === 'healthy', 'it to come back');
+    await until(async () => (await call('bridge.get')).result?.structuredContent !== undefined, 'it to come back');
+    expect(await state()).toBe('healthy');
     status = 503;
     for (let failed = 0; failed < 4; failed++) expect(await call('bridge.get')).toMatchObject({ result: { isError: true } });
 

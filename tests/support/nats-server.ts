@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chooseWay, noWay, type ServerContainer, startContainer, type Way } from './containers.ts';
 import { freePort } from './free-port.ts';
+import { untilStopped } from './until-stopped.ts';
 
 export interface NatsServer {
   readonly url: string;
@@ -125,6 +126,7 @@ class LocalServer implements NatsServer {
 
   async signal(name: NodeJS.Signals): Promise<void> {
     this.child?.kill(name);
+    if (name === 'SIGSTOP' && this.child?.pid !== undefined) await untilStopped(this.child.pid);
   }
 
   async stop(): Promise<void> {
