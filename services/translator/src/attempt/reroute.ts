@@ -47,7 +47,7 @@ export async function planReroute({ request, record, plan, route }: RerouteOrigi
     snapshot: await deps.catalog.at(made.revision),
     body: reroute.body,
     routes: [...routes, made.model],
-    left: [...plan.left, route.upstream.name],
+    leftUpstreams: [...plan.leftUpstreams, route.upstream.name],
     steps: [...record.pipeline],
     carried: reroute.carried,
   };

@@ -25,7 +25,7 @@ export async function runAttempts({ request, record, body }: CurrentRequest, sin
   const strict = snapshot.keyGroups.get(keyGroup)?.strict_translation === true;
   if (plan.nodes.length > 1) deps.balance.retries.enter();
   const run: Run = { request, record, sink, strict, deps };
-  const failures = await runPlan({ plan, snapshot, body, routes: [plan.model], left: [], steps: [], carried: undefined }, run);
+  const failures = await runPlan({ plan, snapshot, body, routes: [plan.model], leftUpstreams: [], steps: [], carried: undefined }, run);
   if (failures) throw failures.error();
 }
 

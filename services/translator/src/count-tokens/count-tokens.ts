@@ -35,7 +35,7 @@ interface CountTarget extends PrepareContext {
 async function findTarget({ request, record, body: sent }: CurrentRequest, deps: CountDeps): Promise<{ current: CurrentRequest; target?: CountTarget }> {
   const { plan: first } = request.job;
   const snapshot = await deps.reroute.catalog.at(first.revision);
-  let plan: RequestPlan = { plan: first, snapshot, body: sent, routes: [first.model], left: [], steps: [], carried: undefined };
+  let plan: RequestPlan = { plan: first, snapshot, body: sent, routes: [first.model], leftUpstreams: [], steps: [], carried: undefined };
   for (;;) {
     record.startPlan(plan);
     const [node] = plan.plan.nodes;

@@ -2,13 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { FormFile, UnaryUpload, UpstreamFault } from '@model-gateway/protocols';
-import { Pieces } from '@model-gateway/stream-framing';
 import type { Logger } from '@model-gateway/telemetry';
 import type { Outbound, OutboundRequest } from '@model-gateway/upstream-client';
 import { outboundFault } from '../attempt/classify.ts';
 import { awaitCredential, credentialHeaders } from '../attempt/credential.ts';
 import type { SecretDeps } from '../attempt/deps.ts';
 import { fixedHeaders } from '../attempt/upstream-headers.ts';
+import { askWhole, type WholeAnswer } from '../attempt/whole-answer.ts';
 import { mayRenew, withRenewedToken } from '../attempt/with-renewed-token.ts';
 import type { NetworkDeps } from '../prepare/deps.ts';
 import type { UploadContext } from './uploads.ts';
@@ -61,7 +61,7 @@ export async function uploadFile(file: FormFile, upload: UnaryUpload<unknown>, c
   return place.address;
 }
 
-interface Asked extends Exchanged {
+interface Asked extends Pick<WholeAnswer, 'status' | 'body'> {
   readonly fault: UpstreamFault | null;
 }
 
@@ -76,9 +76,9 @@ function askForPlace(asking: ReturnType<UnaryUpload<unknown>['request']>, { rout
       await awaitCredential(route, secrets);
       const headers = { ...asking.headers, ...credentialHeaders(route, adapter, asking.headers, secrets), ...fixedHeaders(route.upstream, secrets) };
       const request = { ...asking, headers, egress: deps.egressOf(route.upstream), timeouts: { ...route.timeouts, total_ms: askMs } };
-      const answer = await exchange(deps.upstreams, request, signal);
-      if (answer.status === 200) return { ...answer, fault: null };
-      return { ...answer, fault: adapter.readError(answer.status, answer.headers, secrets.redactor.redact(answer.body.toString('utf8'))) };
+      const { status, headers: replyHeaders, body } = await exchange(deps.upstreams, request, signal);
+      const fault = status === 200 ? null : adapter.readError(status, replyHeaders, secrets.redactor.redact(body.toString('utf8')));
+      return { status, body, fault };
     },
   });
 }
@@ -105,36 +105,11 @@ function writeForm(fields: readonly (readonly [string, string])[], file: FormFil
   return { type: `multipart/form-data; boundary=${boundary}`, pieces };
 }
 
-/** What a call was answered. */
-interface Exchanged {
-  status: number;
-  headers: Record<string, string>;
-  body: Buffer;
-}
-
-function exchange(outbound: Outbound, request: OutboundRequest, signal: AbortSignal): Promise<Exchanged> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(new GatewayError('client_gone'));
-    const pieces = new Pieces();
-    let [size, status, headers]: [number, number, Record<string, string>] = [0, 0, {}];
-    const call = outbound.send(request, {
-      head(given, replyHeaders) {
-        [status, headers] = [given, replyHeaders];
-      },
-      data(chunk) {
-        size += chunk.length;
-        if (size <= maxReplyBytes) pieces.add(chunk);
-      },
-      end() {
-        signal.removeEventListener('abort', stop);
-        resolve({ status, headers, body: pieces.take() });
-      },
-      error(fault) {
-        signal.removeEventListener('abort', stop);
-        reject(signal.aborted ? new GatewayError('client_gone') : new UploadFailure(outboundFault(fault, status !== 0), status === 0 ? null : status));
-      },
-    });
-    const stop = (): void => call.abort('caller left');
-    signal.addEventListener('abort', stop);
-  });
+/** Rejects with `client_gone`, and with UploadFailure where no answer came to its end. */
+async function exchange(outbound: Outbound, request: OutboundRequest, signal: AbortSignal): Promise<WholeAnswer> {
+  if (signal.aborted) throw new GatewayError('client_gone');
+  const answer = await askWhole(outbound, request, { maxBytes: maxReplyBytes, signal });
+  const { status, fault } = answer;
+  if (!fault) return answer;
+  throw signal.aborted ? new GatewayError('client_gone') : new UploadFailure(outboundFault(fault, status !== 0), status === 0 ? null : status);
 }

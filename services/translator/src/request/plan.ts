@@ -13,7 +13,7 @@ export interface RequestPlan {
   /** Canonical names of the requested model and of the reroute targets up to this plan, in order. */
   readonly routes: readonly string[];
   /** Names of the upstreams that the request was rerouted from. */
-  readonly left: readonly string[];
+  readonly leftUpstreams: readonly string[];
   /** Names of the pipeline steps that led to this plan. */
   readonly steps: readonly string[];
   /** Set where a script after the translation rerouted the request: the next upstream gets it as it is. */

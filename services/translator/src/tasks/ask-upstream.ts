@@ -3,11 +3,10 @@ import type { TaskFacts } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { TaskReply, UpstreamFault, UpstreamTaskCodec } from '@model-gateway/protocols';
 import { type Route, resolveTarget } from '@model-gateway/routing';
-import { Pieces } from '@model-gateway/stream-framing';
-import type { Outbound, OutboundRequest } from '@model-gateway/upstream-client';
 import { faultToError, outboundFault } from '../attempt/classify.ts';
 import { awaitCredential, credentialHeaders } from '../attempt/credential.ts';
 import { fixedHeaders } from '../attempt/upstream-headers.ts';
+import { askWhole } from '../attempt/whole-answer.ts';
 import { mayRenew, withRenewedToken } from '../attempt/with-renewed-token.ts';
 import type { KeeperDeps } from '../turns/upstream-keeper.ts';
 import type { UpstreamAnswer } from './deps.ts';
@@ -51,7 +50,10 @@ export async function askUpstream(task: TaskFacts, action: 'cancel' | undefined,
         timeouts: { ...route.timeouts, total_ms: 30_000 },
         egress: deps.network.egressOf(route.upstream),
       };
-      return ask(request, deps.send.outbound, (refused) => adapter.readError(refused.status, refused.headers, clean(refused.text)));
+      const { status, headers: replyHeaders, body, fault } = await askWhole(deps.send.outbound, request, { maxBytes });
+      if (fault) return { status, text: '', fault: outboundFault(fault, false) };
+      const text = body.toString('utf8');
+      return { status, text, fault: status < 200 || status > 299 ? adapter.readError(status, replyHeaders, clean(text)) : null };
     },
   });
   if (fault) throw faultToError(fault, { clean });
@@ -62,38 +64,11 @@ export async function askUpstream(task: TaskFacts, action: 'cancel' | undefined,
   }
 }
 
-interface Refused {
-  status: number;
-  headers: Record<string, string>;
-  text: string;
-}
-
 /** How the upstream answered. Refused: 400 for what cannot be cancelled, and such; everything else is about the account, or the upstream itself. */
 interface Asked {
   status: number;
   text: string;
   fault: UpstreamFault | null;
-}
-
-function ask(request: OutboundRequest, outbound: Outbound, readError: (refused: Refused) => UpstreamFault): Promise<Asked> {
-  return new Promise((resolve) => {
-    const pieces = new Pieces();
-    let [size, status, headers]: [number, number, Record<string, string>] = [0, 0, {}];
-    outbound.send(request, {
-      head(given, replyHeaders) {
-        [status, headers] = [given, replyHeaders];
-      },
-      data(chunk) {
-        size += chunk.length;
-        if (size <= maxBytes) pieces.add(chunk);
-      },
-      end() {
-        const text = size <= maxBytes ? pieces.take().toString('utf8') : '';
-        resolve({ status, text, fault: status < 200 || status > 299 ? readError({ status, headers, text }) : null });
-      },
-      error: (fault) => resolve({ status, text: '', fault: outboundFault(fault, false) }),
-    });
-  });
 }
 
 function read(text: string, { id }: TaskFacts, codec: UpstreamTaskCodec): TaskReply & { text: string } {

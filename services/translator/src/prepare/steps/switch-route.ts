@@ -18,4 +18,4 @@ export const switchRoute: RouteStep = {
  * after one of them held, its others would send the request on and back.
  */
 const hadItsWay = ({ useModel, ofUpstream }: SwitchRule, { plan, route }: Pick<PrepareContext, 'plan' | 'route'>): boolean =>
-  useModel === route.model.name || useModel === plan.plan.model || (ofUpstream && plan.left.includes(route.upstream.name));
+  useModel === route.model.name || useModel === plan.plan.model || (ofUpstream && plan.leftUpstreams.includes(route.upstream.name));
