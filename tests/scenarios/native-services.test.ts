@@ -1,34 +1,18 @@
 /** Calls in an upstream's own terms: native services, arbitrary paths, and upstreams that get every call as it came. */
-import { createServer, request as httpRequest, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type Answer, AnsweringServer } from '../support/answering-server.ts';
 import { type InProcessGateway, type InProcessOptions, startInProcess, until } from '../support/in-process.ts';
 import { type NatsServer, natsAvailable, startNatsServer } from '../support/nats-server.ts';
 
-interface Received {
-  method: string;
-  path: string;
-  headers: IncomingHttpHeaders;
-  body: Buffer;
-}
-
-const received: Received[] = [];
-let answer: (response: ServerResponse, asked: Received) => void = () => {};
-let left: Promise<unknown> = Promise.resolve(undefined);
-const upstream: Server = createServer((request, response) => {
-  const chunks: Buffer[] = [];
-  left = new Promise((resolve) => response.on('close', () => resolve(undefined)));
-  request.on('data', (chunk: Buffer) => chunks.push(chunk));
-  request.on('end', () => {
-    const asked = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks) };
-    received.push(asked);
-    answer(response, asked);
-  });
-});
+const upstream = new AnsweringServer();
+const { received } = upstream;
 
 const json =
-  (body: unknown, status = 200, headers: Record<string, string> = {}): typeof answer =>
+  (body: unknown, status = 200, headers: Record<string, string> = {}): Answer =>
   (response) => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
     response.end(JSON.stringify(body));
@@ -42,6 +26,9 @@ interface Got {
 
 const arrangements = [{ name: 'in one process', nats: false }, ...(natsAvailable('native services') ? [{ name: 'over NATS', nats: true }] : [])];
 
+beforeAll(() => upstream.start());
+afterAll(() => upstream.stop());
+
 describe.each(arrangements)('$name', ({ nats }) => {
   let server: NatsServer | undefined;
   let gateway: InProcessGateway;
@@ -50,9 +37,8 @@ describe.each(arrangements)('$name', ({ nats }) => {
   let id = '';
 
   beforeAll(async () => {
-    if (!upstream.listening) await new Promise<void>((resolve) => void upstream.listen(0, '127.0.0.1', () => resolve(undefined)));
     server = nats ? await startNatsServer() : undefined;
-    const origin = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
+    const origin = upstream.address;
     const options: InProcessOptions = {
       upstreams: [
         { name: 'delta', protocol: 'delta' as const, base_url: origin, api_keys: [{ key: 'sk-of-delta-upstream' }], custom_headers: { 'x-of-admin': 'yes' } },
@@ -95,7 +81,7 @@ describe.each(arrangements)('$name', ({ nats }) => {
     };
     gateway = await startInProcess(options);
     // Services find one another over NATS.
-    answer = json({});
+    upstream.answer = json({});
     await until(async () => (await send('POST', '/v3/org%2Fany:1/x')).status === 200, 'an answer');
     closed = nats ? gateway : await startInProcess({ ...options, group: { passthrough: 'off' } });
   });
@@ -103,7 +89,6 @@ describe.each(arrangements)('$name', ({ nats }) => {
     await gateway?.stop();
     if (!nats) await closed?.stop();
     await server?.stop();
-    if (nats || arrangements.length === 1) upstream.close();
   });
   beforeEach(() => {
     received.length = 0;
@@ -140,7 +125,7 @@ describe.each(arrangements)('$name', ({ nats }) => {
     };
 
     test('the model alone changes in the body, headers of the vendor pass, credentials of the caller do not', async () => {
-      answer = json(reply, 200, { 'x-dashscope-x': '1', 'set-cookie': 'a=b', 'x-request-id': 'theirs', connection: 'x-hop', 'x-hop': '1' });
+      upstream.answer = json(reply, 200, { 'x-dashscope-x': '1', 'set-cookie': 'a=b', 'x-request-id': 'theirs', connection: 'x-hop', 'x-hop': '1' });
       const body = '{ "input":{"model":"no","messages":[]} ,\n "model" : "qwen", "n":1.0, "u":"\\u00fc" }';
       const got = await send('POST', `${path}?a=%20b&c&key=${gateway.key}&d=1`, {
         body,
@@ -176,7 +161,7 @@ describe.each(arrangements)('$name', ({ nats }) => {
           `id:${count}\nevent:result\n:HTTP_STATUS/200\ndata:${JSON.stringify({ output: { text: 'a'.repeat(count) }, usage: { input_tokens: 7, output_tokens: count } })}\n\n`,
       );
       let next: (() => void) | undefined;
-      answer = (response) => {
+      upstream.answer = (response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream;charset=UTF-8' });
         response.write(events[0]);
         next = () => void response.end(events.slice(1).join(''));
@@ -199,32 +184,32 @@ describe.each(arrangements)('$name', ({ nats }) => {
     });
 
     test('what is sold otherwise is counted, too, and what says nothing is not guessed', async () => {
-      answer = json({ output: { results: [] }, usage: { total_tokens: 79 } });
+      upstream.answer = json({ output: { results: [] }, usage: { total_tokens: 79 } });
       await send('POST', '/v1/services/rerank/text-rerank/text-rerank', { body: '{"model":"ranks","input":{}}' });
       expect(await row()).toMatchObject({ input_tokens: 79, usage_source: 'upstream' });
       id += '-speech';
-      answer = json({ output: { audio: { url: 'https://x' } }, usage: { characters: 21 } });
+      upstream.answer = json({ output: { audio: { url: 'https://x' } }, usage: { characters: 21 } });
       await send('POST', '/v1/services/aigc/multimodal-generation/generation', { body: '{"model":"speaker","input":{}}' });
       expect(await row()).toMatchObject({ characters: 21, usage_source: 'upstream' });
       id += '-bytes';
-      answer = (response) => response.writeHead(200, { 'content-type': 'audio/wav' }).end(Buffer.alloc(1000, 200));
+      upstream.answer = (response) => response.writeHead(200, { 'content-type': 'audio/wav' }).end(Buffer.alloc(1000, 200));
       const got = await send('POST', path, { body: '{"model":"qwen"}' });
       expect(got.body.equals(Buffer.alloc(1000, 200))).toBe(true);
       expect(await row()).toMatchObject({ input_tokens: 0, output_tokens: 0, usage_source: null });
     });
 
     test('a whole endpoint is called as it is', async () => {
-      answer = json({ output: { task_id: 't' } });
+      upstream.answer = json({ output: { task_id: 't' } });
       await send('POST', '/v1/services/aigc/video-generation/video-synthesis', { body: '{"model":"video"}' });
       expect(received).toMatchObject([{ path: '/x/video-synthesis' }]);
     });
 
     test("an error has the upstream's own words", async () => {
-      answer = json({ code: 'InvalidParameter', message: 'qwen-plus-latest wants messages', request_id: 'r' }, 400);
+      upstream.answer = json({ code: 'InvalidParameter', message: 'qwen-plus-latest wants messages', request_id: 'r' }, 400);
       const got = await send('POST', path, { body: '{"model":"qwen"}' });
       expect(got.status).toBe(400);
       expect(JSON.parse(got.body.toString())).toMatchObject({ code: 'InvalidParameter', message: 'qwen wants messages', request_id: 'r' });
-      answer = json({ code: 'InvalidApiKey', message: 'sk-of-delta-upstream is wrong' }, 401);
+      upstream.answer = json({ code: 'InvalidApiKey', message: 'sk-of-delta-upstream is wrong' }, 401);
       const refused = await send('POST', path, { body: '{"model":"qwen"}' });
       expect(refused.status).toBe(502);
       expect(refused.body.toString()).not.toContain('sk-of');
@@ -278,7 +263,7 @@ describe.each(arrangements)('$name', ({ nats }) => {
 
   describe('/v3', () => {
     test('no byte of body, path or query changes', async () => {
-      answer = json({ ok: true });
+      upstream.answer = json({ ok: true });
       const body = Buffer.from([0, 255, 123, 34, 109, 111, 100, 101, 108, 34]);
       const got = await send('POST', '/v3/org%2Fany:1/a%2Fb/{c}?x=1&y&z=%41', {
         body,
@@ -302,7 +287,7 @@ describe.each(arrangements)('$name', ({ nats }) => {
 
     test('packed and chunked replies, other statuses and headers pass as they are', async () => {
       const packed = gzipSync('{"usage":{"prompt_tokens":5}}');
-      answer = (response) => {
+      upstream.answer = (response) => {
         response.writeHead(201, {
           'content-type': 'application/json',
           'content-encoding': 'gzip',
@@ -321,7 +306,7 @@ describe.each(arrangements)('$name', ({ nats }) => {
     });
 
     test('usage is read where the family of the model is known', async () => {
-      answer = json({
+      upstream.answer = json({
         object: 'chat.completion',
         choices: [{ index: 0, message: { role: 'assistant', content: 'x' }, finish_reason: 'stop' }],
         usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 },
@@ -332,7 +317,7 @@ describe.each(arrangements)('$name', ({ nats }) => {
     });
 
     test('methods: POST everywhere, others where the model takes them', async () => {
-      answer = json({ ok: true });
+      upstream.answer = json({ ok: true });
       for (const method of ['GET', 'PUT', 'PATCH', 'DELETE'])
         expect(await send(method, '/v3/org%2Fany:1/x', method === 'PUT' ? { body: 'b' } : {})).toMatchObject({ status: 200 });
       expect(received.map(({ method, body }) => `${method} ${body}`)).toEqual(['GET ', 'PUT b', 'PATCH ', 'DELETE ']);
@@ -344,7 +329,7 @@ describe.each(arrangements)('$name', ({ nats }) => {
     });
 
     test('a method that the upstream refuses is its caller’s choice', async () => {
-      answer = json({ error: { message: 'not with DELETE' } }, 405, { allow: 'GET, POST' });
+      upstream.answer = json({ error: { message: 'not with DELETE' } }, 405, { allow: 'GET, POST' });
       for (const model of ['org%2Fany:1', 'open'])
         expect(await send(model === 'open' ? 'GET' : 'DELETE', `/v3/${model}/models`)).toMatchObject({ status: 405, headers: { allow: 'GET, POST' } });
       expect(await send('POST', '/v1/services/a', { body: '{"model":"qwen"}' })).toMatchObject({ status: 405, headers: { allow: 'GET, POST' } });
@@ -353,7 +338,7 @@ describe.each(arrangements)('$name', ({ nats }) => {
     });
 
     test('paths: those that the configuration leaves', async () => {
-      answer = json({ ok: true });
+      upstream.answer = json({ ok: true });
       expect(await send('POST', '/v3/open/files/a/b')).toMatchObject({ status: 200 });
       received.length = 0;
       expect(await send('POST', '/v3/open/admin')).toMatchObject({ status: 404 });
@@ -370,22 +355,26 @@ describe.each(arrangements)('$name', ({ nats }) => {
     );
 
     test('a refused path tells nothing of the model, and a redirect is not followed', async () => {
-      answer = json({ error: { message: 'no' } }, 500);
+      upstream.answer = json({ error: { message: 'no' } }, 500);
       for (let at = 0; at < 12; at++) expect((await send('POST', '/v3/chat/broken')).status).toBe(502);
-      answer = (response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end();
+      upstream.answer = (response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end();
       expect(words(await send('POST', '/v3/chat/moved')).error.code).toBe('upstream_redirect');
-      answer = json({ ok: true });
+      upstream.answer = json({ ok: true });
       expect(await send('POST', '/v3/chat/x')).toMatchObject({ status: 200 });
     });
 
     test('another node of a load balancer is tried only where it speaks the same', async () => {
-      answer = json({ error: { message: 'no' } }, 503);
+      upstream.answer = json({ error: { message: 'no' } }, 503);
       expect((await send('POST', '/v3/mixed/x', { body: '{}' })).status).toBeGreaterThanOrEqual(500);
       expect(received.map(({ path }) => path)).toEqual(['/v1/x']);
     });
 
     test('a caller who leaves stops the upstream, and one whose upstream breaks is cut off', async () => {
-      answer = (response) => void response.writeHead(200, { 'content-type': 'application/octet-stream' }).write('x');
+      let left: Promise<unknown> = Promise.resolve();
+      upstream.answer = (response) => {
+        left = once(response, 'close');
+        response.writeHead(200, { 'content-type': 'application/octet-stream' }).write('x');
+      };
       const stop = new AbortController();
       const response = await fetch(`${gateway.url}/v3/org%2Fany:1/x`, {
         method: 'POST',
@@ -395,7 +384,7 @@ describe.each(arrangements)('$name', ({ nats }) => {
       expect(response.status).toBe(200);
       stop.abort();
       await left;
-      answer = (broken) => {
+      upstream.answer = (broken) => {
         broken.writeHead(200, { 'content-type': 'application/octet-stream' });
         broken.write('half', () => broken.destroy());
       };
@@ -408,7 +397,7 @@ describe.each(arrangements)('$name', ({ nats }) => {
       const got = await send('POST', '/v3/chat/x', { at: closed, body: '{}' });
       expect(got.status).toBe(403);
       expect(await closed.row(id)).toMatchObject({ status: 403, path: 'POST /v3/chat/x' });
-      answer = json({ output: {} });
+      upstream.answer = json({ output: {} });
       expect(await send('POST', '/v1/services/a', { at: closed, body: '{"model":"qwen"}' })).toMatchObject({ status: 200 });
     });
   });
@@ -426,7 +415,7 @@ describe.each(arrangements)('$name', ({ nats }) => {
         choices: [{ index: 0, message: { role: 'assistant', content: 'x' }, finish_reason: 'stop' }],
         usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 },
       };
-      answer = json(reply);
+      upstream.answer = json(reply);
       const got = await call('/v1/chat/completions', { model: 'org/any:1', messages: [{ role: 'user', content: 'Hi' }], own: true });
       expect(JSON.parse(got.body.toString())).toEqual({ ...reply, model: 'org/any:1' });
       expect(received).toMatchObject([{ path: '/base/v1/chat/completions', headers: { authorization: 'Bearer sk-of-as-is-upstream' } }]);
@@ -442,14 +431,14 @@ describe.each(arrangements)('$name', ({ nats }) => {
 
     test('a stream of it', async () => {
       const events = `: wait\n\ndata: {"model":"real-any","choices":[{"index":0,"delta":{"content":"a"}}]}\n\ndata: [DONE]\n\n`;
-      answer = (response) => response.writeHead(200, { 'content-type': 'text/event-stream' }).end(events);
+      upstream.answer = (response) => response.writeHead(200, { 'content-type': 'text/event-stream' }).end(events);
       const got = await call('/v1/chat/completions', { model: 'org/any:1', stream: true, messages: [{ role: 'user', content: 'Hi' }] });
       expect([got.headers['content-type'], got.body.toString()]).toEqual(['text/event-stream', events.replace('real-any', 'org/any:1')]);
       expect(await row()).toMatchObject({ usage_source: null, error_code: null });
     });
 
     test('messages, generated content, vectors and forms: the same path each', async () => {
-      answer = json({ ok: true });
+      upstream.answer = json({ ok: true });
       const headers = { 'anthropic-version': '2023-06-01' };
       expect(await call('/v1/messages', { model: 'org/any:1', max_tokens: 5, messages: [{ role: 'user', content: 'Hi' }] }, headers)).toMatchObject({
         status: 200,
@@ -471,7 +460,7 @@ describe.each(arrangements)('$name', ({ nats }) => {
     });
 
     test('rules about parts of a body know them by the caller’s protocol', async () => {
-      answer = json({ ok: true });
+      upstream.answer = json({ ok: true });
       const last = () => JSON.parse(received.at(-1)!.body.toString()) as Record<string, unknown>;
       const tools = ['keep', 'web_get'].map((name) => ({ type: 'function', function: { name } }));
       const image = { type: 'image_url', image_url: { url: 'https://h/x.png' } };
@@ -493,7 +482,7 @@ describe.each(arrangements)('$name', ({ nats }) => {
     });
 
     test('the key in a header of the vendor, and rules of the model', async () => {
-      answer = json({ ok: true });
+      upstream.answer = json({ ok: true });
       await call('/v1/chat/completions', { model: 'keyed', messages: [] });
       expect(received[0]!.headers).toMatchObject({ 'x-vendor-key': 'sk-of-as-is-upstream' });
       expect(received[0]!.headers['authorization']).toBeUndefined();
