@@ -21,6 +21,7 @@ export * from './entities/search.ts';
 export * from './entities/upstream.ts';
 export * from './error-wire.ts';
 export * from './frame.ts';
+export * from './is-object.ts';
 export * from './job.ts';
 export * from './loss.ts';
 export * from './messages/bodies.ts';

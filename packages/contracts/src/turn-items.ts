@@ -1,6 +1,5 @@
 /** Items of a stored turn as the store sees them, whatever their protocol: objects with ids, in a list of their own or as the output of a response object. */
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+import { isObject } from './is-object.ts';
 
 /** The items that a response object added to the conversation. */
 export const outputOf = (response: unknown): unknown[] => (isObject(response) && Array.isArray(response['output']) ? (response['output'] as unknown[]) : []);

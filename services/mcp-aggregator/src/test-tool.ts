@@ -1,9 +1,9 @@
 /** A call of a tool by an admin, who tries it: no access list, no limits, no row; the console audits it. */
-import type { McpToolTest, McpToolTested } from '@model-gateway/contracts';
+import { isObject, type McpToolTest, type McpToolTested } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { Redactor } from '@model-gateway/telemetry';
 import { paramHeaders } from './protocol/param-headers.ts';
-import { isObject, parseJson } from './protocol/raw-json.ts';
+import { parseJson } from './protocol/raw-json.ts';
 import { ServerFault } from './servers/http.ts';
 import type { Registry } from './servers/registry.ts';
 import { ownParams } from './servers/server.ts';

@@ -1,5 +1,5 @@
 /** The one search configuration: it is read and changed, never created or deleted. */
-import { searchConfigName, searchConfigSchema } from '@model-gateway/contracts';
+import { isObject, searchConfigName, searchConfigSchema } from '@model-gateway/contracts';
 import type { CatalogWriter } from '@model-gateway/storage';
 import type { Request, Response } from 'express';
 import type { ConsoleContext } from '../context.ts';
@@ -14,8 +14,6 @@ const answerSchema = searchConfigSchema.omit({ name: true }).extend({ etag: text
 
 /** What holds until somebody changes it. */
 const unset: Reply = { etag: 0, body: { ...searchConfigSchema.parse({}), etag: '0' } };
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The first change creates the row. */
 async function change(operations: ResourceOperations, writer: CatalogWriter, body: unknown, precondition: Precondition): Promise<Reply> {

@@ -1,4 +1,5 @@
 /** Calls to vendors' token endpoints: by the guarded dialer, small, never redirected. What they answer is judged here, and none of it is quoted. */
+import { isObject } from '@model-gateway/contracts';
 import { isTokenAddress } from '@model-gateway/protocols/login';
 import { Pieces } from '@model-gateway/stream-framing';
 import type { Egress, Outbound } from '@model-gateway/upstream-client';
@@ -106,7 +107,7 @@ function send(outbound: Outbound, request: Parameters<Outbound['send']>[0]): Pro
 function readObject(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+    return isObject(value) ? value : {};
   } catch {
     return {};
   }

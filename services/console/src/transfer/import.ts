@@ -1,5 +1,5 @@
 /** Takes a configuration file: everything it names is created or replaced in one transaction, everything else stays. */
-import { modelName, resourceName } from '@model-gateway/contracts';
+import { isObject, modelName, resourceName } from '@model-gateway/contracts';
 import type { CatalogWriter, ResourceRepository, UpstreamDocument } from '@model-gateway/storage';
 import { z } from 'zod';
 import type { ConsoleContext } from '../context.ts';
@@ -202,8 +202,6 @@ async function openSecrets(section: Section, list: readonly Entry[], { keyring }
   }
   return opened;
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 type Open = (key: unknown, field: string) => unknown;
 

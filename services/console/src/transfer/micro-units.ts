@@ -1,5 +1,5 @@
 /** Prices of a configuration file of version 1, which are whole micro-units, as version 2 has them: decimal strings. */
-import { maxPriceMicros, priceFields, printMoney } from '@model-gateway/contracts';
+import { isObject, maxPriceMicros, priceFields, printMoney } from '@model-gateway/contracts';
 import { type Detail, invalid } from '../problem.ts';
 
 const whole = `must be a whole number of micro-units, from 0 to ${maxPriceMicros}, in a file of version 1; version 2 has decimal strings of the currency`;
@@ -26,5 +26,3 @@ export function fromMicroUnits<T extends Readonly<Record<string, unknown>>>(pric
   if (faults.length > 0) throw invalid(faults);
   return converted as unknown as T;
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);

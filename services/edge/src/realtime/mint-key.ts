@@ -1,6 +1,6 @@
 /** Short-lived keys, for browsers that shall not have an access key: asked for with one, made by a translator. No model is called, so no row is left. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { RealtimeKind } from '@model-gateway/contracts';
+import { isObject, type RealtimeKind } from '@model-gateway/contracts';
 import { GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
 import { Projection, RepeatedKey, scanBody } from '@model-gateway/json-bytes';
 import { shortLivedKeyPaths } from '@model-gateway/protocols';
@@ -79,8 +79,6 @@ const objectOf: Readonly<Record<RealtimeKind, string>> = {
 };
 
 type Fields = Record<string, unknown>;
-
-const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const refusal = (message: string, param: string): GatewayError => new GatewayError('invalid_request', { message, param });
 

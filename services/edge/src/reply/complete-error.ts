@@ -1,3 +1,5 @@
+import { isObject } from '@model-gateway/contracts';
+
 /** An upstream's own error body for a caller of its protocol: the vendor's words stay, and what its server left out of the shape is filled in. */
 
 type JsonObject = Record<string, unknown>;
@@ -30,5 +32,4 @@ function parse(text: string): unknown {
   }
 }
 
-const asObject = (value: unknown): JsonObject | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
+const asObject = (value: unknown): JsonObject | undefined => (isObject(value) ? value : undefined);

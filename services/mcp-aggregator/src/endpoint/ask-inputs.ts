@@ -2,8 +2,9 @@
  * What a server of the newer era wants to know before it goes on (`input_required`), for a caller of the older one that has a session: it is asked in the stream
  * of its call, as servers with sessions ask, and the server is asked again with the answers.
  */
+import { isObject } from '@model-gateway/contracts';
 import { printRequest } from '../protocol/json-rpc.ts';
-import { isObject, membersOfText, parseJson } from '../protocol/raw-json.ts';
+import { membersOfText, parseJson } from '../protocol/raw-json.ts';
 import type { Reply } from './reply.ts';
 import type { Session } from './sessions.ts';
 

@@ -1,8 +1,9 @@
 /** `tools/call`: the same decision as for lists, then the server's limits, then the server. */
+import { isObject } from '@model-gateway/contracts';
 import { isServerVisible, isToolAllowed } from '../access/decide.ts';
 import { RpcError } from '../protocol/json-rpc.ts';
 import { paramHeaderFault, paramHeaders } from '../protocol/param-headers.ts';
-import { elementsOf, isObject, membersOfText, parseJson } from '../protocol/raw-json.ts';
+import { elementsOf, membersOfText, parseJson } from '../protocol/raw-json.ts';
 import { errorCodes, metaKeys } from '../protocol/versions.ts';
 import { ServerFault } from '../servers/http.ts';
 import type { PeerReply } from '../servers/peer.ts';

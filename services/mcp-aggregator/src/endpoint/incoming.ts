@@ -1,8 +1,10 @@
 /** Reads what a caller posted: which messages, of which era, and whether headers and body agree. */
+
 import { isUtf8 } from 'node:buffer';
+import { isObject } from '@model-gateway/contracts';
 import { decodeHeaderValue } from '../protocol/header-values.ts';
 import { type Message, RpcError, readMessage } from '../protocol/json-rpc.ts';
-import { elementsOf, isObject, parseJson } from '../protocol/raw-json.ts';
+import { elementsOf, parseJson } from '../protocol/raw-json.ts';
 import { batchVersion, type Era, errorCodes, isModern, metaKeys, modernVersions, sessionVersions } from '../protocol/versions.ts';
 
 /** What was posted. */

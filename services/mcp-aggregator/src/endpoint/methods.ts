@@ -1,7 +1,7 @@
 /** What callers may ask: each method's answer, as the JSON text of a result. */
+import { isObject } from '@model-gateway/contracts';
 import { isToolAllowed, isWholeServerAllowed } from '../access/decide.ts';
 import { printNotification, RpcError } from '../protocol/json-rpc.ts';
-import { isObject } from '../protocol/raw-json.ts';
 import { errorCodes, metaKeys, modernVersions, newestSessionVersion, sessionVersions } from '../protocol/versions.ts';
 import { ServerFault } from '../servers/http.ts';
 import type { PeerInfo } from '../servers/peer.ts';

@@ -1,7 +1,8 @@
 /** Carries one request of a caller to a server, whatever era each of them speaks. */
+import { isObject } from '@model-gateway/contracts';
 import { applyEdits, type Edit } from '@model-gateway/json-bytes';
 import { type Message, printError, printNotification, printRequest, printResult } from '../protocol/json-rpc.ts';
-import { isObject, membersOfText, parseJson } from '../protocol/raw-json.ts';
+import { membersOfText, parseJson } from '../protocol/raw-json.ts';
 import { type Era, errorCodes, metaKeys, modernVersion } from '../protocol/versions.ts';
 import { callSilenceMs, type Peer, type PeerReply } from '../servers/peer.ts';
 import { askableOf, askInputs, maxRounds, readWanted, type Wanted } from './ask-inputs.ts';

@@ -1,5 +1,6 @@
 /** JSON-RPC messages: read as far as the gateway has to know, the rest kept as it was written. */
-import { isObject, membersOf, parseJson } from './raw-json.ts';
+import { isObject } from '@model-gateway/contracts';
+import { membersOf, parseJson } from './raw-json.ts';
 
 /** One message. Ids, params, results and errors are JSON texts as they came. */
 export type Message =

@@ -2,8 +2,8 @@
  * Arguments that a tool wants repeated in headers (`x-mcp-header` in its input schema), so that what stands between need not read bodies. The SDK's
  * rules: a chain of `properties` alone leads there, and only strings, integers and booleans are repeated; anything else makes the tool invalid.
  */
+import { isObject } from '@model-gateway/contracts';
 import { decodeHeaderValue, encodeHeaderValue } from './header-values.ts';
-import { isObject } from './raw-json.ts';
 
 /** One argument that is repeated. */
 export interface ParamHeader {

@@ -33,8 +33,6 @@ export function elementsOf(text: string): string[] | null {
   }
 }
 
-export const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** null: it is no JSON. */
 export function parseJson(text: string): unknown {
   try {

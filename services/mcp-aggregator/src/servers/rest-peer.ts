@@ -1,7 +1,7 @@
 /** A REST service whose operations are offered as tools: a call becomes one HTTP request, its answer a tool's result. */
-import { type RestBridge, type RestOperation, restBridgeSchema } from '@model-gateway/contracts';
+import { isObject, type RestBridge, type RestOperation, restBridgeSchema } from '@model-gateway/contracts';
 import type { Outbound } from '@model-gateway/upstream-client';
-import { isObject, parseJson } from '../protocol/raw-json.ts';
+import { parseJson } from '../protocol/raw-json.ts';
 import { errorCodes, modernVersion } from '../protocol/versions.ts';
 import { type HttpReply, ServerFault, sendHttp, TooLargeFault } from './http.ts';
 import type { Peer, PeerInfo, PeerReply, PeerRequest, Target } from './peer.ts';

@@ -1,9 +1,9 @@
 /** One MCP server as the gateway sees it: how it is spoken to, which tools it has, whether it is well. */
-import type { McpServerRecord, McpServerStatus, McpToolStatus } from '@model-gateway/contracts';
+import { isObject, type McpServerRecord, type McpServerStatus, type McpToolStatus } from '@model-gateway/contracts';
 import type { SharedState } from '@model-gateway/distributed-state';
 import type { Logger, Redactor } from '@model-gateway/telemetry';
 import type { Outbound } from '@model-gateway/upstream-client';
-import { elementsOf, isObject, membersOfText, parseJson } from '../protocol/raw-json.ts';
+import { elementsOf, membersOfText, parseJson } from '../protocol/raw-json.ts';
 import { errorCodes, isModern, metaKeys, modernVersion, modernVersions, sessionVersions } from '../protocol/versions.ts';
 import { ServerFault, sendHttp } from './http.ts';
 import { ServerLimits } from './limits.ts';

@@ -1,7 +1,8 @@
 /** A server of the revisions with sessions, over streamable HTTP: handshake, session id, the stream of its own messages, resumption, the end. */
+import { isObject } from '@model-gateway/contracts';
 import type { Outbound } from '@model-gateway/upstream-client';
 import { type Message, printError, printNotification, printRequest, printResult, readMessage } from '../protocol/json-rpc.ts';
-import { isObject, parseJson } from '../protocol/raw-json.ts';
+import { parseJson } from '../protocol/raw-json.ts';
 import { errorCodes, newestSessionVersion, sessionVersions } from '../protocol/versions.ts';
 import { type HttpReply, type ServerEvent, ServerFault, sendHttp } from './http.ts';
 import { callSilenceMs, handshakeMs, type OnNotification, type Peer, type PeerInfo, type PeerReply, type PeerRequest, type Target } from './peer.ts';

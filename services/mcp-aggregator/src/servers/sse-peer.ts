@@ -1,7 +1,8 @@
 /** A server of the first transport: one stream of events brings all answers, requests are posted to the address that its first event names. */
+import { isObject } from '@model-gateway/contracts';
 import type { Outbound } from '@model-gateway/upstream-client';
 import { printNotification, printRequest, readMessage } from '../protocol/json-rpc.ts';
-import { isObject, parseJson } from '../protocol/raw-json.ts';
+import { parseJson } from '../protocol/raw-json.ts';
 import { sessionVersions } from '../protocol/versions.ts';
 import { type ServerEvent, ServerFault, sendHttp } from './http.ts';
 import { handshakeMs, type OnNotification, type Peer, type PeerInfo, type PeerReply, type PeerRequest, type Target } from './peer.ts';

@@ -1,6 +1,6 @@
 /** Content of turns: read from what arrives, sealed before it rests, opened when it is read. */
 import { randomUUID } from 'node:crypto';
-import { idOfItem, idsOfItems, outputOf, sealedAs } from '@model-gateway/contracts';
+import { idOfItem, idsOfItems, isObject, outputOf, sealedAs } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { Keyring } from '@model-gateway/secrets';
 import type { Content, StoredItem } from '@model-gateway/storage';
@@ -21,8 +21,6 @@ export function parseContent(bytes: Uint8Array): unknown {
     throw malformed('is no JSON');
   }
 }
-
-export const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A part of a message: what it says, and its JSON text. */
 export interface Printed<T> {

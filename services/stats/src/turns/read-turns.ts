@@ -1,8 +1,8 @@
 /** Answers `turns.read`. Whatever belongs to another owner is not there. */
-import { type ChainedTurn, outputOf, type TurnFacts, type TurnsFound, type TurnsRead } from '@model-gateway/contracts';
+import { type ChainedTurn, isObject, outputOf, type TurnFacts, type TurnsFound, type TurnsRead } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { ChainLink, StoredTurn } from '@model-gateway/storage';
-import { isObject, openJson, openText, type Place } from './content.ts';
+import { openJson, openText, type Place } from './content.ts';
 import type { TurnStore } from './write-turns.ts';
 
 /** An answer of the store, its content as JSON text. */

@@ -1,8 +1,8 @@
 /** Ends turns whose translator is gone: nobody else will. */
-import { outputOf, type TurnStatus } from '@model-gateway/contracts';
+import { isObject, outputOf, type TurnStatus } from '@model-gateway/contracts';
 import type { StoredTurn } from '@model-gateway/storage';
 import type { Logger } from '@model-gateway/telemetry';
-import { isObject, openJson, sealItems, sealResponse } from './content.ts';
+import { openJson, sealItems, sealResponse } from './content.ts';
 import type { TurnStore } from './write-turns.ts';
 
 /** A translator that works on turns reports every two seconds. */

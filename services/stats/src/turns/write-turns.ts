@@ -1,9 +1,8 @@
 /** Answers `turns.write`: seals what arrives, and commits it. */
-import { outputOf, type TurnFacts, type TurnFinished, type TurnsWrite, type TurnsWritten } from '@model-gateway/contracts';
+import { isObject, outputOf, type TurnFacts, type TurnFinished, type TurnsWrite, type TurnsWritten } from '@model-gateway/contracts';
 import type { Keyring } from '@model-gateway/secrets';
 import type { Content, StoredItem, TurnsRepository } from '@model-gateway/storage';
 import {
-  isObject,
   openJson,
   parseContent,
   parseTurn,

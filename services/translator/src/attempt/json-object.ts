@@ -1,8 +1,9 @@
+import { isObject } from '@model-gateway/contracts';
+
 /** Whether a text is one JSON object. */
 export function isJsonObject(text: string): boolean {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject(JSON.parse(text));
   } catch {
     return false;
   }

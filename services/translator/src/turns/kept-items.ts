@@ -1,5 +1,5 @@
 /** Items of responses that upstreams keep, read where a request of another model or account goes on from them. */
-import type { TurnAtUpstream } from '@model-gateway/contracts';
+import { isObject, type TurnAtUpstream } from '@model-gateway/contracts';
 import { GatewayError, isGatewayError } from '@model-gateway/contracts/errors';
 import { askKeeper, type KeeperDeps } from './upstream-keeper.ts';
 
@@ -11,8 +11,6 @@ interface KeptTurn {
   id: string;
   at: TurnAtUpstream;
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A turn in a stored history whose items are elsewhere. */
 function keptTurn(item: unknown): KeptTurn | undefined {
