@@ -116,6 +116,12 @@ describe.each(arrangements('realtime-arrangements'))('a %s gateway', (arrangemen
     for (const name of ['idle', 'busy']) expect((await gateway.console('PATCH', `/access-keys/${name}`, { enabled: false })).status).toBe(200);
     expect((await gateway.console('PATCH', '/key-groups/some', { models: ['other'] })).status).toBe(200);
     for (const { closed } of [idle, busy, moved]) await lost(closed, revoked);
+    // Its caller stayed: the gateway did not wait for the response any longer.
+    const cut = await until(
+      async () => (await gateway.rows()).find(({ access_key, kind }) => access_key === 'busy' && kind === 'realtime_turn'),
+      'the row of the response',
+    );
+    expect(cut.error_code).toBe('timeout');
     const poor = await open(keys.poor);
     await respond(poor, 'say');
     expect((await poor.closed).code).toBe(1008);

@@ -29,7 +29,7 @@ class SilentSocket extends EventEmitter {
   }
 }
 
-function start() {
+function start({ responding = false } = {}) {
   const socket = new SilentSocket();
   const ends: RelayEnd[] = [];
   let writable = (): void => undefined;
@@ -42,7 +42,7 @@ function start() {
     consumed: () => undefined,
   };
   const begun = { socket, takeOver: () => [], realtime: { readNotice: () => null } };
-  const record = { downBytes: 0, responding: false };
+  const record = { downBytes: 0, responding };
   const relay = new Relay(begun as never, stream as never, record as never, (end) => ends.push(end));
   relay.start([]);
   const giveCredit = (given: boolean): void => {
@@ -101,4 +101,16 @@ test('a caller that is gone without a word is 1011 to the upstream, which is cut
   jest.advanceTimersByTime(1000);
   expect(socket.calls.at(-1)).toBe('terminate');
   expect(ends).toEqual([{ close: { code: 1006, reason: '' }, errorCode: 'client_gone' }]);
+});
+
+test.each([
+  [{ code: 1008, reason: 'The model of this session is disabled or deleted.' }, 'timeout'],
+  [{ code: 1001, reason: 'The gateway is shutting down.' }, 'draining'],
+])('a response that runs longer than the gateway waits for is cut by it: %j', (close, cutBy) => {
+  const { relay, socket, ends } = start({ responding: true });
+  relay.leave(close, 4000);
+  jest.advanceTimersByTime(3999);
+  expect(ends).toEqual([]);
+  jest.advanceTimersByTime(1);
+  expect([socket.calls, ends]).toEqual([['close 1000 '], [{ close, errorCode: null, cutBy }]]);
 });

@@ -18,6 +18,8 @@ export interface RelayEnd {
   readonly close: SocketClose;
   /** null: closed properly. */
   readonly errorCode: string | null;
+  /** What ended a response that still ran, where that was the gateway and not the caller. */
+  readonly cutBy?: 'draining' | 'timeout';
 }
 
 export class Relay {
@@ -92,7 +94,8 @@ export class Relay {
   }
 
   #leave(): void {
-    if (this.#leaving) this.#finish({ close: this.#leaving, errorCode: null }, { code: 1000, reason: '' });
+    const close = this.#leaving;
+    if (close) this.#finish({ close, errorCode: null, cutBy: close.code === 1001 ? 'draining' : 'timeout' }, { code: 1000, reason: '' });
   }
 
   #down(data: Buffer, isBinary: boolean): void {

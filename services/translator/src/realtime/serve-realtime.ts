@@ -97,7 +97,7 @@ class Session implements OpenReply {
       forget = this.#watchModel(begun.route.model.name, relay);
     });
     forget?.();
-    this.#record.end(101, end.errorCode);
+    this.#record.end(101, end.errorCode, end.cutBy);
     place.release();
     this.#stream.tail({ close: end.close });
   }
