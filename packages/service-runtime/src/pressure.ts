@@ -1,7 +1,7 @@
 /** Overload of a process: a level derived from its memory and the lag of its event loop, sampled four times a second; reading it costs one comparison. */
 import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
-import type { Logger, Metrics } from '@model-gateway/telemetry';
+import { type Logger, type Metrics, residentBytes } from '@model-gateway/telemetry';
 
 /** 0: all is well. 1: connections are not kept. 2: no new streams. 3: no new requests. */
 export type PressureLevel = 0 | 1 | 2 | 3;
@@ -100,5 +100,5 @@ export function grantedBytes(): number {
 
 function shareOf(memoryBytes: number): number {
   const heap = getHeapStatistics();
-  return Math.max(process.memoryUsage.rss() / memoryBytes, heap.used_heap_size / heap.heap_size_limit);
+  return Math.max(residentBytes() / memoryBytes, heap.used_heap_size / heap.heap_size_limit);
 }

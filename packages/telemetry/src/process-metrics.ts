@@ -1,16 +1,29 @@
 /** Gauges of the process: memory, event-loop lag, open handles. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { getHeapStatistics } from 'node:v8';
 import type { Metrics } from './metrics.ts';
 
 /** Each sample wakes the process: at 10 ms they were most of an idle process's work, 0.6 % of a core. */
 const resolutionMs = 50;
 
+let lastResident = 0;
+
+/** Bytes of memory that the process takes; the last known number where its file descriptors are used up, since it is read from a file of the system. */
+export function residentBytes(): number {
+  try {
+    lastResident = process.memoryUsage.rss();
+  } catch {
+    // It is asked for four times a second, and by each reading of the metrics: neither may fail for it.
+  }
+  return lastResident;
+}
+
 /** Registers the gauges. Lag is measured since the last collection. Returns how to stop measuring. */
 export function measureProcess(metrics: Metrics): () => void {
   const delay = monitorEventLoopDelay({ resolution: resolutionMs });
   delay.enable();
-  metrics.gauge('process_resident_memory_bytes', 'Resident set size.', () => process.memoryUsage.rss());
-  metrics.gauge('process_heap_used_bytes', 'JavaScript heap in use.', () => process.memoryUsage().heapUsed);
+  metrics.gauge('process_resident_memory_bytes', 'Resident set size.', residentBytes);
+  metrics.gauge('process_heap_used_bytes', 'JavaScript heap in use.', () => getHeapStatistics().used_heap_size);
   metrics.gauge('process_event_loop_lag_p99_seconds', '99th percentile of event-loop delay since the last reading.', () => {
     // What is recorded is the time from look to look.
     const late = delay.percentile(99) / 1e6 - resolutionMs;
