@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
@@ -21,6 +21,13 @@ test('each has its own, and one that was given back is taken again', () => {
   const again = claimFolder(parent, 'edge');
   expect(nameOf(again)).toBe('edge-0');
   for (const one of [again, second, other]) one.release();
+});
+
+test('a folder is claimed without a byte on the disk, which may be full', () => {
+  const claimed = claimFolder(freshParent(), 'edge');
+  expect(readdirSync(claimed.folder)).toEqual(['lock']);
+  expect(statSync(join(claimed.folder, 'lock')).size).toBe(0);
+  claimed.release();
 });
 
 test('what a process that was killed left behind is found, and not before it is dead', async () => {

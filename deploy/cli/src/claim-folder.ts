@@ -40,7 +40,8 @@ const busy = 5;
 function tryLock(file: string): DatabaseSync | null {
   const database = new DatabaseSync(file);
   try {
-    database.exec('begin exclusive');
+    // Nothing is written: the lock is to be had on a full disk, too.
+    database.exec('pragma journal_mode = memory; begin exclusive');
     return database;
   } catch (error) {
     database.close();

@@ -105,7 +105,7 @@ test('a full outbox says so and keeps further events in memory', async () => {
   await bus.drain();
 });
 
-test('a disk that refuses is reported once, and written to again when it recovers', async () => {
+test('a disk that refuses is reported once, and has all that is not acknowledged once it recovers', async () => {
   const faults: string[] = [];
   const bus = withJournal(createMemoryBus(), { folder, logger: { ...logger, error: (_fields: object, text: string) => void faults.push(text) } });
   // Where the first file should be made.
@@ -118,12 +118,48 @@ test('a disk that refuses is reported once, and written to again when it recover
   await until(() => faults.length > 0);
   rmdirSync(place);
   void bus.publishDurable('stats.request', 'd', row('d'));
-  await until(() => onDisk().includes('stats.request/d'));
+  // Nobody took them yet: a process that dies now must leave all of them.
+  await until(() => ['a', 'b', 'c', 'd'].every((id) => onDisk().includes(`stats.request/${id}`)));
   expect(faults).toHaveLength(1);
   const received: string[] = [];
   bus.listenDurably('stats.request', async (batch) => void received.push(...batch.map(({ id }) => id)), { maxWaitMs: 1 });
   await until(() => received.length === 4);
   await bus.drain();
+});
+
+test('what is acknowledged while the disk refuses is not written later', async () => {
+  const faults: string[] = [];
+  const bus = withJournal(createMemoryBus(), { folder, logger: { ...logger, error: (_fields: object, text: string) => void faults.push(text) } });
+  const place = join(folder, '0.jsonl');
+  mkdirSync(place);
+  const first = bus.publishDurable('stats.request', 'a', row('a'));
+  await until(() => faults.length > 0);
+  let takes = true;
+  const onMessage = async (): Promise<void> => {
+    if (!takes) throw new Error('not now');
+  };
+  bus.listenDurably('stats.request', onMessage, { maxWaitMs: 1 });
+  await first;
+  takes = false;
+  rmdirSync(place);
+  void bus.publishDurable('stats.request', 'b', row('b'));
+  await until(() => onDisk().includes('stats.request/b'));
+  expect(onDisk()).not.toContain('stats.request/a');
+  takes = true;
+  await bus.drain();
+});
+
+test('at its end a process says what is lost: neither delivered nor on the disk', async () => {
+  const lines: [Record<string, unknown>, string][] = [];
+  const note = (...one: [Record<string, unknown>, string]): void => void lines.push(one);
+  const bus = withJournal(createMemoryBus(), { folder, logger: { ...logger, warn: note, error: note } });
+  mkdirSync(join(folder, '0.jsonl'));
+  void bus.publishDurable('stats.request', 'a', row('a'));
+  await until(() => lines.length > 0);
+  void bus.publishDurable('stats.request', 'b', row('b'));
+  await bus.drain();
+  expect(lines.at(-1)).toEqual([expect.objectContaining({ items: 2, folder }), expect.stringContaining('durable messages are lost')]);
+  expect(lines.some(([, text]) => text.includes('stay in the outbox'))).toBe(false);
 });
 
 test('what is acknowledged soon is never written', async () => {

@@ -22,6 +22,8 @@ export type Publish = (subject: string, id: string, event: unknown) => Promise<v
 /** Events are written when they are one to two of these old: most are acknowledged by then, and cost neither serialization nor a write. */
 const tickMs = 40;
 const retryMs = 5_000;
+/** Until a disk that refuses writes is tried again. */
+const diskRetryMs = 1_000;
 const segmentBytes = 4 * 1024 * 1024;
 /** Events replayed at once. */
 const atOnce = 100;
@@ -55,8 +57,6 @@ export class Journal {
   readonly #unpublishable = new Set<string>();
   /** The disk refuses writes; logged once. */
   #failing = false;
-  /** Events published while the outbox was full or its disk refused them. */
-  unkept = 0;
 
   constructor({ folder, logger, maxBytes = 256 * 1024 * 1024 }: JournalOptions) {
     this.#folder = folder;
@@ -94,7 +94,12 @@ export class Journal {
         const segment = kept.segment ?? this.#write(kept);
         if (!segment) return false;
         segment.parked.add(kept.key);
-        await segment.flush();
+        try {
+          await segment.flush();
+        } catch (error) {
+          segment.parked.delete(kept.key);
+          throw error;
+        }
         return true;
       },
     };
@@ -118,13 +123,26 @@ export class Journal {
     void run();
   }
 
-  /** What was acknowledged is removed, the rest is on the disk. */
+  /** What was acknowledged is removed, the rest is on the disk, or is said to be lost. */
   async stop(): Promise<void> {
     clearTimeout(this.#timer);
     clearInterval(this.#retry);
-    this.#writeOpen([...this.#old, ...this.#young]);
+    const late = [...this.#old, ...this.#young].filter(({ done, segment }) => !done && !segment);
+    this.#writeOpen(late);
     this.#old = this.#young = [];
-    const { items } = this;
+    let fault: unknown;
+    for (const segment of this.#segments)
+      await segment.flush().catch((error: unknown) => {
+        fault = error;
+      });
+    const unwritten = this.#segments.reduce((sum, segment) => sum + segment.unwritten, 0);
+    const lost = unwritten + late.filter(({ done, segment }) => !done && !segment).length;
+    if (lost > 0)
+      this.#logger.error(
+        { items: lost, folder: this.#folder, error: fault },
+        'durable messages are lost: they were not delivered, and the outbox could not be written',
+      );
+    const items = this.items - unwritten;
     // Who runs without a disk of its own (an emptyDir of Kubernetes) reads here what is lost.
     if (items > 0)
       this.#logger.warn(
@@ -196,7 +214,6 @@ export class Journal {
   #write(kept: Kept): Segment | null {
     const segment = this.#writable();
     if (segment) segment.add(kept.key, `${JSON.stringify([kept.subject, kept.key, kept.event])}\n`);
-    else this.unkept++;
     kept.segment = segment;
     return segment;
   }
@@ -206,7 +223,7 @@ export class Journal {
   }
 
   #done(segment: Segment, id: string): void {
-    segment.open.delete(id);
+    segment.done(id);
     this.#drop(segment);
   }
 
@@ -217,10 +234,17 @@ export class Journal {
   }
 
   #tick(): void {
-    this.#writeOpen(this.#old);
-    this.#old = this.#young;
+    const refused = this.#failing && this.#segments.some(({ dirty }) => dirty);
+    if (refused) {
+      // The bus holds them: they need not be in memory as lines too.
+      this.#old = [...this.#old, ...this.#young].filter(({ done }) => !done);
+    } else {
+      this.#writeOpen(this.#old);
+      this.#old = this.#young;
+    }
     this.#young = [];
-    this.#timer = this.#old.length > 0 ? setTimeout(() => this.#tick(), tickMs) : undefined;
+    const more = refused || this.#old.length > 0;
+    this.#timer = more ? setTimeout(() => this.#tick(), refused ? diskRetryMs : tickMs) : undefined;
     this.#flush();
   }
 
@@ -229,10 +253,10 @@ export class Journal {
       if (!segment.dirty) continue;
       segment.flush().then(
         () => {
+          if (this.#failing) this.#logger.info({ file: segment.file }, 'the outbox can be written again');
           this.#failing = false;
         },
         (error: unknown) => {
-          this.unkept++;
           if (!this.#failing) this.#logger.error({ error, file: segment.file }, 'the outbox cannot be written: further events are kept in memory alone');
           this.#failing = true;
         },

@@ -11,7 +11,8 @@ export class Segment {
   bytes = 0;
   /** Nothing more is added. */
   closed = false;
-  #waiting: string[] = [];
+  /** Lines by the ids of their events; what the disk refused stays here. */
+  #waiting = new Map<string, string>();
   #handle: Promise<FileHandle> | undefined;
   #writing: Promise<void> | undefined;
   /** The disk was full in the middle of a line: the next one begins anew. */
@@ -26,12 +27,23 @@ export class Segment {
 
   add(id: string, line: string): void {
     this.open.add(id);
-    this.#waiting.push(line);
+    this.#waiting.set(id, line);
     this.bytes += line.length;
   }
 
+  /** The event was acknowledged. */
+  done(id: string): void {
+    this.open.delete(id);
+    this.#waiting.delete(id);
+  }
+
   get dirty(): boolean {
-    return this.#waiting.length > 0;
+    return this.#waiting.size > 0;
+  }
+
+  /** How many events are not on the disk. */
+  get unwritten(): number {
+    return this.#waiting.size;
   }
 
   /** Resolves when what was added before is on the disk. */
@@ -45,8 +57,18 @@ export class Segment {
   }
 
   async #write(): Promise<void> {
-    const text = this.#waiting.join('');
-    this.#waiting = [];
+    const lines = this.#waiting;
+    this.#waiting = new Map();
+    try {
+      await this.#append([...lines.values()].join(''));
+    } catch (error) {
+      // To be written when the disk takes it, unless it is acknowledged meanwhile. A line that is there twice is one event.
+      this.#waiting = new Map([...lines, ...this.#waiting].filter(([id]) => this.open.has(id)));
+      throw error;
+    }
+  }
+
+  async #append(text: string): Promise<void> {
     this.#handle ??= open(this.file, 'a', 0o600).catch((error: unknown) => {
       this.#handle = undefined;
       throw error;
@@ -68,10 +90,9 @@ export class Segment {
     return readLines(await readFile(this.file, 'utf8')).filter(({ id }) => this.parked.has(id));
   }
 
+  /** `remove`: all its events are acknowledged. What could not be written before is lost. */
   async close(remove: boolean): Promise<void> {
     this.closed = true;
-    if (remove) this.#waiting = [];
-    else await this.flush();
     await this.#writing?.catch(() => undefined);
     await (await this.#handle)?.close();
     this.#handle = undefined;
