@@ -26,6 +26,9 @@ export const keyOf = (kind: string, scope: string): string => `${namespace}:${ki
 
 export class LinkLost extends Error {}
 
+/** The server was replaced, and is a replica of its successor now: the connection to it would last for ever. */
+const isReplica = (error: unknown): boolean => error instanceof Error && error.message.startsWith('READONLY');
+
 export class RedisLink implements StateLink {
   readonly #url: string;
   readonly #tls: ConnectionOptions | undefined;
@@ -109,7 +112,7 @@ export class RedisLink implements StateLink {
     const redis = this.#redis;
     if (this.#closed || !redis) return;
     try {
-      await this.#within(redis.ping());
+      await this.#within(redis.probe(keyOf('probe', 'writes'), this.#probeMs));
       this.#change(true);
     } catch (error) {
       this.#lost(error);
@@ -122,7 +125,9 @@ export class RedisLink implements StateLink {
     this.#reported = true;
     this.#change(false);
     clearTimeout(this.#probe);
-    this.#probe = setTimeout(() => void this.#check(), this.#probeMs).unref();
+    // A new connection goes to the server that has the address now.
+    const again = isReplica(error) ? () => this.#redis?.disconnect(true) : () => void this.#check();
+    this.#probe = setTimeout(again, this.#probeMs).unref();
   }
 
   #change(up: boolean): void {

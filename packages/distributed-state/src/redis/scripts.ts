@@ -242,7 +242,13 @@ return { 1 }
 `;
 const banLeft = `return { math.max(0, redis.call('PTTL', KEYS[1])) }`;
 
+/** Writes, as all that counts does: a full server, and one that became a replica, answer everything else. ARGV: how long it is kept. */
+const probe = `
+redis.call('SET', KEYS[1], 1, 'PX', ARGV[1])
+return { 1 }
+`;
+
 const attempts = { addAttempt, countAttempts, clearAttempts, forgiveAttempts, ban, banLeft };
 
-export const scripts = { take, give, lookAtGate, hit, reserve, charge, learn, lookAtBudget, ...attempts };
+export const scripts = { take, give, lookAtGate, hit, reserve, charge, learn, lookAtBudget, probe, ...attempts };
 export type ScriptName = keyof typeof scripts;

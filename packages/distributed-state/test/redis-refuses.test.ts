@@ -1,0 +1,75 @@
+/** A Redis server that answers and takes nothing: full, or replaced by another and now that one's replica. */
+import { connect, createServer, type Socket } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { type RedisServer, redisAvailable, startRedisServer } from '../../../tests/support/redis-server.ts';
+import { keyOf, RedisLink } from '../src/redis/link.ts';
+import { nothingFor, until } from './support.ts';
+
+const probeMs = 50;
+
+(redisAvailable('Redis that refuses writes') ? describe : describe.skip)('Redis that refuses writes', () => {
+  let server: RedisServer;
+  let link: RedisLink | undefined;
+  const lines: string[] = [];
+  const changes: boolean[] = [];
+  const note = (_fields: object, text: string): void => void lines.push(text);
+
+  beforeAll(async () => {
+    server = await startRedisServer({ own: true });
+  });
+  afterEach(async () => {
+    await link?.close();
+    lines.length = changes.length = 0;
+  });
+  afterAll(() => server.dispose());
+
+  const open = async (url: string): Promise<RedisLink> => {
+    link = new RedisLink({ url, logger: { info: note, warn: note }, probeMs, commandMs: 30_000 });
+    link.onChange((up) => changes.push(up));
+    await link.start();
+    return link;
+  };
+  const write = (to: RedisLink) => to.run('addAttempt', keyOf('attempt', 'test'), 60_000);
+
+  test('is away, said once, until there is space again', async () => {
+    const one = await open(server.url);
+    await write(one);
+    expect(await server.command('CONFIG SET maxmemory 1')).toBe('+OK');
+    await expect(write(one)).rejects.toThrow('OOM');
+    await nothingFor(probeMs * 6);
+    expect([one.up, changes, lines.slice(1)]).toEqual([false, [true, false], [expect.stringContaining('does not answer')]]);
+    await server.command('CONFIG SET maxmemory 0');
+    await until(() => one.up, 'Redis to take writes');
+    await write(one);
+  });
+
+  test('has a successor at the same address: it is connected to', async () => {
+    const successor = await startRedisServer({ own: true });
+    let behind = server;
+    const sockets = new Set<Socket>();
+    const address = createServer((socket) => {
+      const further = connect(Number(new URL(behind.url).port), '127.0.0.1');
+      for (const one of [socket, further]) {
+        sockets.add(one);
+        one.on('error', () => one.destroy());
+      }
+      socket.pipe(further).pipe(socket);
+    });
+    await new Promise<void>((resolve) => void address.listen(0, '127.0.0.1', resolve));
+    try {
+      const one = await open(`redis://127.0.0.1:${(address.address() as { port: number }).port}`);
+      await write(one);
+      behind = successor;
+      await server.command(`REPLICAOF 127.0.0.1 ${new URL(successor.url).port}`);
+      await expect(write(one)).rejects.toThrow('READONLY');
+      await until(() => one.up, 'the successor to be found');
+      expect(await write(one)).toEqual([1]);
+    } finally {
+      await link?.close();
+      for (const one of sockets) one.destroy();
+      address.close();
+      await server.command('REPLICAOF NO ONE');
+      await successor.dispose();
+    }
+  });
+});
