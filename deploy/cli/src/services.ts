@@ -86,7 +86,17 @@ const single = {
   },
   'mcp-aggregator': async ({ bus, catalog, config, logger, redactor, metrics, outbound, state }: Parts): Promise<Service> => {
     const { createMcpAggregator } = await import('@model-gateway/mcp-aggregator');
-    return createMcpAggregator({ bus, catalog: catalog(), config: config.mcp, logger, redactor, metrics, outbound: await outbound(), state: state() });
+    return createMcpAggregator({
+      bus,
+      catalog: catalog(),
+      config: config.mcp,
+      logger,
+      redactor,
+      metrics,
+      outbound: await outbound(),
+      state: state(),
+      drainMs: config.edge.drainMs,
+    });
   },
   /** `listen`: how its server gets connections, where it does not listen itself. */
   edge: async (parts: Parts, listen?: Listen): Promise<Edge> => {

@@ -169,6 +169,7 @@ async function closeServer(
   const reaper = setInterval(() => server.closeIdleConnections(), 100);
   const late = setTimeout(() => {
     replies.forEach((reply) => reply.interrupt(new GatewayError('draining')));
+    server.dismissUnfinished(new GatewayError('draining'));
     setTimeout(() => {
       server.closeAllConnections();
       sockets.forEach((socket) => socket.terminate());

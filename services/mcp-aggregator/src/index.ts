@@ -4,6 +4,7 @@ import { type Bus, type Disposable, serveGather } from '@model-gateway/bus';
 import type { CatalogWatcher } from '@model-gateway/catalog';
 import type { McpConfig } from '@model-gateway/config';
 import type { Snapshot } from '@model-gateway/contracts';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import type { SharedState } from '@model-gateway/distributed-state';
 import { createMinter, type Service } from '@model-gateway/service-runtime';
 import type { Logger, Metrics, Redactor } from '@model-gateway/telemetry';
@@ -29,13 +30,15 @@ export interface McpAggregatorDeps {
   outbound: Outbound;
   /** Where limits of servers are counted. */
   state: SharedState;
+  /** How long calls that are under way may take once the process leaves. */
+  drainMs: number;
   /** Milliseconds since the epoch. */
   now?: () => number;
 }
 
 const version = '0.1.0';
 
-export function createMcpAggregator({ bus, catalog, config, logger, redactor, metrics, outbound, state, now = Date.now }: McpAggregatorDeps): Service {
+export function createMcpAggregator({ bus, catalog, config, logger, redactor, metrics, outbound, state, drainMs, now = Date.now }: McpAggregatorDeps): Service {
   // A name that says nothing of the machine: it is the beginning of sessions' ids.
   const process = randomBytes(9).toString('hex');
   const registry = new Registry({ bus, logger, redactor, outbound, state, version });
@@ -93,7 +96,9 @@ export function createMcpAggregator({ bus, catalog, config, logger, redactor, me
       draining = true;
       stopping.abort();
       forget?.();
+      const late = setTimeout(() => endpoint.interrupt(new GatewayError('draining')), drainMs);
       await Promise.all(registrations.map((registration) => registration.dispose()));
+      clearTimeout(late);
       context.held.close();
       await registry.close();
       await catalog.stop();

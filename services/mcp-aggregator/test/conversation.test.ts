@@ -52,7 +52,7 @@ beforeAll(async () => {
     },
   });
   aggregator = createMcpAggregator({
-    ...{ bus, catalog, logger, redactor: createRedactor(), outbound, state: new MemoryState() },
+    ...{ bus, catalog, logger, redactor: createRedactor(), outbound, state: new MemoryState(), drainMs: 1000 },
     config: { maxToolTokens: 0 } as never,
   });
   await aggregator.start();

@@ -54,7 +54,7 @@ const outbound = {
   close: async () => {},
 } as unknown as Outbound;
 const aggregator = createMcpAggregator({
-  ...{ bus, catalog, logger, redactor: createRedactor(), outbound, state: new MemoryState() },
+  ...{ bus, catalog, logger, redactor: createRedactor(), outbound, state: new MemoryState(), drainMs: 1000 },
   config: { maxToolTokens: 0 } as never,
 });
 const violations: string[] = [];

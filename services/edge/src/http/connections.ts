@@ -72,6 +72,11 @@ export class Connections {
     for (const [socket, { silent }] of this.#open) if (silent) socket.destroy();
   }
 
+  /** Answers whose request is not here in full with this error, and closes these connections soon after. */
+  dismissUnfinished(error: GatewayError): void {
+    for (const [socket, { request }] of this.#open) if (request !== null && !request.complete) dismiss(socket, request, error);
+  }
+
   /** Resolves when the last one is closed. For the drain, once. */
   ended(): Promise<void> {
     return this.#open.size === 0 ? Promise.resolve() : new Promise((resolve) => (this.#ended = resolve));
@@ -91,7 +96,7 @@ export class Connections {
       // Whose body nobody reads right now is not slow: we are.
       const isSlow = seen >= 0 && request.readableFlowing === true && socket.bytesRead - seen < min;
       connection.slow = isSlow ? connection.slow + 1 : 0;
-      if (connection.slow >= slowLooks) dismiss(socket, request);
+      if (connection.slow >= slowLooks) dismiss(socket, request, new GatewayError('request_timeout', { message: 'The request body arrived too slowly.' }));
     }
   }
 
@@ -148,8 +153,8 @@ interface Count {
 }
 
 /** The reader of the body gets an error and can still answer; then the connection is closed. */
-function dismiss(socket: Socket, request: IncomingMessage): void {
+function dismiss(socket: Socket, request: IncomingMessage, error: GatewayError): void {
   if (request.listenerCount('error') === 0) return void socket.destroy();
-  request.emit('error', new GatewayError('request_timeout', { message: 'The request body arrived too slowly.' }));
+  request.emit('error', error);
   setTimeout(() => socket.destroy(), closeDelayMs).unref();
 }

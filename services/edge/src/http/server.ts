@@ -1,6 +1,7 @@
 /** The listening socket and its limits. */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { EdgeConfig } from '@model-gateway/config';
+import type { GatewayError } from '@model-gateway/contracts/errors';
 import { descriptorLimit } from '@model-gateway/service-runtime';
 import type { Logger, Metrics } from '@model-gateway/telemetry';
 import { createProxyTest } from '../admission/client-address.ts';
@@ -11,6 +12,8 @@ import { Connections } from './connections.ts';
 export interface GatewayServer extends Server {
   /** Closes connections on which no request came yet (`closeIdleConnections` leaves them). */
   closeSilentConnections(): void;
+  /** Answers whose request is not here in full with this error. */
+  dismissUnfinished(error: GatewayError): void;
   /** Resolves once, when callers have no connection any more. */
   connectionsEnded(): Promise<void>;
 }
@@ -55,5 +58,9 @@ export function createHttpServer(config: EdgeConfig, listener: RequestListener, 
   // So are expectations that nobody meets.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('clientError', answerBroken);
-  return Object.assign(server, { closeSilentConnections: () => connections.closeSilent(), connectionsEnded: () => connections.ended() });
+  return Object.assign(server, {
+    closeSilentConnections: () => connections.closeSilent(),
+    dismissUnfinished: (error: GatewayError) => connections.dismissUnfinished(error),
+    connectionsEnded: () => connections.ended(),
+  });
 }

@@ -159,9 +159,9 @@ class McpCall implements OpenReply, StreamHandlers<'mcp.exchange'> {
     return code === 'service_lost' && isRepeatable(this.#request.method, this.#body?.bytes);
   }
 
-  interrupt(): void {
-    if (!this.#response.headersSent) return;
-    this.#call?.cancel('draining');
+  interrupt(error: GatewayError): void {
+    this.#call?.cancel('drain');
+    if (!this.#response.headersSent) return this.refuse(error);
     this.#over = true;
     this.#response.end();
   }

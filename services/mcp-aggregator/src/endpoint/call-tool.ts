@@ -1,5 +1,6 @@
 /** `tools/call`: the same decision as for lists, then the server's limits, then the server. */
 import { isObject } from '@model-gateway/contracts';
+import { GatewayError, isGatewayError } from '@model-gateway/contracts/errors';
 import { isServerVisible, isToolAllowed } from '../access/decide.ts';
 import { RpcError } from '../protocol/json-rpc.ts';
 import { paramHeaderFault, paramHeaders } from '../protocol/param-headers.ts';
@@ -171,8 +172,7 @@ async function run(name: string, { server, tool, known }: Target, args: unknown,
       tool,
       startedAt,
       ms: { queue: queueMs, whole: performance.now() - began },
-      status: signal.aborted ? 499 : status,
-      errorCode: signal.aborted ? 'client_gone' : errorCode,
+      ...(signal.aborted ? endOf(signal) : { status, errorCode }),
       bytes: { arguments: argumentBytes, result: resultBytes },
       stream: reply.streaming,
       session: asked.session?.id ?? null,
@@ -224,6 +224,12 @@ async function run(name: string, { server, tool, known }: Target, args: unknown,
     finish(502, 'upstream_error', 0);
     throw new RpcError(errorCodes.server, `The MCP server ${server.name}: ${error.message}`, { data: { code: 'server_failed' } });
   }
+}
+
+/** Why nobody waits for a call any more: this process leaves, or its caller did. */
+function endOf({ reason }: AbortSignal): { status: number; errorCode: string } {
+  const { status, code } = isGatewayError(reason) ? reason : new GatewayError('client_gone');
+  return { status, errorCode: code };
 }
 
 /** The call that waits for what this request answers; undefined: it is a call of its own. Throws RpcError. */

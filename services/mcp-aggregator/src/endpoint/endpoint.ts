@@ -1,6 +1,7 @@
 /** Every HTTP exchange at `/mcp`: which address, which method, which messages. */
 import type { ServerStream } from '@model-gateway/bus';
 import type { McpExchange } from '@model-gateway/contracts';
+import { type GatewayError, isGatewayError } from '@model-gateway/contracts/errors';
 import { isServerVisible } from '../access/decide.ts';
 import { type Message, printError, printResult, RpcError } from '../protocol/json-rpc.ts';
 import { type Era, errorCodes, isModern } from '../protocol/versions.ts';
@@ -32,6 +33,8 @@ export class Endpoint {
   /** Streams of the first transport, by session. */
   readonly #streams = new Map<string, Reply>();
   readonly #open = new Set<{ caller: Caller; reply: Reply }>();
+  /** One for each request that is being answered. */
+  readonly #answering = new Set<AbortController>();
 
   constructor(context: EndpointContext, stopping: AbortSignal) {
     this.#context = context;
@@ -62,6 +65,11 @@ export class Endpoint {
   /** Ends the streams of access keys and groups that may not be used any more. */
   checkAccess(mayStay: (caller: Caller) => boolean): void {
     for (const { caller, reply } of this.#open) if (reply.streaming && !mayStay(caller)) reply.close();
+  }
+
+  /** Answers what is under way with this error; its servers learn that nobody waits any more. */
+  interrupt(error: GatewayError): void {
+    for (const cancel of this.#answering) cancel.abort(error);
   }
 
   async #route(entered: Entered, query: URLSearchParams): Promise<void> {
@@ -144,6 +152,7 @@ export class Endpoint {
   ): Promise<{ text: string; status: number }> {
     const { exchange, reply, era, session, caller } = entered;
     const cancel = new AbortController();
+    this.#answering.add(cancel);
     const key = runningKey(session, caller, id);
     if (era === 'session') this.#context.running.set(key, cancel);
     const signal = AbortSignal.any([reply.left, cancel.signal, ...(method === 'subscriptions/listen' ? [this.#stopping] : [])]);
@@ -153,12 +162,15 @@ export class Endpoint {
     try {
       return { text: printResult(id, await answerRequest(asked, this.#context)), status: 200 };
     } catch (error) {
+      const { reason } = cancel.signal;
+      if (isGatewayError(reason)) return { text: printError(id, printFailure(reason)), status: reason.status };
       if (error instanceof ServersError) return { text: printError(id, error.text), status: era === 'modern' ? statusOf(error.code, undefined) : 200 };
       if (error instanceof RpcError) return { text: printError(id, error.print()), status: era === 'modern' ? statusOf(error.code, error.status) : 200 };
       this.#context.logger.error({ error, request: exchange.id, method }, 'defect in an answer of MCP');
       return { text: printError(id, JSON.stringify({ code: errorCodes.internal, message: 'Internal error' })), status: 500 };
     } finally {
       clearTimeout(beginStream);
+      this.#answering.delete(cancel);
       if (this.#context.running.get(key) === cancel) this.#context.running.delete(key);
     }
   }
@@ -240,6 +252,9 @@ export class Endpoint {
     }
   }
 }
+
+/** A failure of the gateway's own, as the edge writes it too. */
+const printFailure = ({ code, message }: GatewayError): string => JSON.stringify({ code: errorCodes.server, message, data: { code } });
 
 const isInitialize = (messages: readonly Message[]): boolean => messages[0]?.kind === 'request' && messages[0].method === 'initialize';
 
