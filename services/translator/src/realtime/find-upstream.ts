@@ -156,7 +156,7 @@ async function tryOnce(search: Search, { planned, route, upstream, realtime, pro
       dial(context, (giveUp) => {
         cancellation.onCancel(() => {
           giveUp();
-          reject(cancellation.interruption ?? new GatewayError('client_gone'));
+          reject(cancellation.error);
         });
       }).then(resolve, reject);
     });

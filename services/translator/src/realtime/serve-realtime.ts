@@ -127,7 +127,7 @@ class Session implements OpenReply {
     const { clientProtocol, kind = 'realtime' } = this.#job;
     if (!findProtocol(clientProtocol)?.upstream?.realtime?.[kind]?.firstFrame?.opens) return null;
     const { bytes, flags } = await new Promise<EarlyFrame>((resolve, reject) => {
-      this.#cancellation.onCancel(() => reject(this.#cancellation.interruption ?? new GatewayError('client_gone')));
+      this.#cancellation.onCancel(() => reject(this.#cancellation.error));
       this.#early.takeFirst(resolve);
     });
     this.#record.upBytes += bytes.length;

@@ -58,8 +58,15 @@ export class Cancellation {
 
   /** No attempt for a caller who left, nor in a process that shuts down. */
   throwIfOver(): void {
-    if (this.#reason !== null) throw new GatewayError('client_gone');
-    if (this.#interruption !== null) throw this.#interruption;
+    if (this.isOver) throw this.error;
+  }
+
+  /** Why it is over; a stored turn keeps it as the reason of its failure. */
+  get error(): GatewayError {
+    if (this.#reason === null) return this.#interruption ?? new GatewayError('client_gone');
+    const code = codeOfCancel(this.#reason);
+    // A defect of the opener is in the opener's log.
+    return new GatewayError(code === 'internal' ? 'service_lost' : code);
   }
 
   #notify(): void {
