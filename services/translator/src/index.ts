@@ -16,6 +16,7 @@ import { type DrainOptions, Drains } from './attempt/drains.ts';
 import { createOutcomePublisher } from './attempt/outcomes.ts';
 import { RetryBudget, type RetryBudgetOptions } from './attempt/retry-budget.ts';
 import { headersOf } from './attempt/upstream-headers.ts';
+import { createKeyCheck } from './check-keys.ts';
 import { createTokenCounter, type TokenCounter } from './count-tokens/counter.ts';
 import { createSearchKeyOpener } from './hosted-tools/open-search-key.ts';
 import { createPageTokens } from './hosted-tools/page-tokens.ts';
@@ -189,10 +190,15 @@ export function createTranslator(deps: TranslatorDeps): Service {
   let registrations: Disposable | undefined;
   let answering: Disposable | undefined;
   let leavingAt: number | undefined;
+  let forget: (() => void) | undefined;
   return {
     name: 'translator',
     async start() {
+      const checkKeys = createKeyCheck(deps.keyring, deps.logger);
+      forget = deps.catalog.onChange(checkKeys);
       await Promise.all([deps.catalog.start(), deps.state.start()]);
+      const known = deps.catalog.current();
+      if (known) checkKeys(known);
       answering = serveGather(deps.bus, deps.state.holder, { 'translator-limits': () => limitsPart(limiter, deps.state) });
       if (runs.turns.keptBy === 'gateway') runs.turns.running.start();
       poller.start();
@@ -223,6 +229,7 @@ export function createTranslator(deps: TranslatorDeps): Service {
       limiter.close();
       await answering?.dispose();
       await counter.close();
+      forget?.();
       await deps.catalog.stop();
     },
     health() {
