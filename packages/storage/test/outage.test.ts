@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import pg from 'pg';
 import { openTestPostgres, postgresAvailable, type TestPostgres } from '../../../tests/support/postgres.ts';
 import { guardStorage, openStorage, type Storage } from '../src/index.ts';
 import { silent } from './engines.ts';
@@ -39,6 +40,26 @@ suite('a PostgreSQL server that dies and comes back', () => {
     expect((await storage.requests.listRows({ filters: {}, limit: 10 })).items.map(({ id }) => id)).toEqual(['r2', 'r1']);
     await untilUp(true);
     guard.stop();
+  });
+
+  test('is unavailable while its role may not write, or a table is gone: that is no fault of what is to be stored', async () => {
+    const url = await server.createDatabase();
+    const admin = new pg.Client({ connectionString: url });
+    await admin.connect();
+    const owner = openStorage({ mode: 'postgresql', url }, { logger: silent });
+    await owner.migrate();
+    await admin.query('create role reader login; grant select on all tables in schema public to reader');
+    const other = new URL(url);
+    other.username = 'reader';
+    const reader = openStorage({ mode: 'postgresql', url: other.href }, { logger: silent });
+    const refused = (code: string) => ({ code: 'service_unavailable', cause: { code } });
+    await expect(reader.requests.insertRows([sampleRow()])).rejects.toMatchObject(refused('42501'));
+    await admin.query('alter table request_stats rename to elsewhere');
+    await expect(owner.requests.insertRows([sampleRow()])).rejects.toMatchObject(refused('42P01'));
+    await admin.query('alter table elsewhere rename to request_stats; grant all on all tables in schema public to reader');
+    await reader.requests.insertRows([sampleRow()]);
+    for (const one of [owner, reader]) await one.close();
+    await admin.end();
   });
 
   test('a transaction that is cut leaves nothing behind', async () => {

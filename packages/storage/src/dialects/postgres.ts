@@ -74,7 +74,8 @@ export function createPostgresDialect({ url, tls }: { url: string; tls?: Postgre
     snapshotIsolation: 'repeatable read',
     translateError: createErrorTranslator(
       [
-        [/^(?:08|53|57|58|25006|28|3D|40|55P03)/, 'service_unavailable'],
+        // 42501, 42P01, 3F, XX00x: its privileges, its tables or its files are not in order, whatever is to be stored.
+        [/^(?:08|53|57|58|25006|28|3D|3F|40|42501|42P01|55P03|XX00[12])/, 'service_unavailable'],
         [/^E[A-Z]+$/, 'service_unavailable'],
         [/^23505$/, 'conflict'],
         [/^2350[013]$/, 'in_use'],
