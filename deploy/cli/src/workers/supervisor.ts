@@ -142,7 +142,8 @@ export class Supervisor implements Service {
     for (const connection of connections) this.#port.place(connection);
     if (!worker.leaving && !this.#stopping) {
       this.#failures = performance.now() - worker.startedAt > goodStartMs ? 0 : this.#failures + 1;
-      this.#logger.error({ worker: worker.name, exit: worker.exit }, 'a worker ended and is replaced');
+      // One that was to take the place of another, which stays, is said to have failed by the renewal.
+      if (this.#staying() < this.#options.count) this.#logger.error({ worker: worker.name, exit: worker.exit }, 'a worker ended and is replaced');
       this.#later(Math.min(maxPauseMs, firstPauseMs * 2 ** Math.min(this.#failures, 10)), () => this.#fill());
     }
     this.#changed();
@@ -150,8 +151,11 @@ export class Supervisor implements Service {
 
   /** As many as there should be; in a renewal one more may be under way. */
   #fill(): void {
-    const staying = [...this.#workers].filter((one) => !one.leaving).length;
-    for (let at = staying; at < this.#options.count && !this.#stopping; at++) this.#spawn();
+    for (let at = this.#staying(); at < this.#options.count && !this.#stopping; at++) this.#spawn();
+  }
+
+  #staying(): number {
+    return [...this.#workers].filter((one) => !one.leaving).length;
   }
 
   #readyCount(): number {
