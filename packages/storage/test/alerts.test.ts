@@ -73,4 +73,34 @@ describe.each(engines())('alerts in $name', (engine) => {
       ['c1', 'sent'],
     ]);
   });
+
+  test('what was held back and is still the case is due when the quiet time is over; what ended meanwhile is not', async () => {
+    const failing = { quietKey: 'f', quietMs: 60_000 };
+    const over = { quietKey: 'r', quietMs: 60_000 };
+    const stateOf = async (id: string) => (await one.alerts.list({ limit: 20 })).items.find((item) => item.id === id)?.state;
+    const sendDue = async () => {
+      const due = await one.alerts.claim(1_000, 10);
+      for (const { id } of due) await one.alerts.settle(id, { state: 'sent', retryAt: null, error: null });
+      return due.map(({ id }) => id);
+    };
+    await sendDue();
+    await one.alerts.begin('f', [message('f1', failing)]);
+    await one.alerts.end('f', [message('r1', over)]);
+    expect((await sendDue()).sort()).toEqual(['f1', 'r1']);
+    at += 10_000;
+    await one.alerts.begin('f', [message('f2', failing)]);
+    await one.alerts.end('f', [message('r2', over)]);
+    at += 10_000;
+    await one.alerts.begin('f', [message('f3', failing)]);
+    expect(await sendDue()).toEqual([]);
+    expect([await stateOf('f2'), await stateOf('r2'), await stateOf('f3')]).toEqual(['quiet', 'quiet', 'quiet']);
+    at += 40_001;
+    expect(await sendDue()).toEqual(['f3']);
+    // Its beginning was told just now, so that its end is told as well.
+    await one.alerts.end('f', [message('r3', over)]);
+    expect(await sendDue()).toEqual(['r3']);
+    at += 10_000;
+    await one.alerts.begin('f', [message('f4', failing)]);
+    expect(await stateOf('f4')).toBe('quiet');
+  });
 });

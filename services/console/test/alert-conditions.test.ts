@@ -1,9 +1,10 @@
 /** What alerts find to be the case: a login that ended, and budgets among thousands, each told by its highest level alone. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sampleGroup, sampleKey, sampleRow } from '../../../packages/storage/test/samples.ts';
-import { budgets, endedLogins, expiringKeys } from '../src/alerts/conditions.ts';
+import { budgets, endedLogins, expiringKeys, failingUpstreams, recovered } from '../src/alerts/conditions.ts';
 import type { ConsoleContext } from '../src/context.ts';
-import { type FreshHarness, startFreshConsole } from './harness.ts';
+import { noState, type StateName } from '../src/health/state-of-attempts.ts';
+import { api, type FreshHarness, startFreshConsole } from './harness.ts';
 
 let harness: FreshHarness;
 let context: ConsoleContext;
@@ -57,4 +58,19 @@ test('keys within a week of their end, not those that are over or disabled', asy
       await writer.accessKeys.insert(name, sampleKey({ name, group: 'team', hash: `e${at}`.padStart(64, '0'), expires_at: inDays(days), enabled }));
   });
   expect((await expiringKeys(context)).map(({ subject }) => subject)).toEqual(['soon']);
+});
+
+test('an upstream that nobody calls any more has not recovered; one that was switched off or deleted has its own words', async () => {
+  const sample = { protocol: 'alpha', base_url: 'http://127.0.0.1:9', api_keys: [] };
+  for (const name of ['failing', 'untried', 'well', 'off']) await harness.call('POST', `${api}/upstreams`, { name, ...sample, enabled: name !== 'off' });
+  const status = { failing: 'failing', untried: 'idle', well: 'healthy', off: 'failing' } as Record<string, StateName>;
+  const health = { attempts: async () => ({ upstream: (name: string) => noState(status[name] ?? 'unused') }) };
+  const found = await failingUpstreams({ ...context, health } as unknown as ConsoleContext);
+  expect(found.map(({ subject, undecided }) => [subject, undecided])).toEqual([
+    ['failing', undefined],
+    ['untried', true],
+  ]);
+  expect(await recovered(context, 'well')).toMatchObject({ title: 'Upstream well has recovered', data: { reason: 'recovered' } });
+  expect(await recovered(context, 'off')).toMatchObject({ title: 'Upstream off is switched off', data: { reason: 'disabled' } });
+  expect(await recovered(context, 'gone')).toMatchObject({ title: 'Upstream gone was deleted', data: { reason: 'deleted' } });
 });

@@ -64,9 +64,9 @@ export interface AlertOutcome {
 export interface Alerts {
   /** Ids of all states that are known. */
   states(): Promise<Set<string>>;
-  /** false: it was known; then nothing is done. */
+  /** false: it was known; then nothing is done. A message under the state's own quiet key that is held back is due at the end of its quiet time. */
   begin(state: string, messages: readonly NewAlert[]): Promise<boolean>;
-  /** false: it was not known any more. */
+  /** false: it was not known any more. What is still held back of it is due no more, and where its beginning was held back, so are these messages. */
   end(state: string, messages: readonly NewAlert[]): Promise<boolean>;
   add(messages: readonly NewAlert[]): Promise<void>;
   /** Messages that are due, claimed for `leaseMs`; of another process's lease that ran out once, too. */
@@ -112,7 +112,7 @@ export function createAlertStore(db: Kysely<Database>, dialect: StorageDialect, 
             .onConflict((conflict) => conflict.column('id').doNothing())
             .executeTakeFirst();
           if ((numInsertedOrUpdatedRows ?? 0n) === 0n) return false;
-          await insert(transaction, messages, now());
+          await insert(transaction, messages, { at: now(), begins: state });
           return true;
         }),
       ),
@@ -121,11 +121,13 @@ export function createAlertStore(db: Kysely<Database>, dialect: StorageDialect, 
         db.transaction().execute(async (transaction) => {
           const { numDeletedRows } = await transaction.deleteFrom('alert_states').where('id', '=', state).executeTakeFirst();
           if (numDeletedRows === 0n) return false;
-          await insert(transaction, messages, now());
+          await insert(transaction, messages, { at: now(), ends: state });
+          const heldBack = transaction.updateTable('alert_messages').set({ due_at: null }).where('quiet_key', '=', quietKeyOf(state));
+          await heldBack.where('state', '=', 'quiet').execute();
           return true;
         }),
       ),
-    add: (messages) => translate(() => db.transaction().execute((transaction) => insert(transaction, messages, now()))),
+    add: (messages) => translate(() => db.transaction().execute((transaction) => insert(transaction, messages, { at: now() }))),
     claim: (leaseMs, limit) => translate(() => claim(db, { leaseMs, limit, at: now() })),
     settle: (id, { state, retryAt, error }) =>
       translate(async () => {
@@ -159,18 +161,21 @@ export function createAlertStore(db: Kysely<Database>, dialect: StorageDialect, 
   };
 }
 
-async function insert(db: Kysely<Database>, messages: readonly NewAlert[], at: number): Promise<void> {
-  for (const { id, channel, event, subject, quietKey, quietMs, content, settled } of messages) {
-    const same = await db
-      .selectFrom('alert_messages')
-      .select('id')
-      .where('channel', '=', channel)
-      .where('quiet_key', '=', quietKey)
-      .where('created_at', '>', at - quietMs)
-      .where('state', '<>', 'quiet')
-      .limit(1)
-      .executeTakeFirst();
-    const held = same !== undefined;
+const quietKeyOf = (text: string): string => cleanText(text, 600);
+
+/** `begins`, `ends`: the state that the messages are about. */
+interface Occasion {
+  at: number;
+  begins?: string;
+  ends?: string;
+}
+
+async function insert(db: Kysely<Database>, messages: readonly NewAlert[], occasion: Occasion): Promise<void> {
+  const { at, begins } = occasion;
+  for (const message of messages) {
+    const { id, channel, event, subject, quietKey, content, settled } = message;
+    const held = await findHeld(db, message, occasion);
+    const heldUntil = begins === quietKey ? (held?.until ?? null) : null;
     await db
       .insertInto('alert_messages')
       .values({
@@ -178,9 +183,9 @@ async function insert(db: Kysely<Database>, messages: readonly NewAlert[], at: n
         channel,
         event,
         subject: cleanText(subject, 300),
-        quiet_key: cleanText(quietKey, 600),
+        quiet_key: quietKeyOf(quietKey),
         created_at: at,
-        due_at: held || settled ? null : at,
+        due_at: settled ? null : held ? heldUntil : at,
         attempts: settled ? 1 : 0,
         claims: 0,
         state: settled?.state ?? (held ? 'quiet' : 'waiting'),
@@ -192,6 +197,23 @@ async function insert(db: Kysely<Database>, messages: readonly NewAlert[], at: n
   }
 }
 
+/** null: the message is not held back. `until`: the end of the quiet time that the last one began. */
+async function findHeld(db: Kysely<Database>, { channel, quietKey, quietMs }: NewAlert, { at, ends }: Occasion): Promise<{ until: number | null } | null> {
+  const ofChannel = db.selectFrom('alert_messages').select(['state', 'created_at', 'sent_at']).where('channel', '=', channel).limit(1);
+  if (ends !== undefined) {
+    const begun = await ofChannel.where('quiet_key', '=', quietKeyOf(ends)).orderBy('created_at', 'desc').orderBy('id', 'desc').executeTakeFirst();
+    // The end of it is sent where its beginning was sent.
+    if (begun) return begun.state === 'quiet' ? { until: null } : null;
+  }
+  const same = await ofChannel
+    .where('quiet_key', '=', quietKeyOf(quietKey))
+    .where(sql<SqlBool>`coalesce(sent_at, created_at) > ${at - quietMs}`)
+    .where('state', '<>', 'quiet')
+    .orderBy('created_at', 'desc')
+    .executeTakeFirst();
+  return same ? { until: Number(same.sent_at ?? same.created_at) + quietMs } : null;
+}
+
 /** Each by an update that only one process can make. */
 async function claim(db: Kysely<Database>, { leaseMs, limit, at }: { leaseMs: number; limit: number; at: number }): Promise<AlertMessage[]> {
   const due = await db.selectFrom('alert_messages').selectAll().where('due_at', '<=', at).orderBy('due_at').limit(limit).execute();
@@ -199,7 +221,9 @@ async function claim(db: Kysely<Database>, { leaseMs, limit, at }: { leaseMs: nu
   for (const row of due) {
     const claims = Number(row.claims);
     const isLost = claims >= maxClaims;
-    const next = isLost ? { state: 'unknown', due_at: null } : { due_at: at + leaseMs, claims: claims + 1, attempts: Number(row.attempts) + 1 };
+    const next = isLost
+      ? { state: 'unknown', due_at: null }
+      : { state: 'waiting', due_at: at + leaseMs, claims: claims + 1, attempts: Number(row.attempts) + 1 };
     const { numUpdatedRows } = await db
       .updateTable('alert_messages')
       .set(next)

@@ -105,7 +105,7 @@ class Work {
       const channels = await this.#channels();
       const lastOf = new Map(present.map((condition) => [condition.group, condition]));
       for (const condition of present) {
-        if (known.has(condition.id)) continue;
+        if (known.has(condition.id) || condition.undecided) continue;
         // Of several levels that are reached at once the highest is reported; the others are known from now on.
         const isReported = condition.group === undefined || lastOf.get(condition.group) === condition;
         await storage.alerts.begin(condition.id, isReported ? await this.#messages(condition, channels) : []);
@@ -117,7 +117,7 @@ class Work {
 
   async #end(id: string, channels: readonly Channel[]): Promise<void> {
     const prefix = upstreamState('');
-    const messages = id.startsWith(prefix) ? await this.#messages(recovered(id.slice(prefix.length)), channels) : [];
+    const messages = id.startsWith(prefix) ? await this.#messages(await recovered(this.#context, id.slice(prefix.length)), channels) : [];
     await this.#context.storage.alerts.end(id, messages);
   }
 

@@ -20,6 +20,8 @@ export interface Condition {
   accessKey?: string;
   /** Where several of one group begin at once, only the last is reported. */
   group?: string;
+  /** Nothing shows whether it is the case: it does not begin now, and where it began, it goes on. */
+  undecided?: true;
 }
 
 const thresholds = [50, 80, 100] as const;
@@ -33,7 +35,9 @@ export async function failingUpstreams({ storage, health }: ConsoleContext): Pro
   const [upstreams, states] = await Promise.all([storage.catalog.upstreams.all(), health.attempts()]);
   return upstreams.flatMap(({ document: { name, enabled } }) => {
     const state = enabled ? states.upstream(name) : null;
-    if (!state || !isBroken(state.status)) return [];
+    // One that failed and is not called since has not recovered.
+    const isUntried = state?.status === 'idle' || state?.status === 'unused';
+    if (!state || !(isUntried || isBroken(state.status))) return [];
     const { status, attempts, failed, last_error } = state;
     const said = last_error === null ? '' : ` Last error: ${last_error}.`;
     return [
@@ -45,20 +49,26 @@ export async function failingUpstreams({ storage, health }: ConsoleContext): Pro
         title: `Upstream ${name} is ${status}`,
         text: `${failed} of ${attempts} calls of the last 15 minutes failed.${said}`,
         data: { status, attempts, failed, last_error },
+        ...(isUntried && { undecided: true }),
       } as const,
     ];
   });
 }
 
-export const recovered = (name: string): Condition => ({
-  event: 'upstream_recovered',
-  id: `upstream_recovered:${name}`,
-  quiet: `upstream_recovered:${name}`,
-  subject: name,
-  title: `Upstream ${name} has recovered`,
-  text: 'Its calls succeed again, or it was switched off.',
-  data: {},
-});
+const endings = {
+  recovered: { title: 'has recovered', text: 'Its calls succeed again.' },
+  disabled: { title: 'is switched off', text: 'It had not recovered: it gets no calls until somebody switches it on again.' },
+  deleted: { title: 'was deleted', text: 'It had not recovered.' },
+} as const;
+
+/** An upstream fails no more, for one reason or another. */
+export async function recovered({ storage }: Pick<ConsoleContext, 'storage'>, name: string): Promise<Condition> {
+  const stored = await storage.catalog.upstreams.find(name);
+  const reason = stored === null ? 'deleted' : stored.document.enabled ? 'recovered' : 'disabled';
+  const { title, text } = endings[reason];
+  const id = `upstream_recovered:${name}`;
+  return { event: 'upstream_recovered', id, quiet: id, subject: name, title: `Upstream ${name} ${title}`, text, data: { reason } };
+}
 
 /** An address that may try no more passwords for a while. */
 export const bannedAddress = (address: string, ms: number): Condition => ({
