@@ -28,6 +28,8 @@ export interface SmtpOptions {
   security?: 'starttls' | 'tls';
   /** Mail is taken from this user alone. */
   login?: { user: string; password: string };
+  /** Recipients that it knows nothing of. */
+  unknown?: readonly string[];
 }
 
 export async function startSmtpServer(options: SmtpOptions = {}): Promise<SmtpServer> {
@@ -114,7 +116,8 @@ function serve(socket: Socket, session: Session, secure: boolean, greet = true):
     else if (/^MAIL/i.test(line)) {
       mail.from = inBrackets;
       say('250 ok');
-    } else if (/^RCPT/i.test(line)) {
+    } else if (/^RCPT/i.test(line) && options.unknown?.includes(inBrackets)) say('550 no such mailbox');
+    else if (/^RCPT/i.test(line)) {
       mail.to.push(inBrackets);
       say('250 ok');
     } else if (/^DATA/i.test(line)) {

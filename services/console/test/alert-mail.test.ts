@@ -1,5 +1,5 @@
 /** Mail of alerts against a strict server: TLS that is asked for is used and checked before anything is said, and a password never leaves without it. */
-import { connect } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { sealedAs } from '@model-gateway/contracts';
@@ -42,8 +42,9 @@ const channelTo = ({ port }: SmtpServer, security: 'none' | 'starttls' | 'tls', 
     sealed_password: secret === null ? null : keyring.seal(secret, sealedAs.alertChannel('c1', 'password')),
   }) as unknown as Channel;
 
-const send = (channel: Channel) =>
+const send = (channel: Channel, more: object = {}) =>
   deliver(channel, message, {
+    ...more,
     keyring,
     outbound: {
       openSocket: ({ port }: { port: number }, opened: (error: Error | null, socket?: ReturnType<typeof connect>) => void) => {
@@ -77,7 +78,7 @@ describe('with TLS', () => {
 
   test.each(['starttls', 'tls'] as const)('%s with a certificate that nobody vouches for: not a word of the mail, and no password', async (security) => {
     const server = await mailServer({ tls, security, login });
-    expect(await send(channelTo(server, security))).toMatchObject({ error: expect.stringContaining('the mail server did not take it') });
+    expect(await send(channelTo(server, security))).toEqual({ error: 'the mail server did not take it (DEPTH_ZERO_SELF_SIGNED_CERT)', terminal: false });
     expect(server.mails).toEqual([]);
     expect(said(server)).not.toMatch(/AUTH|MAIL/);
   });
@@ -102,4 +103,38 @@ test('a password that cannot be opened is not left out', async () => {
   const channel = { ...channelTo(server, 'none'), sealed_password: 'v1.nonsense' } as Channel;
   expect(await send(channel)).toEqual({ error: 'the password of the mail server cannot be opened', terminal: true });
   expect(server.mails).toEqual([]);
+});
+
+test('recipients whom the server does not know are named, while the others have it', async () => {
+  const server = await mailServer({ unknown: ['gone@example.com'] });
+  const channel = { ...channelTo(server, 'none', null), to: ['ops@example.com', 'gone@example.com'] } as Channel;
+  expect(await send(channel)).toEqual({ error: 'the mail server did not take it for gone@example.com', terminal: true, isPartial: true });
+  expect(server.mails).toMatchObject([{ to: ['ops@example.com'] }]);
+  expect(await send({ ...channel, to: ['gone@example.com'] } as Channel)).toEqual({ error: 'the mail server did not take it (550)', terminal: true });
+});
+
+test('a server that cannot be reached is said to be so', async () => {
+  const server = await mailServer({});
+  await server.close();
+  expect(await send(channelTo(server, 'none', null))).toEqual({ error: 'the mail server did not take it (ECONNREFUSED)', terminal: false });
+});
+
+test('a server that never comes to the end of its answer is given up, and its connection closed', async () => {
+  let gone = (): void => {};
+  const isGone = new Promise<void>((resolve) => {
+    gone = resolve;
+  });
+  const server = createServer((socket) => {
+    socket.on('error', () => {}).once('close', gone);
+    socket.write('220 test\r\n');
+    socket.on('data', () => socket.write('250-and\r\n'));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  expect(await send(channelTo({ port } as SmtpServer, 'none', null), { mailMs: 300 })).toEqual({
+    error: 'the mail server did not take it (ETIMEDOUT)',
+    terminal: false,
+  });
+  await isGone;
+  await new Promise((resolve) => server.close(resolve));
 });

@@ -134,7 +134,7 @@ class Work {
         const channel = (await this.#channels()).find(({ name }) => name === message.channel);
         if (!channel) return storage.alerts.settle(message.id, { state: 'failed', retryAt: null, error: 'the channel is gone or switched off' });
         const fault = await deliver(channel, message, this.#context);
-        if (fault === null) return storage.alerts.settle(message.id, { state: 'sent', retryAt: null, error: null });
+        if (fault === null || fault.isPartial) return storage.alerts.settle(message.id, { state: 'sent', retryAt: null, error: fault?.error ?? null });
         const wait = fault.terminal ? undefined : backoffMs[message.attempts - 1];
         const retryAt = wait === undefined ? null : this.#context.now() + wait;
         logger.warn({ channel: channel.name, event: message.event, error: fault.error, attempts: message.attempts }, 'an alert was not delivered');
@@ -148,7 +148,7 @@ class Work {
     const content = { title: 'Test of an alert channel', text: `The channel ${channel.name} of the model gateway works.`, data: { channel: channel.name } };
     const message = { id: mintId('alr_'), event: 'test', subject: channel.name, createdAt: now(), content };
     const fault = await deliver(channel, message, this.#context);
-    const settled = { state: fault === null ? 'sent' : 'failed', error: fault?.error ?? null } as const;
+    const settled = { state: fault === null || fault.isPartial ? 'sent' : 'failed', error: fault?.error ?? null } as const;
     await storage.alerts.add([{ ...message, channel: channel.name, quietKey: message.id, quietMs: 0, settled }]);
     return fault;
   }

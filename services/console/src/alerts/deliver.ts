@@ -1,5 +1,6 @@
 /** Sends one message to one channel: through the guarded dialer, small, never redirected. What the receiver answers is not quoted. */
 import { createHmac } from 'node:crypto';
+import type { Socket } from 'node:net';
 import { type AlertChannelRecord, sealedAs } from '@model-gateway/contracts';
 import type { AlertContent } from '@model-gateway/storage';
 import { createTransport } from 'nodemailer';
@@ -18,12 +19,17 @@ export interface Outgoing {
 export interface Undelivered {
   error: string;
   terminal: boolean;
+  /** Some of its recipients have it: it is not sent again. */
+  isPartial?: true;
 }
 
-type Deps = Pick<ConsoleContext, 'outbound' | 'keyring'>;
+/** `mailMs`: for all of a mail (tests). */
+type Deps = Pick<ConsoleContext, 'outbound' | 'keyring'> & { mailMs?: number };
 export type Channel = AlertChannelRecord;
 
 const timeoutMs = 15_000;
+/** For all of a mail: less than the claim on a message, so that no other console sends it meanwhile. */
+const mailMs = 40_000;
 /** Answers that ask for another try. */
 const passing: ReadonlySet<number> = new Set([408, 425, 429]);
 
@@ -79,7 +85,7 @@ function post(url: string, body: Buffer, headers: Record<string, string>, { outb
           if (size > 65_536) call.abort('answer too large');
         },
         end: judge,
-        error: (fault) => (status > 0 ? judge() : resolve({ error: `the receiver cannot be reached (${fault.class})`, terminal: false })),
+        error: (fault) => (status > 0 ? judge() : resolve({ error: `the receiver cannot be reached (${fault.detail ?? fault.class})`, terminal: false })),
       },
     );
   });
@@ -96,6 +102,7 @@ async function sendMail(channel: Channel, message: Outgoing, deps: Deps): Promis
     return { error: 'the password of the mail server cannot be opened', terminal: true };
   const recipients = [...new Set([...(message.content.only ? [] : to), ...(message.content.recipients ?? [])])];
   if (recipients.length === 0) return { error: 'nobody is to be told', terminal: true };
+  const connection = openConnection({ host, port }, deps);
   const transport = createTransport({
     host,
     port,
@@ -103,30 +110,73 @@ async function sendMail(channel: Channel, message: Outgoing, deps: Deps): Promis
     requireTLS: security === 'starttls',
     ignoreTLS: security === 'none',
     ...(username !== null && password !== null && { auth: { user: username, pass: password } }),
-    connectionTimeout: timeoutMs,
     greetingTimeout: timeoutMs,
     socketTimeout: timeoutMs,
     disableFileAccess: true,
     disableUrlAccess: true,
     getSocket: (_options, callback) => {
-      deps.outbound.openSocket({ host, port }, (error, socket) => callback(error, socket ? { connection: socket } : undefined));
+      connection.opened.then(
+        (socket) => callback(null, { connection: socket }),
+        (error: Error) => callback(error),
+      );
     },
+  });
+  let late: NodeJS.Timeout | undefined;
+  // A server that goes on saying something, or a connection that is never made, would keep the alerts of this console waiting.
+  const isLate = new Promise<never>((_resolve, reject) => {
+    late = setTimeout(() => reject(Object.assign(new Error('too late'), { code: 'ETIMEDOUT' })), deps.mailMs ?? mailMs);
   });
   try {
     const { title, text } = message.content;
-    await transport.sendMail({
-      from,
-      to: recipients,
-      subject: title,
-      text,
-      messageId: `<${message.id}@model-gateway>`,
-      headers: { 'Auto-Submitted': 'auto-generated' },
-    });
-    return null;
+    const { rejected } = await Promise.race([
+      transport.sendMail({
+        from,
+        to: recipients,
+        subject: title,
+        text,
+        messageId: `<${message.id}@model-gateway>`,
+        headers: { 'Auto-Submitted': 'auto-generated' },
+      }),
+      isLate,
+    ]);
+    if (rejected.length === 0) return null;
+    return { error: `the mail server did not take it for ${rejected.map(addressOf).join(', ')}`, terminal: true, isPartial: true };
   } catch (error) {
-    const { code = 'failed', responseCode } = error as { code?: string; responseCode?: number };
-    return { error: `the mail server did not take it (${responseCode ?? code})`, terminal: responseCode !== undefined && responseCode >= 500 };
+    const { responseCode } = error as { responseCode?: number };
+    return { error: `the mail server did not take it (${responseCode ?? reasonOf(error)})`, terminal: responseCode !== undefined && responseCode >= 500 };
   } finally {
+    clearTimeout(late);
     transport.close();
+    connection.close();
   }
+}
+
+/** A connection to a mail server; `close` ends it, also where it is not open yet. */
+function openConnection(target: { host: string; port: number }, { outbound }: Deps) {
+  let isOver = false;
+  let open: Socket | undefined;
+  const opened = new Promise<Socket>((resolve, reject) => {
+    outbound.openSocket(target, (error, socket) => {
+      if (error || !socket) return reject(error ?? new Error('not connected'));
+      open = socket;
+      if (isOver) socket.destroy();
+      resolve(socket);
+    });
+  });
+  opened.catch(() => {});
+  return {
+    opened,
+    close() {
+      isOver = true;
+      open?.destroy();
+    },
+  };
+}
+
+const addressOf = (recipient: string | { address: string }): string => (typeof recipient === 'string' ? recipient : recipient.address);
+
+/** The code of what failed first; never words, which may be the server's. */
+function reasonOf(error: unknown): string {
+  const { code, originalCode, cause } = error as { code?: string; originalCode?: string; cause?: { code?: string } };
+  return originalCode ?? cause?.code ?? code ?? 'failed';
 }
