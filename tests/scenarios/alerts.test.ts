@@ -112,6 +112,9 @@ describe.each(arrangements('alerts'))('alerts, %s', (arrangement) => {
       (await gateway.console('POST', '/alert-channels', { name: 'bad', ...body })).body.error?.details?.map(({ field }: { field: string }) => field);
     expect(await send({ kind: 'webhook' })).toEqual(['url']);
     expect(await send({ kind: 'webhook', url: 'http://169.254.169.254/latest' })).toEqual(['url']);
+    expect(await send({ kind: 'webhook', url: 'https://user:word@h.example.com/x' })).toEqual(['url']);
+    // Microsoft Teams has such addresses.
+    expect(await send({ kind: 'webhook', url: 'https://h.example.com/hook/one@two/x?to=a@b', enabled: false })).toBeUndefined();
     expect(await send({ kind: 'email' })).toEqual(['smtp', 'from', 'to']);
     expect(await send({ kind: 'slack', url: 'https://h.example.com/x', to: ['a@example.com\r\nBcc: b@example.com'] })).toEqual(['to.0']);
   });
@@ -123,6 +126,7 @@ describe.each(arrangements('alerts'))('alerts, %s', (arrangement) => {
     await gateway.console('PATCH', '/upstreams/ill', { enabled: false });
     await until(async () => of('/hook/path-canary', 'upstream_recovered').length > 0, 'the recovery to be told', patience);
     expect(of('/hook/path-canary', 'upstream_failing')).toHaveLength(1);
+    expect(of('/hook/path-canary', 'upstream_recovered')[0]?.body).toMatchObject({ title: 'Upstream ill is switched off', data: { reason: 'disabled' } });
     // It fails again within the quiet time: held back, and recorded.
     await gateway.console('PATCH', '/upstreams/ill', { enabled: true });
     for (let count = 0; count < 4; count++) await ask('sick');

@@ -68,7 +68,7 @@ export const alertChannelSchema = z.strictObject({
   url: z
     .string()
     .max(2048)
-    .regex(/^https?:\/\/[^\s#@]+$/i, 'must be an http or https address without credentials')
+    .regex(/^https?:\/\/[^\s#@/?\\]+(?:[/?][^\s#]*)?$/i, 'must be an http or https address without credentials')
     .nullable()
     .default(null),
   secret: secret.describe('Signs webhooks: header `x-gateway-signature: sha256=` and the hexadecimal HMAC-SHA256 of the body'),
