@@ -10,6 +10,8 @@ export interface OutboundFault {
   phase: FaultPhase;
   /** Safe for callers. */
   message: string;
+  /** Why, in codes and words of our own, for logs and admins: what the proxy answered, what is wrong with the certificate. No credential, no upstream text. */
+  detail?: string | null;
   /** The original, for logs only: it may name addresses. */
   cause: unknown;
   /** One HTTP/2 connection ended with several calls on it, and another of them reports it: it counts against the upstream once. */
@@ -36,7 +38,24 @@ const closer: Partial<Record<`${FaultClass} ${FaultPhase}`, string>> = {
 };
 
 export function createFault(kind: FaultClass, phase: FaultPhase, cause: unknown, message?: string): OutboundFault {
-  return { class: kind, phase, message: message ?? closer[`${kind} ${phase}`] ?? messages[kind], cause };
+  return { class: kind, phase, message: message ?? closer[`${kind} ${phase}`] ?? messages[kind], detail: detailOf(cause), cause };
+}
+
+/** What Node, OpenSSL and the resolver call their errors. */
+const errorCode = /^[A-Z][A-Z0-9_]{2,63}$/;
+
+/** The words of the dialer and the resolver, and the code of the innermost error. */
+function detailOf(cause: unknown): string | null {
+  const said = new Set<string>();
+  let code: string | undefined;
+  for (let error = cause; error instanceof Error && said.size < 4; error = error.cause) {
+    if (error instanceof DialError || error.name === 'DnsError') said.add(error.message);
+    const own = (error as NodeJS.ErrnoException).code;
+    if (typeof own === 'string' && errorCode.test(own)) code = own;
+  }
+  const words = [...said].join(': ');
+  if (code === undefined || words.includes(code)) return words || null;
+  return words === '' ? code : `${words}: ${code}`;
 }
 
 /** Thrown inside the dialer so that the phase of a failed connection is known. */

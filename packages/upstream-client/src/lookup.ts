@@ -14,6 +14,7 @@ export function guardedLookup(policy: AddressPolicy, resolve: Resolve = systemRe
   return (host, options, callback) => {
     resolve(host, options, (error, addresses) => {
       if (error) return callback(new DialError('connect', 'dns', `name not resolved: ${error.code}`, error), []);
+      if (addresses.length === 0) return callback(new DialError('connect', 'dns', 'the name has no address of the family that is needed'), []);
       const allowed = addresses.filter((one) => isAddressAllowed(one.address, policy));
       const first = allowed[0];
       if (first === undefined) return callback(new DialError('refused-address', 'dns', `all ${addresses.length} addresses of ${host} are refused`), []);

@@ -123,7 +123,11 @@ describe('what is negotiated', () => {
     expect(await send(client({ allowPrivate: false }), { url: at(upstream.port) }).done).toMatchObject({ class: 'refused-address' });
     const metadata: typeof resolve = (_name, _options, done) => done(null, [{ address: '169.254.169.254', family: 4 }]);
     expect(await send(client({ resolve: metadata }), { url: at(upstream.port) }).done).toMatchObject({ class: 'refused-address' });
-    expect(await send(client(), { url: `https://wrong.test:${upstream.port}/` }).done).toMatchObject({ class: 'connect', phase: 'tls' });
+    expect(await send(client(), { url: `https://wrong.test:${upstream.port}/` }).done).toMatchObject({
+      class: 'connect',
+      phase: 'tls',
+      detail: 'connection failed: ERR_TLS_CERT_ALTNAME_INVALID',
+    });
     expect(upstream.heads).toEqual([]);
   });
 

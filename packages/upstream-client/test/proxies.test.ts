@@ -94,7 +94,11 @@ describe('a proxy that does not connect', () => {
     send(use({ allowPrivate: true, ...more }), { url, egress: egress({ proxy }), timeouts }).done;
 
   test.each(['http', 'https', 'socks4', 'socks5h'])('%s refused', async (scheme) => {
-    expect(await fault(`${scheme}://127.0.0.1:1`)).toMatchObject({ class: 'connect', phase: 'proxy' });
+    expect(await fault(`${scheme}://127.0.0.1:1`)).toMatchObject({
+      class: 'connect',
+      phase: 'proxy',
+      detail: 'the proxy cannot be reached: connection failed: ECONNREFUSED',
+    });
   });
 
   test.each(['http', 'https', 'socks4', 'socks5h'])('%s that says nothing is given up in time, and its connection closed', async (scheme) => {
@@ -118,6 +122,11 @@ describe('a proxy that does not connect', () => {
     const start = scheme === 'http' ? startConnectProxy : startSocksProxy;
     const proxy = await start({ sending: () => ({ host: '127.0.0.1', port: 1 }) });
     expect(await fault(`${scheme}://127.0.0.1:${proxy.port}`, {}, 'http://127.0.0.1:9/')).toMatchObject({ class: 'connect', phase: 'proxy' });
+  });
+
+  test('one that wants credentials is a fault that says so', async () => {
+    const proxy = await startConnectProxy({ want: 'me:right-one' });
+    expect(await fault(`http://127.0.0.1:${proxy.port}`)).toMatchObject({ detail: 'the proxy answered 407 to CONNECT' });
   });
 
   test("bytes behind the answer to CONNECT would be read as the upstream's: refused", async () => {

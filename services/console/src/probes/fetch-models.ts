@@ -103,7 +103,12 @@ function send(outbound: Outbound, request: Parameters<Outbound['send']>[0]): Pro
       end: () => resolve({ status, bytes: pieces.take() }),
       error: (fault) => {
         if (size > maxBytes) return reject(new Problem('upstream_bad_reply', 'The list of models is larger than 8 MiB.'));
-        reject(new Problem(fault.class === 'timeout' ? 'upstream_timeout' : 'upstream_unavailable', fault.message));
+        reject(
+          new Problem(
+            fault.class === 'timeout' ? 'upstream_timeout' : 'upstream_unavailable',
+            fault.detail ? `${fault.message} (${fault.detail})` : fault.message,
+          ),
+        );
       },
     });
   });

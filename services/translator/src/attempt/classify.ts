@@ -132,12 +132,15 @@ export const noAccess = ({ refusal }: NoAccessError): UpstreamFault => ({
   message: `the credential of the upstream gives no token: ${refusal}`,
 });
 
-/** A transport failure in the protocol's terms. A reset before any reply is a failed connection, not a broken reply. */
+/**
+ * A transport failure in the protocol's terms. A reset before any reply is a failed connection, not a broken reply. No caller sees the words of these
+ * classes, so that they say to logs and admins why.
+ */
 export function outboundFault(fault: OutboundFault, replied: boolean): UpstreamFault {
   const kind = outboundClasses[fault.class];
   return {
     class: kind === 'broken' && !replied ? 'connect' : kind,
     code: `${fault.class}_${fault.phase}${fault.shared ? '_shared' : ''}`,
-    message: fault.message,
+    message: fault.detail ? `${fault.message} (${fault.detail})` : fault.message,
   };
 }
