@@ -14,8 +14,8 @@ const known: Readonly<Record<string, Readonly<Record<string, [status: 'exact' | 
     max_fallbacks: ['approximate', 'Every entry of a load balancer may be tried.'],
     allowed_fails: ['approximate', 'Failing upstreams are passed over by rules of the gateway’s own.'],
     cooldown_time: ['approximate', 'Failing upstreams are passed over by rules of the gateway’s own.'],
-    timeout: ['manual', 'Set timeouts on the upstreams, or [timeouts] in gateway.toml.'],
-    stream_timeout: ['manual', 'Set timeouts on the upstreams, or [timeouts] in gateway.toml.'],
+    timeout: ['manual', 'Set timeouts on the upstreams, or [upstream.timeouts] in gateway.toml.'],
+    stream_timeout: ['manual', 'Set timeouts on the upstreams, or [upstream.timeouts] in gateway.toml.'],
     redis_host: ['manual', 'Set REDIS_URL.'],
     redis_port: ['manual', 'Set REDIS_URL.'],
     redis_password: ['manual', 'Set REDIS_URL.'],
@@ -27,7 +27,7 @@ const known: Readonly<Record<string, Readonly<Record<string, [status: 'exact' | 
   litellm_settings: {
     drop_params: ['approximate', 'What an upstream cannot take is left out and listed with the request; strict_translation of a group refuses instead.'],
     num_retries: ['approximate', 'Other keys and other entries are tried without a setting.'],
-    request_timeout: ['manual', 'Set timeouts on the upstreams, or [timeouts] in gateway.toml.'],
+    request_timeout: ['manual', 'Set timeouts on the upstreams, or [upstream.timeouts] in gateway.toml.'],
     set_verbose: ['manual', 'Set LOG_LEVEL=debug.'],
     json_logs: ['exact', 'Logs are JSON lines.'],
     callbacks: ['manual', callbacks],
@@ -49,7 +49,7 @@ const known: Readonly<Record<string, Readonly<Record<string, [status: 'exact' | 
     ui_username: ['manual', 'The console’s first user is admin, with CONSOLE_PASSWORD.'],
     ui_password: ['manual', 'The console’s first user is admin, with CONSOLE_PASSWORD.'],
     max_parallel_requests: ['manual', 'Set max_concurrency in rate_limit of upstreams or models.'],
-    global_max_parallel_requests: ['manual', 'Set GLOBAL_CONCURRENCY.'],
+    global_max_parallel_requests: ['manual', 'Set server.max_global_concurrency in gateway.toml.'],
   },
 };
 
