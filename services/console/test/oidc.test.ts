@@ -1,5 +1,5 @@
 /** Sign-in at an OpenID provider: a real one (oidc-provider), in this process. */
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { ConsoleConfig } from '@model-gateway/config';
@@ -41,6 +41,8 @@ let provider: Server;
 let issuer: string;
 let account: Account;
 let consoleUrl: string;
+/** How the client's secret came with each question to the token endpoint. */
+const asked: string[] = [];
 beforeAll(async () => {
   // It warns of its development settings, which is what it is used for here.
   for (const word of ['warn', 'info'] as const) jest.spyOn(console, word).mockImplementation(() => undefined);
@@ -54,7 +56,7 @@ afterAll(async () => {
 });
 
 /** The console's address is known only when it listens: so the provider comes after it. */
-function serveProvider(): void {
+function serveProvider(isStrict = false): void {
   const oidc = new Provider(issuer, {
     clients: [
       {
@@ -71,7 +73,13 @@ function serveProvider(): void {
     features: { devInteractions: { enabled: true } },
   });
   provider.removeAllListeners('request');
-  provider.on('request', oidc.callback());
+  const serve = oidc.callback();
+  provider.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    if (request.url === '/token') asked.push(request.headers.authorization === undefined ? 'form' : 'basic');
+    if (!isStrict || request.url !== '/token' || request.headers.authorization !== undefined) return void serve(request, response);
+    response.writeHead(401, { 'content-type': 'application/json', 'www-authenticate': 'Basic realm="provider"' });
+    response.end(JSON.stringify({ error: 'invalid_client' }));
+  });
 }
 
 describe('OpenID sign-in', () => {
@@ -230,6 +238,21 @@ describe('OpenID sign-in', () => {
     await begun.get(`${harness.url}${api}/oidc/start`);
     expect(await faultAt(begun, `${harness.url}${api}/oidc/callback?code=x&state=forged`)).toBe('/console/#sign_in_fault=failed');
     expect(await faultAt(begun, `${harness.url}${api}/oidc/callback?code[]=x&state=%zz`)).toBe('/console/#sign_in_fault=failed');
+  });
+
+  test('a provider that takes the secret as basic authentication alone gets it so, and at once the next time', async () => {
+    await open({});
+    serveProvider(true);
+    asked.length = 0;
+    for (let count = 0; count < 2; count++) expect((await walk()).fragment).toMatch(/^sign_in_code=/);
+    expect(asked).toEqual(['form', 'basic', 'basic']);
+  });
+
+  test('a secret that the provider refuses, and a cookie that cannot be read, lead back to the page', async () => {
+    await open({ clientSecret: 'another-secret-canary' });
+    expect((await walk()).fragment).toBe('sign_in_fault=failed');
+    const reply = await fetch(`${consoleUrl}/console/api/oidc/callback?code=x`, { redirect: 'manual', headers: { cookie: 'gateway_sign_in=%zz' } });
+    expect([reply.status, reply.headers.get('location')]).toEqual([303, '/console/#sign_in_fault=expired']);
   });
 
   test('a provider that is away is a sentence, and is asked again the next time', async () => {

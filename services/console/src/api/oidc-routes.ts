@@ -160,7 +160,16 @@ const hashOf = (code: string, binding: string): string => createHash('sha256').u
 function readCookie(request: Request): string | undefined {
   for (const part of (request.get('cookie') ?? '').split(';')) {
     const [name, value] = part.trim().split('=', 2);
-    if (name === cookieName && value !== undefined) return decodeURIComponent(value);
+    if (name === cookieName && value !== undefined) return decoded(value);
   }
   return undefined;
+}
+
+/** A cookie is anybody's who can set one on this host. */
+function decoded(value: string): string | undefined {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return undefined;
+  }
 }

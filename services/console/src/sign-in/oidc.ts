@@ -32,14 +32,16 @@ export function createOidc(settings: OidcConfig, keyring: Keyring, now: () => nu
   const { issuer, clientId, clientSecret, redirectUrl, label, scope } = settings;
   // Never from the request's Host header: the sender could choose where the provider sends the code. Without a redirect URL the settings are refused.
   if (issuer === null || clientId === null || redirectUrl === null) return null;
-  const credential = () => (clientSecret === null ? client.None() : client.ClientSecretPost(clientSecret));
+  const credentialBy = (way: SecretWay): client.ClientAuth => (clientSecret === null ? client.None() : credentials[way](clientSecret));
+  /** The way in which the provider took the secret last. */
+  let taken: SecretWay | undefined;
   // The setting allows http on this machine alone.
   const transport = issuer.startsWith('http:') ? [client.allowInsecureRequests] : [];
   let found: Promise<client.ServerMetadata> | undefined;
   /** Asked on first use; a provider that was away is asked again. */
   const discover = (): Promise<client.ServerMetadata> => {
     found ??= client
-      .discovery(new URL(issuer), clientId, undefined, credential(), { timeout: timeoutSeconds, execute: transport })
+      .discovery(new URL(issuer), clientId, undefined, client.None(), { timeout: timeoutSeconds, execute: transport })
       .then((provider) => provider.serverMetadata())
       .catch((error: unknown) => {
         found = undefined;
@@ -51,8 +53,8 @@ export function createOidc(settings: OidcConfig, keyring: Keyring, now: () => nu
    * Made for each sign-in: the library keeps the provider's keys as long as this lives, and a key that the provider withdrew, or gave itself a moment ago,
    * is known at once that way. ID tokens are believed only when such a key signed them, also where TLS brought them.
    */
-  const connect = async (): Promise<client.Configuration> => {
-    const provider = new client.Configuration(await discover(), clientId, undefined, credential());
+  const connect = async (way: SecretWay): Promise<client.Configuration> => {
+    const provider = new client.Configuration(await discover(), clientId, undefined, credentialBy(way));
     provider.timeout = timeoutSeconds;
     for (const setUp of [...transport, client.enableNonRepudiationChecks]) setUp(provider);
     return provider;
@@ -70,7 +72,7 @@ export function createOidc(settings: OidcConfig, keyring: Keyring, now: () => nu
   return {
     label,
     async start() {
-      const provider = await connect();
+      const provider = await connect('post');
       const verifier = client.randomPKCECodeVerifier();
       const [state, nonce] = [client.randomState(), client.randomNonce()];
       const url = client.buildAuthorizationUrl(provider, {
@@ -85,36 +87,84 @@ export function createOidc(settings: OidcConfig, keyring: Keyring, now: () => nu
       return { url: url.href, kept: keyring.seal(JSON.stringify(kept), place), secure: redirectUrl.startsWith('https:') };
     },
     async finish(query, kept) {
-      const { state, nonce, verifier, redirectUrl: begunWith } = open(kept);
-      const provider = await connect();
-      const url = new URL(begunWith);
-      url.search = query;
-      try {
-        const tokens = await client.authorizationCodeGrant(provider, url, {
-          pkceCodeVerifier: verifier,
-          expectedState: state,
-          expectedNonce: nonce,
-          idTokenExpected: true,
-        });
-        const claims = tokens.claims();
-        if (!claims) throw new OidcRefusal('failed', 'the provider gave no ID token');
-        // The library looks at `exp` and `nbf`, not at this one.
-        if (claims.iat > now() / 1000 + clockSkewSeconds) throw new OidcRefusal('failed', 'the ID token is of the future');
-        // Many providers give e-mail and groups there alone. What the signed token says stands.
-        const more = provider.serverMetadata().userinfo_endpoint ? await client.fetchUserInfo(provider, tokens.access_token, claims.sub) : {};
-        return { issuer: claims.iss, subject: claims.sub, claims: { ...more, ...claims } };
-      } catch (error) {
-        throw refusalOf(error, 'failed');
+      const begun = open(kept);
+      const ways = taken ? [taken] : secretWays(await discover());
+      for (const [index, way] of ways.entries()) {
+        try {
+          const found = await redeem(await connect(way), query, begun);
+          taken = way;
+          return found;
+        } catch (error) {
+          const isRefused = refusesClient(error);
+          if (isRefused) taken = undefined;
+          // A code is good for another try where the provider did not get as far as the code.
+          if (index === ways.length - 1 || clientSecret === null || !isRefused) throw refusalOf(error, 'failed');
+        }
       }
+      throw new OidcRefusal('failed', 'the provider takes no client secret');
     },
   };
+
+  async function redeem(provider: client.Configuration, query: string, { state, nonce, verifier, redirectUrl: begunWith }: Kept) {
+    const url = new URL(begunWith);
+    url.search = query;
+    const tokens = await client.authorizationCodeGrant(provider, url, {
+      pkceCodeVerifier: verifier,
+      expectedState: state,
+      expectedNonce: nonce,
+      idTokenExpected: true,
+    });
+    const claims = tokens.claims();
+    if (!claims) throw new OidcRefusal('failed', 'the provider gave no ID token');
+    // The library looks at `exp` and `nbf`, not at this one.
+    if (claims.iat > now() / 1000 + clockSkewSeconds) throw new OidcRefusal('failed', 'the ID token is of the future');
+    // Many providers give e-mail and groups there alone. What the signed token says stands.
+    const more = provider.serverMetadata().userinfo_endpoint ? await client.fetchUserInfo(provider, tokens.access_token, claims.sub) : {};
+    return { issuer: claims.iss, subject: claims.sub, claims: { ...more, ...claims } };
+  }
 }
 
-/** The library's errors hold replies of the provider: only their name and code go on. */
+/** How the client's secret is sent: in the form, or as basic authentication. */
+type SecretWay = 'post' | 'basic';
+const credentials: Record<SecretWay, (secret: string) => client.ClientAuth> = {
+  post: (secret) => client.ClientSecretPost(secret),
+  basic: (secret) => client.ClientSecretBasic(secret),
+};
+
+/** Providers list what they know; some of them take from each client only what it is registered with, and nothing tells which. */
+function secretWays({ token_endpoint_auth_methods_supported: listed }: client.ServerMetadata): SecretWay[] {
+  const ways: SecretWay[] = ['post', 'basic'];
+  const known = ways.filter((way) => listed?.includes(`client_secret_${way}`));
+  return known.length > 0 ? known : ways;
+}
+
+const clientRefusals: ReadonlySet<string> = new Set(['invalid_client', 'unauthorized_client']);
+
+function refusesClient(error: unknown): boolean {
+  if (error instanceof client.ResponseBodyError) return clientRefusals.has(error.error);
+  return error instanceof client.WWWAuthenticateChallengeError && error.cause.some(({ scheme }) => scheme === 'basic');
+}
+
+/** A code of OAuth, of the library or of a connection; anything else could be a person's data. */
+const word = /^[\w.-]{1,64}$/;
+
+/** The library's errors hold replies of the provider: only codes go on, in words that say where to look. */
+function reasonOf(error: unknown): string {
+  if (refusesClient(error)) return 'the provider refuses the client: look at CONSOLE_OIDC_CLIENT_ID and CONSOLE_OIDC_CLIENT_SECRET';
+  if (error instanceof client.ResponseBodyError) return `the provider answered ${error.status} ${word.test(error.error) ? error.error : ''}`.trimEnd();
+  if (error instanceof client.WWWAuthenticateChallengeError) return `the provider answered ${error.status}`;
+  const { name = 'Error', code, cause } = error as { name?: string; code?: unknown; cause?: unknown };
+  if (code === 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED')
+    return 'the provider gives itself another name: CONSOLE_OIDC_ISSUER has to be the issuer that it names';
+  if (cause instanceof Response) return `the provider answered ${cause.status}`;
+  const why = (cause as { code?: unknown } | undefined)?.code;
+  if (name === 'TypeError' && typeof why === 'string' && word.test(why)) return `the provider cannot be reached (${why})`;
+  return `${name}${typeof code === 'string' ? ` ${code}` : ''}`;
+}
+
 function refusalOf(error: unknown, fallback: 'failed' | 'unavailable'): OidcRefusal {
   if (error instanceof OidcRefusal) return error;
   if (error instanceof client.AuthorizationResponseError)
     return new OidcRefusal(error.error === 'access_denied' ? 'denied' : 'failed', `the provider answered ${error.error.slice(0, 64)}`);
-  const { name = 'Error', code } = error as { name?: string; code?: unknown };
-  return new OidcRefusal(fallback, `${name}${typeof code === 'string' ? ` ${code}` : ''}`);
+  return new OidcRefusal(fallback, reasonOf(error));
 }
