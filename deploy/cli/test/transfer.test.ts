@@ -134,6 +134,18 @@ test('all or nothing: one wrong entry, and no other is applied', async () => {
   expect([await names('upstreams'), await names('models')]).toEqual(before);
 });
 
+test('faults of several rows are told together, a line for each', async () => {
+  const wrong = { version: 2, key_groups: ['one', 'two', 'three'].map((name) => ({ name, models: name === 'two' ? ['*'] : 'none' })) };
+  const { code, err } = await run('apply', '-f', write('wrong.yaml', stringify(wrong)));
+  expect(code).toBe(1);
+  expect(err.trim().split('\n')).toEqual([
+    expect.stringMatching(/wrong\.yaml was refused \(422\):$/),
+    expect.stringMatching(/^ {2}key_groups\.0\.models: /),
+    expect.stringMatching(/^ {2}key_groups\.2\.models: /),
+  ]);
+  expect(await names('key-groups')).not.toContain('two');
+});
+
 test('a file that is no configuration is refused in one line', async () => {
   const { code, err } = await run('apply', '-f', write('broken.yaml', 'models: [{'));
   expect(code).toBe(1);

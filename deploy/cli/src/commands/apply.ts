@@ -7,6 +7,7 @@ import { parse as parseYaml } from 'yaml';
 import { type ApiClient, createApiClient } from './api-client.ts';
 import { type ImportAnswer, printDiff } from './print-diff.ts';
 import { resolveReferences } from './references.ts';
+import { describeRefusal } from './refusal.ts';
 
 /** How often a watched file is looked at, in ms. */
 const lookMs = 500;
@@ -55,7 +56,7 @@ interface ApplyOptions {
 export async function applyText(client: ApiClient, text: string, { file, dryRun, json, env }: ApplyOptions): Promise<void> {
   const { body, type } = bodyOf(resolveReferences(text, env));
   const { status, text: answer } = await client.call('POST', `/import${dryRun ? '?dry_run=true' : ''}`, body, type);
-  if (status >= 300) throw new ConfigError(`${file} was refused (${status}): ${answer}`);
+  if (status >= 300) throw new ConfigError(describeRefusal(file, { status, text: answer }));
   process.stdout.write(json ? `${answer}\n` : printDiff(JSON.parse(answer) as ImportAnswer));
 }
 

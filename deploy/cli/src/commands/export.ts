@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { ConfigError } from '@model-gateway/config';
 import { createApiClient } from './api-client.ts';
+import { describeRefusal } from './refusal.ts';
 
 export async function exportAll(args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
   const { values } = parseArgs({
@@ -11,7 +12,7 @@ export async function exportAll(args: readonly string[], env: NodeJS.ProcessEnv)
   });
   if (values.format !== 'yaml' && values.format !== 'json') throw new ConfigError(`--format "${values.format}" is not known; accepted: yaml, json`);
   const { status, text } = await createApiClient(values.url, env).call('GET', `/export?format=${values.format}`);
-  if (status !== 200) throw new ConfigError(`the export was refused (${status}): ${text}`);
+  if (status !== 200) throw new ConfigError(describeRefusal('the export', { status, text }));
   if (values.output === undefined) process.stdout.write(text);
   else write(values.output, text);
 }

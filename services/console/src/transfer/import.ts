@@ -3,7 +3,7 @@ import { isObject, modelName, resourceName } from '@model-gateway/contracts';
 import type { CatalogWriter, ResourceRepository, UpstreamDocument } from '@model-gateway/storage';
 import { z } from 'zod';
 import type { ConsoleContext } from '../context.ts';
-import { type Detail, invalid, invalidField } from '../problem.ts';
+import { type Detail, invalid, invalidField, Problem } from '../problem.ts';
 import { isSealedForExport, openExported } from '../resources/export-seal.ts';
 import type { ResourceOperations } from '../resources/operations.ts';
 import { type Outcome, putPin } from '../resources/pins.ts';
@@ -76,14 +76,18 @@ export async function prepareImport(body: unknown, { resources, context }: Impor
     const replaced = new Map<string, UpstreamDocument>();
     for (const { section, list } of parts) {
       const resource = resources.find(({ path }) => path === sections[section]);
+      const faults: Detail[] = [];
       for (const [index, entry] of list.entries()) {
         const before = section === 'upstreams' ? await writer.upstreams.find(entry.name) : null;
-        const outcome = await resource?.put(writer, entry, `${section}.${index}`);
+        const outcome = await resource?.put(writer, entry, `${section}.${index}`).catch((error: unknown) => void faults.push(...faultsIn(error)));
+        if (faults.length >= maxFaults) break;
         if (outcome) diff[outcome][section].push(entry.name);
         if (before && outcome === 'updated') replaced.set(entry.name, before.document);
         if (outcome === 'unchanged') await reclaimNames(section, entry.name, writer);
         await pace();
       }
+      // Later sections refer to this one: what they lack of it is no fault of theirs.
+      if (faults.length > 0) throw invalid(faults.slice(0, maxFaults));
     }
     for (const { section, list } of parts) await checkLinks({ section, list, replaced }, resources, writer, pace);
     for (const [index, pin] of (file.load_balancer_pins ?? []).entries()) {
@@ -94,6 +98,12 @@ export async function prepareImport(body: unknown, { resources, context }: Impor
     return diff;
   };
   return Object.assign(work, { credentials });
+}
+
+/** What is wrong with one row, so that the next are looked at too. Throws what else went wrong: then the database may take nothing more. */
+function faultsIn(error: unknown): readonly Detail[] {
+  if (error instanceof Problem && error.code === 'validation_failed' && error.details) return error.details;
+  throw error;
 }
 
 const diffSections: readonly DiffSection[] = [...sectionNames, pinSection, credentialSection];
