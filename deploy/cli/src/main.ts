@@ -37,7 +37,11 @@ const [name = process.env['SERVICE'] && process.env['SERVICE'] !== 'up' ? 'serve
 const serves = name.startsWith('-') || name === 'up' || name === 'serve' || name === 'worker';
 // A pipe whose reader left (`| head`) is not a failure of ours, and no notice that finds a full disk ends what others are served by.
 for (const stream of [process.stdout, process.stderr])
-  stream.on('error', (error: NodeJS.ErrnoException) => error.code === 'EPIPE' || serves || process.exit(1));
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE' || serves) return;
+    if (stream === process.stdout) process.stderr.write(`the output cannot be written (${error.code})\n`);
+    process.exit(1);
+  });
 
 if (name === 'help' || name === '--help' || name === '-h') process.stdout.write(usage);
 else if (name.startsWith('-')) await run('up', [name, ...args]);

@@ -57,7 +57,7 @@ interface Outcome {
 }
 const run = (...args: string[]): Promise<Outcome> =>
   new Promise((resolve) => {
-    execFile(process.execPath, ['--no-warnings', main, ...args, '--url', url], { env: environment }, (error, out, err) =>
+    execFile(process.execPath, ['--no-warnings', main, ...args, ...(args.includes('--url') ? [] : ['--url', url])], { env: environment }, (error, out, err) =>
       resolve({ code: error ? Number(error.code) : 0, out, err }),
     );
   });
@@ -146,6 +146,19 @@ test('faults of several rows are told together, a line for each', async () => {
   expect(await names('key-groups')).not.toContain('two');
 });
 
+test('what answers and is no gateway, such as a sign-in page in front of it, gives no configuration', async () => {
+  const page = createServer((_request, response) => void response.setHeader('content-type', 'text/html').end('<h1>Sign in</h1>'));
+  await new Promise<void>((resolve) => page.listen(0, '127.0.0.1', resolve));
+  const address = `http://127.0.0.1:${(page.address() as AddressInfo).port}`;
+  for (const command of [['export'], ['apply', '-f', write('any.yaml', configuration('any'))]]) {
+    const { code, out, err } = await run(...command, '--url', address);
+    expect([code, out]).toEqual([1, '']);
+    expect(err.trim()).toBe(`--url: what answers at ${address} is no model gateway (200); accepted: the address of a running gateway`);
+  }
+  page.closeAllConnections();
+  await new Promise((resolve) => page.close(resolve));
+});
+
 test('a file that is no configuration is refused in one line', async () => {
   const { code, err } = await run('apply', '-f', write('broken.yaml', 'models: [{'));
   expect(code).toBe(1);
@@ -188,7 +201,7 @@ test('--watch misses nothing that changes while it applies', async () => {
     });
     request.on('end', () => {
       if (received.push(body) === 1) write('busy.yaml', 'two');
-      response.end('{}');
+      response.setHeader('content-type', 'application/json').end('{}');
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

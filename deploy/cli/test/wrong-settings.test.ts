@@ -100,6 +100,12 @@ test.each([
     { CONSOLE_SECRET_KEY: 'a-very-long-console-secret-here' },
     /^--url: nothing answers/,
   ],
+  [
+    'export from an address without http',
+    ['export', '--url', '127.0.0.1:7890'],
+    { CONSOLE_SECRET_KEY: 'a-very-long-console-secret-here' },
+    /^--url "127\.0\.0\.1:7890" is not an address/,
+  ],
 ] as [string, string[], Record<string, string>, RegExp][])('%s', async (_what, [command = '', ...args], env, says) => {
   const error: unknown = await commands[command]!(args, { ...environment(), ...env }).catch((cause: unknown) => cause);
   // What `main.ts` prints as one line; anything else would be a stack.

@@ -18,6 +18,8 @@ export function createApiClient(url: string | undefined, env: NodeJS.ProcessEnv)
   const { secretKey, password } = config.console;
   if (secretKey === null && password === null)
     throw new ConfigError('CONSOLE_SECRET_KEY is not set, and neither is CONSOLE_PASSWORD; accepted: a credential of the running gateway');
+  if (url !== undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+    throw new ConfigError(`--url "${url}" is not an address; accepted: http(s)://host[:port]`);
   const base = (url ?? ownAddress(config.edge)).replace(/\/+$/, '');
   let token = secretKey;
 
@@ -26,14 +28,18 @@ export function createApiClient(url: string | undefined, env: NodeJS.ProcessEnv)
     try {
       response = await fetch(`${base}/console/api${path}`, {
         method,
-        redirect: 'error',
+        redirect: 'manual',
         headers: { ...(token !== null && { authorization: `Bearer ${token}` }), ...(contentType !== undefined && { 'content-type': contentType }) },
         ...(body !== undefined && { body }),
       });
     } catch (cause) {
       throw new NoAnswerError(`--url: nothing answers at ${base}; accepted: the address of a running gateway`, { cause });
     }
-    return { status: response.status, text: await response.text() };
+    const text = await response.text();
+    // Something in front of the gateway, such as a sign-in page, or something else altogether.
+    if (response.status < 400 && response.status !== 204 && !/\b(?:json|yaml)\b/.test(response.headers.get('content-type') ?? ''))
+      throw new ConfigError(`--url: what answers at ${base} is no model gateway (${response.status}); accepted: the address of a running gateway`);
+    return { status: response.status, text };
   };
   const signIn = async (): Promise<void> => {
     token = null;
