@@ -169,6 +169,15 @@ describe('walls', () => {
     expect(broken).toEqual([]);
   });
 
+  test('no log line gives a name in a field whose value logs mask', () => {
+    const call = /\blogger\??\.(?:trace|debug|info|warn|error|fatal)\(\s*\{([^}]*)\}/g;
+    const masked = /(?:^|[,{\s])(?:authorization|cookie|password|secret|credential|token|key|api_?key)\s*(?::|,|$)/i;
+    const broken = [...packages, ...services].flatMap(({ file, text }) =>
+      [...text.matchAll(call)].filter(([, fields = '']) => masked.test(fields)).map(([line]) => `${file}: ${line}`),
+    );
+    expect(broken).toEqual([]);
+  });
+
   test('only config reads the environment among packages, and no service does', () => {
     const broken = [...packages.filter(({ unit }) => unit !== 'config'), ...services]
       .filter(({ text }) => /\bprocess\.env\b/.test(text))

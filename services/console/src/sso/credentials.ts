@@ -177,7 +177,7 @@ async function firstRefresh({ name, isNew, profile }: First, { storage, sso, log
     await sso.refresher.renew(name);
   } catch (error) {
     if (!(error instanceof TokenFault)) throw error;
-    logger.info({ credential: name, code: error.code }, 'the first refresh of a credential failed');
+    logger.info({ sso_credential: name, code: error.code }, 'the first refresh of a credential failed');
     const machine = isMachine(profile);
     // No login is lost where a machine identity is refused for what may pass: a wrong file or address is said at once.
     if (!error.terminal && !(machine && isNew)) return;

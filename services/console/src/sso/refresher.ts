@@ -125,7 +125,7 @@ class RefreshWork {
       const { access_token: token } = openTokens(this.#deps.keyring, row.id, row.tokens ?? '');
       return token === null ? { refused: 'needs_login' } : { row, token };
     } catch (error) {
-      this.#deps.logger.error({ error, credential: row.name }, 'the tokens of a credential do not open');
+      this.#deps.logger.error({ error, sso_credential: row.name }, 'the tokens of a credential do not open');
       return { refused: 'unavailable' };
     }
   }
@@ -150,7 +150,7 @@ class RefreshWork {
     const work = this.#refreshOnce(row, forced, asked).finally(() => this.#running.delete(row.id));
     this.#running.set(row.id, work);
     // Who does not wait for it has no use for its error.
-    work.catch((error: unknown) => this.#deps.logger.warn({ error, credential: row.name }, 'a credential could not be refreshed'));
+    work.catch((error: unknown) => this.#deps.logger.warn({ error, sso_credential: row.name }, 'a credential could not be refreshed'));
     return work;
   }
 
@@ -169,7 +169,7 @@ class RefreshWork {
     }
     if (forced) patch.forcedAt = now();
     if (!(await this.#save(locked, patch))) return;
-    this.#deps.logger.info({ credential: row.name, profile: row.profile, forced }, 'a credential was refreshed');
+    this.#deps.logger.info({ sso_credential: row.name, profile: row.profile, forced }, 'a credential was refreshed');
     if (!asked) this.#deps.report({ credential: { ...locked, ...patch }, action: 'rotate', result: 'refreshed' });
   }
 
@@ -219,14 +219,14 @@ class RefreshWork {
         const stored = await repository.find(row.name);
         const isSame = stored?.id === row.id && stored.tokens === row.tokens && stored.state === row.state;
         if (!isSame || tries >= savingTries) {
-          logger.warn({ credential: row.name }, 'a credential was changed while it was being refreshed: its new tokens are not kept');
+          logger.warn({ sso_credential: row.name }, 'a credential was changed while it was being refreshed: its new tokens are not kept');
           return false;
         }
         version = stored.version;
         if (patch.settings) patch.settings = { ...stored.settings, ...patch.settings };
       } catch (error) {
         if (tries >= savingTries) throw error;
-        logger.error({ error, credential: row.name, tries }, 'the new tokens of a credential cannot be stored: trying again');
+        logger.error({ error, sso_credential: row.name, tries }, 'the new tokens of a credential cannot be stored: trying again');
         await new Promise((resolve) => setTimeout(resolve, 250 * 2 ** tries));
       }
     }
@@ -234,9 +234,9 @@ class RefreshWork {
 
   async #failed(row: SsoCredential, error: unknown): Promise<void> {
     const fault = error instanceof TokenFault ? error : new TokenFault('internal', 'The refresh failed in the gateway.', false);
-    if (fault !== error) this.#deps.logger.error({ error, credential: row.name }, 'the refresh of a credential failed in the gateway');
+    if (fault !== error) this.#deps.logger.error({ error, sso_credential: row.name }, 'the refresh of a credential failed in the gateway');
     if (fault.terminal) return this.#endIt(row, fault.message, 'failed');
-    this.#deps.logger.warn({ credential: row.name, code: fault.code }, 'a credential could not be refreshed, and is tried again');
+    this.#deps.logger.warn({ sso_credential: row.name, code: fault.code }, 'a credential could not be refreshed, and is tried again');
     await this.#deps.repository.update(row.id, row.version, { refreshingUntil: null, lastError: fault.message, refreshAt: this.#deps.now() + backoffMs });
   }
 
@@ -244,7 +244,7 @@ class RefreshWork {
   async #endIt(row: SsoCredential, reason: string, result: SsoEvent['result']): Promise<void> {
     const patch: SsoCredentialPatch = { state: 'needs_login', lastError: reason, refreshAt: null, refreshingUntil: null };
     if ((await this.#deps.repository.update(row.id, row.version, patch)) === null) return;
-    this.#deps.logger.error({ credential: row.name, profile: row.profile, reason }, 'a credential needs a new login');
+    this.#deps.logger.error({ sso_credential: row.name, profile: row.profile, reason }, 'a credential needs a new login');
     this.#deps.report({ credential: { ...row, ...patch }, action: 'rotate', result, reason });
   }
 }
