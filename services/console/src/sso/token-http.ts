@@ -2,7 +2,7 @@
 import { isObject } from '@model-gateway/contracts';
 import { isTokenAddress } from '@model-gateway/protocols/login';
 import { Pieces } from '@model-gateway/stream-framing';
-import type { Egress, Outbound } from '@model-gateway/upstream-client';
+import type { Egress, Outbound, OutboundFault } from '@model-gateway/upstream-client';
 
 /** A call that gave no token. The message is for admins, and holds nothing that the vendor wrote but its error's code. */
 export class TokenFault extends Error {
@@ -99,9 +99,14 @@ function send(outbound: Outbound, request: Parameters<Outbound['send']>[0]): Pro
         else call.abort('answer too large');
       },
       end: () => resolve({ status, headers, bytes: pieces.take() }),
-      error: () => reject(new TokenFault('unreachable', `The token endpoint at ${new URL(request.url).host} cannot be reached.`, false)),
+      error: (fault) => reject(unreachable(new URL(request.url).host, fault)),
     });
   });
+}
+
+function unreachable(host: string, fault: OutboundFault): TokenFault {
+  const why = fault.detail ?? (fault.class === 'timeout' ? 'no answer in time' : fault.phase);
+  return new TokenFault('unreachable', `The token endpoint at ${host} cannot be reached (${why}).`, false);
 }
 
 function readObject(text: string): Readonly<Record<string, unknown>> {
