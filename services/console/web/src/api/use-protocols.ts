@@ -2,10 +2,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { call } from './client.ts';
 
+/** The part of an OpenAPI document that is read here; what a request's body looks like stands under a name of its own. */
 interface Description {
-  components?: { schemas?: Record<string, { properties?: { protocol?: { enum?: string[] } } }> };
-  paths: Record<string, { post?: { requestBody?: { content: Record<string, { schema: { properties?: { protocol?: { enum?: string[] } } } }> } } }>;
+  components: { schemas: Record<string, { properties?: { protocol?: { enum?: string[] } } }> };
+  paths: Record<string, { post?: { requestBody?: { content: Record<string, { schema: { $ref: string } }> } } }>;
 }
+
+const schemaPrefix = '#/components/schemas/';
 
 export function useProtocols(): string[] {
   const { data } = useQuery({
@@ -13,6 +16,7 @@ export function useProtocols(): string[] {
     queryFn: ({ signal }) => call<Description>('openapi.json', { signal }),
     staleTime: Number.POSITIVE_INFINITY,
   });
-  const schema = data?.paths['/console/api/upstreams']?.post?.requestBody?.content['application/json']?.schema;
+  const body = data?.paths['/console/api/upstreams']?.post?.requestBody?.content['application/json']?.schema;
+  const schema = data?.components.schemas[body?.$ref.slice(schemaPrefix.length) ?? ''];
   return schema?.properties?.protocol?.enum ?? [];
 }
