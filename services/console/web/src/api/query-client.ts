@@ -4,7 +4,10 @@ import { ApiProblem } from './problem.ts';
 
 export const queryClient = new QueryClient({
   defaultOptions: {
+    // Whether the machine is on line says nothing of a gateway on it or beside it: what cannot be sent fails at once, and is not sent later, unseen.
+    mutations: { networkMode: 'always' },
     queries: {
+      networkMode: 'always',
       staleTime: 5_000,
       // A refusal stays a refusal; only what never arrived is asked again.
       retry: (count, error) => error instanceof ApiProblem && (error.status === 0 || error.status >= 502) && count < 2,
