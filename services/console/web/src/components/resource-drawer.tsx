@@ -12,7 +12,7 @@ import { conflictsOf, keepMine } from './conflicts.ts';
 import { EditDrawer } from './edit-drawer.tsx';
 import { FaultNotice } from './fault-notice.tsx';
 import { type SpendDimension, SpendHead } from './spend.tsx';
-import { useDraft } from './use-draft.ts';
+import { type FilledWith, useDraft } from './use-draft.ts';
 
 interface Props<T, V> {
   resource: ResourcePath;
@@ -55,18 +55,16 @@ export function ResourceDrawer<T, V extends Record<string, unknown>>({
   const form = useForm<V>({ initialValues: empty, ...(validate && { validate }) });
   const stored = one.data ?? null;
   /** Of what the form was filled with: the page may read a later state meanwhile, which nobody has seen. */
-  const etag = useRef<string | null>(null);
-  const filled = useRef<V>(empty);
+  const filled = useRef<FilledWith<V>>({ values: empty, etag: null });
   const [theirs, setTheirs] = useState<(T & { $etag?: string }) | null>(null);
   const client = useQueryClient();
-  useDraft(`${resource} ${name ?? ''}`, form, etag);
+  useDraft(`${resource} ${name ?? ''}`, form, filled);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the form is filled when the resource arrives, and never over what was typed since
   useEffect(() => {
     if (!stored || form.isDirty()) return;
     form.setValues(toForm(stored));
     form.resetDirty(toForm(stored));
-    etag.current = stored.$etag ?? null;
-    filled.current = toForm(stored);
+    filled.current = { values: toForm(stored), etag: stored.$etag ?? null };
   }, [stored]);
 
   const onConflict = async () => {
@@ -77,14 +75,13 @@ export function ResourceDrawer<T, V extends Record<string, unknown>>({
   const goOn = (there: T & { $etag?: string }, values: V) => {
     form.setValues(values);
     form.resetDirty(toForm(there));
-    etag.current = there.$etag ?? null;
-    filled.current = toForm(there);
+    filled.current = { values: toForm(there), etag: there.$etag ?? null };
     setTheirs(null);
     client.setQueryData([resource, 'one', name], there);
   };
 
   const onSave = async (values: V) => {
-    const saved = await save.mutateAsync({ name, body: toBody(values), etag: etag.current });
+    const saved = await save.mutateAsync({ name, body: toBody(values), etag: filled.current.etag });
     if (name === null) onCreated?.(saved);
   };
   const removeIt = async () => {
@@ -105,8 +102,8 @@ export function ResourceDrawer<T, V extends Record<string, unknown>>({
       notice={
         theirs && (
           <ConflictNotice
-            conflicts={conflictsOf(filled.current, toForm(theirs), form.getValues())}
-            onMine={() => goOn(theirs, keepMine(filled.current, toForm(theirs), form.getValues()))}
+            conflicts={conflictsOf(filled.current.values, toForm(theirs), form.getValues())}
+            onMine={() => goOn(theirs, keepMine(filled.current.values, toForm(theirs), form.getValues()))}
             onTheirs={() => goOn(theirs, toForm(theirs))}
           />
         )

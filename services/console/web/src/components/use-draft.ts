@@ -7,8 +7,13 @@ import { keepDraft, takeDraft } from '../session/drafts.ts';
 import { readToken } from '../session/token.ts';
 import { useMe } from '../session/use-me.ts';
 
-/** `etag`: the revision that the form was filled with. */
-export function useDraft<V>(name: string, form: UseFormReturnType<V>, etag: RefObject<string | null>): void {
+/** What a form was filled with, and the revision of it. */
+export interface FilledWith<V> {
+  values: V;
+  etag: string | null;
+}
+
+export function useDraft<V>(name: string, form: UseFormReturnType<V>, filled: RefObject<FilledWith<V>>): void {
   const { t } = useTranslation();
   const actor = useMe().data?.actor;
   // biome-ignore lint/correctness/useExhaustiveDependencies: taken up once, and left behind as it is by then
@@ -17,11 +22,12 @@ export function useDraft<V>(name: string, form: UseFormReturnType<V>, etag: RefO
     const draft = takeDraft(name, actor);
     if (draft) {
       form.setValues(draft.values as V);
-      etag.current = draft.etag;
+      filled.current = { values: draft.filled as V, etag: draft.etag };
       notifications.show({ message: t('unsaved.restored'), color: 'blue' });
     }
     return () => {
-      if (readToken() === null && form.isDirty()) keepDraft(name, { actor, values: form.getValues(), etag: etag.current });
+      if (readToken() === null && form.isDirty())
+        keepDraft(name, { actor, values: form.getValues(), filled: filled.current.values, etag: filled.current.etag });
     };
   }, [actor]);
 }

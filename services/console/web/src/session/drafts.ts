@@ -4,6 +4,8 @@ interface Draft {
   /** Whose words they are. */
   actor: string;
   values: unknown;
+  /** What the form was filled with, before any of them was typed. */
+  filled: unknown;
   /** Revision that they change. */
   etag: string | null;
 }
