@@ -22,8 +22,11 @@ interface Listed {
   enabled: boolean;
 }
 
-/** As many as anyone can look through; more are found by typing. */
+/** As many as anyone can look through; more can be typed. */
 const maxPages = 10;
+
+/** Of the names that hold what was typed, as many are offered at once. */
+export const offeredNames = 200;
 
 async function readAll(resource: 'models' | 'load-balancers', signal: AbortSignal): Promise<Listed[]> {
   const items: Listed[] = [];

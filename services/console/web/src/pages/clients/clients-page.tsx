@@ -8,7 +8,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { revealKey } from '../../api/access-key-value.ts';
-import { useGrantedNames } from '../../api/use-catalog.ts';
+import { offeredNames, useGrantedNames } from '../../api/use-catalog.ts';
 import { NameSelect } from '../../components/name-select.tsx';
 import { Page } from '../../components/page.tsx';
 import { useIsAdmin } from '../../session/use-me.ts';
@@ -71,7 +71,14 @@ export function ClientsPage() {
               </Button>
             )}
           </div>
-          <Autocomplete label={t('model')} description={t('modelHint')} data={[...new Set(names)].slice(0, 200)} value={model} onChange={setTypedModel} />
+          <Autocomplete
+            label={t('model')}
+            description={t('modelHint')}
+            data={[...new Set(names)]}
+            limit={offeredNames}
+            value={model}
+            onChange={setTypedModel}
+          />
         </SimpleGrid>
       </Card>
       <Flex direction={{ base: 'column', sm: 'row' }} gap="lg" align={{ base: 'stretch', sm: 'flex-start' }}>

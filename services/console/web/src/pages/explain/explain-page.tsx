@@ -8,7 +8,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
-import { useGrantedNames } from '../../api/use-catalog.ts';
+import { offeredNames, useGrantedNames } from '../../api/use-catalog.ts';
 import { CodeEditor } from '../../components/code-editor.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { showFaults } from '../../components/form-faults.ts';
@@ -52,7 +52,7 @@ export function ExplainPage() {
                 {...form.getInputProps('access_key')}
                 onChange={(value) => form.setFieldValue('access_key', value ?? '')}
               />
-              <Autocomplete label={t('model')} required data={[...new Set(names)].slice(0, 200)} {...form.getInputProps('model')} />
+              <Autocomplete label={t('model')} required data={[...new Set(names)]} limit={offeredNames} {...form.getInputProps('model')} />
               <ProtocolSelect
                 label={t('protocol')}
                 allowDeselect={false}

@@ -2,6 +2,7 @@
 import { Autocomplete, Select, SimpleGrid } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { offeredNames } from '../../api/use-catalog.ts';
 import { NameSelect } from '../../components/name-select.tsx';
 import type { PlaygroundOperation } from './use-operations.ts';
 
@@ -24,7 +25,7 @@ export function CallTarget({ value, onChange, names, operations, children }: Pro
   const { t } = useTranslation('playground');
   return (
     <SimpleGrid cols={{ base: 1, xs: 2 }}>
-      <Autocomplete label={t('modelName')} data={names.slice(0, 200)} value={value.model} onChange={(model) => onChange({ model })} />
+      <Autocomplete label={t('modelName')} data={names} limit={offeredNames} value={value.model} onChange={(model) => onChange({ model })} />
       <Select
         label={t('operation')}
         allowDeselect={false}
