@@ -1,4 +1,5 @@
 /** Calls of the console's API: credential, JSON, revisions, problems. */
+import i18next from 'i18next';
 import { forgetToken, readToken } from '../session/token.ts';
 import { ApiProblem, readProblem } from './problem.ts';
 
@@ -51,7 +52,7 @@ export async function call<T>(
     });
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new ApiProblem(0, 'unreachable', 'The gateway did not answer. Is it running, and is this machine on line?');
+    throw new ApiProblem(0, 'unreachable', i18next.t('fault.unreachable'));
   }
   if (!response.ok) {
     const problem = await readProblem(response);

@@ -1,4 +1,5 @@
 /** An answer of the API that is not a success, as the pages show it. */
+import i18next from 'i18next';
 
 /** One field's fault: `field` is its path with dots. */
 export interface FieldFault {
@@ -39,6 +40,7 @@ export async function readProblem(response: Response): Promise<ApiProblem> {
     problem.retryAfter = Number.isFinite(seconds) ? seconds : null;
     return problem;
   } catch {
-    return new ApiProblem(response.status, 'unknown', text.slice(0, 300) || `HTTP ${response.status}`);
+    const isPage = text === '' || /^\s*</.test(text);
+    return new ApiProblem(response.status, 'unknown', isPage ? i18next.t('fault.elsewhere', { status: `HTTP ${response.status}` }) : text.slice(0, 300));
   }
 }

@@ -1,10 +1,11 @@
 /** Sign-in by user name and password, with the console's secret key, or at another service. */
-import { Alert, Button, Card, Center, Divider, PasswordInput, SegmentedControl, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Alert, Button, Card, Center, Divider, SegmentedControl, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { type ChangeEvent, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
 import { ApiProblem } from '../api/problem.ts';
+import { SecretInput } from '../components/secret-input.tsx';
 import { arrival, exchangeCode, startAddress, useSignInOptions } from './elsewhere.ts';
 import { SignInFault } from './sign-in-fault.tsx';
 import { rememberToken } from './token.ts';
@@ -67,10 +68,10 @@ export function SignInPage() {
             {way === 'password' ? (
               <>
                 <TextInput label={t('username')} autoComplete="username" required {...input('username')} />
-                <PasswordInput label={t('password')} autoComplete="current-password" required ref={password} {...input('password')} />
+                <SecretInput label={t('password')} autoComplete="current-password" required ref={password} {...input('password')} />
               </>
             ) : (
-              <PasswordInput label={t('key')} description={t('keyHint')} autoComplete="off" required {...input('key')} />
+              <SecretInput label={t('key')} description={t('keyHint')} autoComplete="off" required {...input('key')} />
             )}
             {fault && <SignInFault error={fault} />}
             {!fault && arrival.fault && (

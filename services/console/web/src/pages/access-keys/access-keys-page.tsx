@@ -1,5 +1,5 @@
 /** Access keys of callers. A key's value is shown once when it is created; later it can be copied by users with that right. */
-import { Badge, Button, Group, PasswordInput, Switch, TagsInput, Text, Textarea, TextInput } from '@mantine/core';
+import { Badge, Button, Group, Switch, TagsInput, Text, Textarea, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconKey, IconMessagesOff } from '@tabler/icons-react';
 import { useState } from 'react';
@@ -27,6 +27,7 @@ import { NameLink } from '../../components/name-link.tsx';
 import { NameSelect } from '../../components/name-select.tsx';
 import { ResourceDrawer } from '../../components/resource-drawer.tsx';
 import { ResourcePage } from '../../components/resource-page.tsx';
+import { SecretInput } from '../../components/secret-input.tsx';
 import { StateBadge } from '../../components/state-badge.tsx';
 import { useFilter, useFilters } from '../../components/use-address-state.ts';
 import { useIsAdmin } from '../../session/use-me.ts';
@@ -243,7 +244,7 @@ function KeyDrawer({ name, onClose, onShow }: { name: string | null; onClose: ()
                       fields: ['key', 'anonymous'],
                       content: (
                         <>
-                          <PasswordInput label={t('ownValue')} description={t('fields:access_key.key')} autoComplete="off" {...form.getInputProps('key')} />
+                          <SecretInput label={t('ownValue')} description={t('fields:access_key.key')} autoComplete="off" {...form.getInputProps('key')} />
                           <Switch
                             label={t('anonymous')}
                             description={t('fields:access_key.anonymous')}

@@ -1,5 +1,5 @@
 /** Whose a key is that turned up somewhere: found by its whole value, which is sent in a body and kept nowhere. */
-import { Anchor, Badge, Button, Group, Modal, PasswordInput, Stack, Text } from '@mantine/core';
+import { Anchor, Badge, Button, Group, Modal, Stack, Text } from '@mantine/core';
 import type { FoundKey } from '@model-gateway/console/answers';
 import { IconKeyOff } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
@@ -11,6 +11,7 @@ import { useOverlayOpen } from '../../components/dialogs.tsx';
 import { EnabledBadge } from '../../components/enabled-badge.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { formatTime } from '../../components/format.ts';
+import { SecretInput } from '../../components/secret-input.tsx';
 
 export function FindKey() {
   const { t } = useTranslation('access-keys');
@@ -48,7 +49,7 @@ export function FindKeyForm({ onLeave }: { onLeave?: () => void }) {
     <Stack>
       <form onSubmit={onSubmit}>
         <Group align="flex-end">
-          <PasswordInput
+          <SecretInput
             flex="1 1 260px"
             label={t('findValue')}
             description={t('findHint')}

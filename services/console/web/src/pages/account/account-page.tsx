@@ -1,5 +1,5 @@
 /** One's own password and sessions. */
-import { Alert, Button, Card, Group, PasswordInput, Stack, Title } from '@mantine/core';
+import { Alert, Button, Card, Group, Stack, Title } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
@@ -8,6 +8,7 @@ import { call } from '../../api/client.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { ask } from '../../components/ask.ts';
 import { Page } from '../../components/page.tsx';
+import { SecretInput } from '../../components/secret-input.tsx';
 import { forgetToken } from '../../session/token.ts';
 import { useMe } from '../../session/use-me.ts';
 import { SessionsTable } from './sessions-table.tsx';
@@ -55,9 +56,9 @@ function PasswordCard({ username }: { username: string }) {
           <Title order={3}>{t('password')}</Title>
           {/* Password managers store the new password under this name. */}
           <input type="text" autoComplete="username" value={username} readOnly hidden />
-          <PasswordInput label={t('current')} autoComplete="current-password" required {...form.getInputProps('current_password')} />
-          <PasswordInput label={t('new')} description={t('newHint')} autoComplete="new-password" required {...form.getInputProps('new_password')} />
-          <PasswordInput label={t('repeat')} autoComplete="new-password" required {...form.getInputProps('repeat')} />
+          <SecretInput label={t('current')} autoComplete="current-password" required {...form.getInputProps('current_password')} />
+          <SecretInput label={t('new')} description={t('newHint')} autoComplete="new-password" required {...form.getInputProps('new_password')} />
+          <SecretInput label={t('repeat')} autoComplete="new-password" required {...form.getInputProps('repeat')} />
           {other && (
             <Alert color="red" role="alert">
               {other.message}

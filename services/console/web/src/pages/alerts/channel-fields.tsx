@@ -1,7 +1,8 @@
 /** The form of an alert channel: what each kind needs, and nothing else. */
-import { NumberInput, PasswordInput, Select, SimpleGrid, Switch, TagsInput, TextInput } from '@mantine/core';
+import { NumberInput, Select, SimpleGrid, Switch, TagsInput, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
+import { SecretInput } from '../../components/secret-input.tsx';
 import type { ChannelForm } from './alert-channel.ts';
 
 type Form = UseFormReturnType<ChannelForm>;
@@ -12,9 +13,7 @@ export function TargetFields({ form }: { form: Form }) {
   return (
     <>
       <TextInput label={t('url')} description={t('urlHint')} required autoComplete="off" {...form.getInputProps('url')} />
-      {form.values.kind === 'webhook' && (
-        <PasswordInput label={t('secret')} description={t('secretHint')} autoComplete="off" {...form.getInputProps('secret')} />
-      )}
+      {form.values.kind === 'webhook' && <SecretInput label={t('secret')} description={t('secretHint')} autoComplete="off" {...form.getInputProps('secret')} />}
     </>
   );
 }
@@ -34,7 +33,7 @@ function MailFields({ form }: { form: Form }) {
         />
         <TextInput label={t('username')} autoComplete="off" {...form.getInputProps('smtp.username')} />
       </SimpleGrid>
-      <PasswordInput label={t('password')} autoComplete="off" {...form.getInputProps('smtp.password')} />
+      <SecretInput label={t('password')} autoComplete="off" {...form.getInputProps('smtp.password')} />
       <TextInput label={t('sender')} required {...form.getInputProps('from')} />
       <TagsInput label={t('to')} description={t('toHint')} {...form.getInputProps('to')} />
       <Switch label={t('toOwner')} description={t('toOwnerHint')} {...form.getInputProps('to_owner', { type: 'checkbox' })} />

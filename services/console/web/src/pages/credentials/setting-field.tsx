@@ -1,7 +1,8 @@
 /** One setting that the vendor of a login wants to know. */
-import { PasswordInput, Textarea, TextInput } from '@mantine/core';
+import { Textarea, TextInput } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { SecretInput } from '../../components/secret-input.tsx';
 import type { Setting } from './credential.ts';
 
 interface Props {
@@ -28,5 +29,5 @@ export function SettingField({ setting: { name, description, default: usual, req
   // JSON and PEM have lines, which a field of one line would take away.
   if (name.endsWith('_json') || multiline.has(name))
     return <Textarea {...props} autosize minRows={3} maxRows={12} spellCheck={false} classNames={{ input: 'mono' }} />;
-  return secret ? <PasswordInput {...props} /> : <TextInput {...props} />;
+  return secret ? <SecretInput {...props} /> : <TextInput {...props} />;
 }

@@ -1,5 +1,5 @@
 /** The provider: chosen from the well-known ones, or one that is there already. */
-import { Button, Chip, Group, PasswordInput, Select, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Chip, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { FetchedModels } from '@model-gateway/console/answers';
 import { type ProviderPreset, providerPresets } from '@model-gateway/protocols/playground';
@@ -11,6 +11,7 @@ import { useProtocols } from '../../api/use-protocols.ts';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { showFaults } from '../../components/form-faults.ts';
 import { ProtocolSelect } from '../../components/protocol.tsx';
+import { SecretInput } from '../../components/secret-input.tsx';
 
 const first = providerPresets[0]!;
 
@@ -85,7 +86,7 @@ export function UpstreamStep({ made, initial, onDone }: Props) {
             {...form.getInputProps('protocol')}
           />
         </Group>
-        <PasswordInput
+        <SecretInput
           label={t('upstream.key')}
           description={t('upstream.keyHint')}
           placeholder={preset.keyHint}

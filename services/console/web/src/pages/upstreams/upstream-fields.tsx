@@ -1,25 +1,12 @@
 /** The parts of the upstream's form: keys, headers, network, calls. */
-import {
-  ActionIcon,
-  Button,
-  Fieldset,
-  Group,
-  NumberInput,
-  PasswordInput,
-  Select,
-  SimpleGrid,
-  Stack,
-  Switch,
-  TagsInput,
-  Textarea,
-  TextInput,
-} from '@mantine/core';
+import { ActionIcon, Button, Fieldset, Group, NumberInput, Select, SimpleGrid, Stack, Switch, TagsInput, Textarea, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { CodeEditor } from '../../components/code-editor.tsx';
 import { NameSelect } from '../../components/name-select.tsx';
 import { OnBreakSelect } from '../../components/on-break-select.tsx';
+import { SecretInput } from '../../components/secret-input.tsx';
 import { newKey, timeoutNames, type UpstreamForm } from './upstream.ts';
 
 interface Props {
@@ -35,7 +22,7 @@ export function Keys({ form }: Props) {
         {!byLogin &&
           form.values.api_keys.map((entry, index) => (
             <Group key={entry.id ?? `new ${index}`} align="flex-end" gap="xs">
-              <PasswordInput
+              <SecretInput
                 flex="2 1 150px"
                 label={t('key')}
                 placeholder={entry.id ? t('keyKept') : t('keyPlaceholder')}

@@ -1,5 +1,5 @@
 /** Who may use the console. */
-import { Badge, Button, PasswordInput, Select, Switch, TextInput } from '@mantine/core';
+import { Badge, Button, Select, Switch, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconPlus, IconUsers } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
@@ -12,6 +12,7 @@ import { formatTime } from '../../components/format.ts';
 import { OpenButton } from '../../components/open-button.tsx';
 import { Page } from '../../components/page.tsx';
 import { ResourceDrawer } from '../../components/resource-drawer.tsx';
+import { SecretInput } from '../../components/secret-input.tsx';
 import { useListState } from '../../components/use-address-state.ts';
 import { useOpened } from '../../components/use-opened.ts';
 import { useIsAdmin } from '../../session/use-me.ts';
@@ -145,7 +146,7 @@ function UserDrawer({ username, onClose }: { username: string | null; onClose: (
           />
           <TextInput label={t('email')} description={t('emailHint')} disabled={stored?.identity != null} {...form.getInputProps('email')} />
           <Switch label={t('enabled')} description={t('enabledHint')} {...form.getInputProps('enabled', { type: 'checkbox' })} />
-          <PasswordInput
+          <SecretInput
             label={isNew ? t('password') : t('newPassword')}
             description={stored ? `${t('passwordHint')} ${t('keepPassword')}` : t('passwordHint')}
             required={isNew}

@@ -1,0 +1,15 @@
+/** A field for a secret: hidden until somebody wants to read it, by mouse or keyboard; a fault of it is told to screen readers too. */
+import { PasswordInput, type PasswordInputProps } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+
+export function SecretInput(props: PasswordInputProps) {
+  const { t } = useTranslation();
+  return (
+    <PasswordInput
+      {...props}
+      aria-invalid={props.error ? true : undefined}
+      visibilityToggleFocusable
+      visibilityToggleButtonProps={{ 'aria-label': t('actions.reveal') }}
+    />
+  );
+}
