@@ -43,6 +43,8 @@ export interface NavigationEntry {
   admin?: boolean;
   /** Shown to members too, who see nothing else. */
   member?: boolean;
+  /** Of a person: the console's secret key is nobody, and is not shown it. */
+  personal?: boolean;
 }
 
 export const navigation: readonly { id: string; entries: readonly NavigationEntry[] }[] = [
@@ -50,7 +52,7 @@ export const navigation: readonly { id: string; entries: readonly NavigationEntr
     id: 'observe',
     entries: [
       { id: 'overview', to: '/', icon: IconLayoutDashboard },
-      { id: 'my', to: '/my', icon: IconKey, member: true },
+      { id: 'my', to: '/my', icon: IconKey, member: true, personal: true },
       { id: 'logs', to: '/logs', icon: IconActivity },
       { id: 'statistics', to: '/statistics', icon: IconChartBar },
       { id: 'sessions', to: '/sessions', icon: IconTimeline },
@@ -98,9 +100,14 @@ export const navigation: readonly { id: string; entries: readonly NavigationEntr
   },
 ];
 
-/** What a role is shown: the menu, the search of pages and the addresses follow it. */
-export const isShown = ({ admin, member }: NavigationEntry, role: string | undefined): boolean =>
-  role === 'member' ? member === true : !admin || role === 'admin';
+/** Who looks on; undefined: not known yet. */
+type Viewer = { role: string; username: string | null } | undefined;
+
+/** What somebody is shown: the menu and the search of pages follow it. */
+export function isShown({ admin, member, personal }: NavigationEntry, viewer: Viewer): boolean {
+  if (personal && viewer?.username == null) return false;
+  return viewer?.role === 'member' ? member === true : !admin || viewer?.role === 'admin';
+}
 
 /** The entry of a page for admins alone; undefined: others may be at this address. */
 export const adminEntry = (pathname: string): NavigationEntry | undefined =>

@@ -124,10 +124,10 @@ function Pages() {
 function Sections({ onNavigate }: { onNavigate: () => void }) {
   const { t } = useTranslation();
   const { pathname } = useLocation();
-  const role = useMe().data?.role;
+  const me = useMe().data;
   const isActive = (to: string, tabs: readonly string[] = []) =>
     to === '/' ? pathname === '/' : [to, ...tabs].some((one) => pathname === one || pathname.startsWith(`${one}/`));
-  const sections = navigation.map(({ id, entries }) => ({ id, entries: entries.filter((entry) => isShown(entry, role)) }));
+  const sections = navigation.map(({ id, entries }) => ({ id, entries: entries.filter((entry) => isShown(entry, me)) }));
   return sections
     .filter(({ entries }) => entries.length > 0)
     .map(({ id, entries }) => (

@@ -59,7 +59,8 @@ function useFound(q: string) {
 export function usePalette(query: string, setQuery: (query: string) => void): { sections: Section[]; isSearching: boolean } {
   const { t } = useTranslation(['palette', 'common']);
   const navigate = useNavigate();
-  const role = useMe().data?.role;
+  const me = useMe().data;
+  const role = me?.role;
   const isAdmin = role === 'admin';
   const typed = query.trim();
   const isKey = looksLikeKey(typed);
@@ -117,7 +118,7 @@ export function usePalette(query: string, setQuery: (query: string) => void): { 
     : [];
   const pages = navigation.flatMap(({ entries }) =>
     entries
-      .filter((entry) => isShown(entry, role))
+      .filter((entry) => isShown(entry, me))
       .map(({ id, to }) => ({ id, icon: id, label: t(`common:pages.${id}`), run: () => go(to) }))
       .filter(({ label }) => holdsWords(typed, label)),
   );
