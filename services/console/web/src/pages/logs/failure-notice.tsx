@@ -22,6 +22,9 @@ export function FailureNotice({ row, failure }: Known) {
     group: row.key_group ?? '–',
   };
   const rest = upstream === null ? 'other' : 'other_upstream';
+  const last = row.attempts.findLast(({ error_code }) => error_code !== null);
+  // Of an upstream that was never reached, nothing else is known.
+  const reason = code === 'upstream_failed' && last?.error_code?.startsWith('connect_') ? 'upstream_unavailable' : code;
   return (
     <Card withBorder component="section" aria-label={t('title')} style={{ borderInlineStart: `4px solid var(--mantine-color-${color}-filled)` }}>
       <Stack gap="xs">
@@ -34,19 +37,19 @@ export function FailureNotice({ row, failure }: Known) {
             {t(`fault.${fault}`)}
           </Badge>
           <Text className="anywhere" flex="1 1 240px">
-            {t([`why.${code}`, `why.${rest}`], words)}
+            {t([`why.${reason}`, `why.${rest}`], words)}
           </Text>
         </Group>
         {said !== null && (
           <Box pl="sm" style={{ borderInlineStart: '3px solid var(--mantine-color-default-border)' }}>
-            <Text size="sm">{t('said', words)}</Text>
+            <Text size="sm">{t(last && isItsAnswer(last) ? 'said' : 'seen', words)}</Text>
             <Text component="blockquote" m={0} className="anywhere">
               {said}
             </Text>
           </Box>
         )}
         <Text size="sm" className="anywhere">
-          <b>{t('do')}:</b> {t([`advice.${code}`, `advice.${rest}`], words)}
+          <b>{t('do')}:</b> {t([`advice.${reason}`, `advice.${rest}`], words)}
         </Text>
         <Recent code={code} recent={failure.recent} />
         <Onward row={row} failure={failure} />
@@ -54,6 +57,9 @@ export function FailureNotice({ row, failure }: Known) {
     </Card>
   );
 }
+
+/** Whether an attempt's message is the upstream's own, not the gateway's about a connection that failed or broke. */
+export const isItsAnswer = ({ status }: LogDetails['attempts'][number]): boolean => status !== null && status >= 400;
 
 function Recent({ code, recent }: { code: string; recent: Failure['recent'] }) {
   const { t } = useTranslation('failures');

@@ -12,7 +12,8 @@ export function Replay({ row, bodies }: { row: LogRow; bodies: RequestBodies | u
   const dialect = playgroundDialects.find(({ id }) => id === row.client_protocol);
   if (bodies && isComplete(bodies.request))
     return <Snippet title={t('replayBody')} text={curl(location.origin + bodies.path, dialect, bodies.request.text)} maxHeight={240} />;
-  if (!dialect || !row.requested_model) return <Alert color="gray">{t('noReplay')}</Alert>;
+  if (!dialect) return <Alert color="gray">{t('noReplay')}</Alert>;
+  if (!row.requested_model) return <Alert color="gray">{t('noReplayModel')}</Alert>;
   const request = sampleOf(row, row.requested_model);
   return (
     <div>

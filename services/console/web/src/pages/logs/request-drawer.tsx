@@ -12,7 +12,7 @@ import { formatBytes, formatDuration, formatMoney, formatNumber, formatTime } fr
 import { LossRows } from '../../components/loss-rows.tsx';
 import { NameLink } from '../../components/name-link.tsx';
 import { ProtocolName } from '../../components/protocol.tsx';
-import { FailureNotice } from './failure-notice.tsx';
+import { FailureNotice, isItsAnswer } from './failure-notice.tsx';
 import { wasRepeated } from './log-table.tsx';
 import { Replay } from './replay.tsx';
 import { RequestBodiesSection } from './request-bodies.tsx';
@@ -198,7 +198,7 @@ function Timeline({ row }: { row: LogRow }) {
       ms: attempt.duration_ms,
       color: attempt.error_code ? 'red' : 'indigo',
       note: [attempt.status, attempt.error_code].filter(Boolean).join(' '),
-      said: attempt.message,
+      said: attempt.message && (isItsAnswer(attempt) ? t('upstreamSaid', { said: attempt.message }) : attempt.message),
     })),
   ];
   const times = [
@@ -230,7 +230,7 @@ function Timeline({ row }: { row: LogRow }) {
               </Progress.Root>
               {said && (
                 <Text size="sm" className="anywhere" mt={2}>
-                  {t('upstreamSaid', { said })}
+                  {said}
                 </Text>
               )}
             </div>
