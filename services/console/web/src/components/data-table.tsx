@@ -76,7 +76,7 @@ export function DataTable<T>({ query, columns, rowKey, onOpen, state, onState, e
           <Table.Thead>
             <Table.Tr>
               {selection && (
-                <Table.Th w={44}>
+                <Table.Th w={44} className="choice">
                   <Choose label={t('table.chooseAll')} rows={rows} selection={selection} />
                 </Table.Th>
               )}
@@ -89,7 +89,7 @@ export function DataTable<T>({ query, columns, rowKey, onOpen, state, onState, e
             {rows.map((row) => (
               <Table.Tr key={rowKey(row)} className={onOpen && 'clickable-row'} onClick={onOpen && (() => onOpen(row))}>
                 {selection && (
-                  <Table.Td onClick={(event) => event.stopPropagation()}>
+                  <Table.Td className="choice" onClick={(event) => event.stopPropagation()}>
                     <Choose label={t('table.choose', { name: rowKey(row) })} rows={[row]} selection={selection} />
                   </Table.Td>
                 )}

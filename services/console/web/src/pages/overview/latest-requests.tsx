@@ -32,9 +32,9 @@ export function LatestRequests() {
           <Table.Thead>
             <Table.Tr>
               <Table.Th>{t('time')}</Table.Th>
-              <Table.Th>{t('key')}</Table.Th>
-              <Table.Th>{t('model')}</Table.Th>
               <Table.Th>{t('status')}</Table.Th>
+              <Table.Th>{t('model')}</Table.Th>
+              <Table.Th>{t('key')}</Table.Th>
               <Table.Th className="numeric">{t('duration')}</Table.Th>
             </Table.Tr>
           </Table.Thead>
@@ -47,7 +47,9 @@ export function LatestRequests() {
                   </Anchor>
                 </Table.Td>
                 <Table.Td>
-                  <NameLink kind="access-keys" name={row.access_key} />
+                  <Text size="sm" c={row.status >= 400 || row.error_code ? 'red' : undefined}>
+                    {row.status} {row.error_code ?? ''}
+                  </Text>
                 </Table.Td>
                 <Table.Td>
                   {row.model === null ? (
@@ -59,9 +61,7 @@ export function LatestRequests() {
                   )}
                 </Table.Td>
                 <Table.Td>
-                  <Text size="sm" c={row.status >= 400 || row.error_code ? 'red' : undefined}>
-                    {row.status} {row.error_code ?? ''}
-                  </Text>
+                  <NameLink kind="access-keys" name={row.access_key} />
                 </Table.Td>
                 <Table.Td className="numeric">{formatDuration(row.duration_ms)}</Table.Td>
               </Table.Tr>

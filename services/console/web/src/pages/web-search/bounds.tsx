@@ -66,7 +66,7 @@ export function Bounds() {
                 description={t(`figureHints.${figure}`)}
                 min={0}
                 allowDecimal={false}
-                thousandSeparator=" "
+                thousandSeparator=","
                 {...form.getInputProps(figure)}
               />
             ))}

@@ -1,0 +1,144 @@
+/** Forms where something is in the way: no network, a proxy that answers in the gateway's place, a session that ends, thousands of names. Nothing is lost, nothing is sent unseen, and what is wrong is said. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { until } from '../support/gateway.ts';
+import { browserAvailable, choose, dialogHasFocus, dialogsGone, prepareMs, visit, waitMs } from './browser.ts';
+import { openStage, type Stage } from './stage.ts';
+
+const suite = browserAvailable('Forms in a browser') ? describe : describe.skip;
+
+let stage: Stage;
+const box = (name: string) => stage.page.getByRole('textbox', { name, exact: true });
+const press = (name: string) => stage.page.getByRole('button', { name, exact: true }).click();
+const upstreamNames = async (): Promise<string[]> =>
+  ((await stage.gateway.console('GET', '/upstreams')).body.items as { name: string }[]).map(({ name }) => name);
+
+async function fillUpstream(name: string): Promise<void> {
+  await stage.admin.open('/upstreams?create=new');
+  await dialogHasFocus(stage.page);
+  await box('Name').fill(name);
+  await box('Base address').fill(stage.upstream.url);
+}
+
+async function leave(): Promise<void> {
+  await press('Cancel');
+  await press('Leave');
+  await dialogsGone(stage.page);
+}
+
+suite('forms', () => {
+  beforeAll(async () => {
+    stage = await openStage();
+    const made = await stage.gateway.console('POST', '/import', {
+      version: 2,
+      upstreams: [{ name: 'only', protocol: 'alpha', base_url: stage.upstream.url, api_keys: [] }],
+      models: Array.from({ length: 1_000 }, (_, at) => ({ name: `model-${String(at).padStart(4, '0')}`, upstream: 'only', upstream_model_id: 'ok' })),
+    });
+    expect([made.status, made.body.error]).toEqual([200, undefined]);
+  }, prepareMs);
+
+  afterAll(() => stage?.close());
+
+  test('an upstream of any protocol is made', async () => {
+    const { page, gateway } = stage;
+    await fillUpstream('messages');
+    await choose(page, 'Protocol', 'Anthropic messages beta');
+    await press('Save');
+    await dialogsGone(page);
+    expect((await gateway.console('GET', '/upstreams/messages')).body.protocol).toBe('beta');
+    await stage.admin.open('/start');
+    await until(async () => (await page.getByRole('combobox', { name: 'Protocol' }).inputValue()) !== '', 'the protocol of the first steps', waitMs);
+  });
+
+  test('without a network a save fails at once, and is not made later by itself', async () => {
+    const { admin, page } = stage;
+    await fillUpstream('unseen');
+    await admin.context.setOffline(true);
+    await press('Save');
+    await page.getByText('The gateway did not answer.', { exact: false }).waitFor();
+    await admin.context.setOffline(false);
+    await leave();
+    await admin.open('/upstreams');
+    await admin.settled();
+    expect(await upstreamNames()).not.toContain('unseen');
+  });
+
+  test('a page of a proxy is not shown as if it were the answer', async () => {
+    const { page } = stage;
+    await fillUpstream('behind-a-proxy');
+    const address = '**/console/api/upstreams';
+    await page.route(address, (route) =>
+      route.request().method() === 'POST'
+        ? route.fulfill({ status: 502, contentType: 'text/html', body: '<html><h1>502 Bad Gateway</h1></html>' })
+        : route.continue(),
+    );
+    await press('Save');
+    await page.getByText('Something on the way to the gateway answered in its place (HTTP 502).', { exact: false }).waitFor();
+    expect(await page.getByText('<html>', { exact: false }).count()).toBe(0);
+    await page.unroute(address);
+    await leave();
+  });
+
+  test('a form that outlived its session compares with what it was filled with', async () => {
+    const { browser, gateway } = stage;
+    await gateway.console('POST', '/users', { username: 'ada', role: 'admin', password: 'the word of ada' });
+    const { token } = (await gateway.console('POST', '/login', { username: 'ada', password: 'the word of ada' })).body;
+    const { page, context, open } = await visit(browser, { url: gateway.url, token });
+    await open('/upstreams?edit=only');
+    const address = page.getByRole('textbox', { name: 'Base address', exact: true });
+    await address.fill('http://mine.example');
+    await gateway.console('DELETE', '/sessions?username=ada');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('textbox', { name: 'User name' }).fill('ada');
+    await page.getByRole('textbox', { name: 'Password' }).fill('the word of ada');
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await until(async () => (await address.inputValue()) === 'http://mine.example', 'what was typed to be back', waitMs);
+    await gateway.console('PATCH', '/upstreams/only', { user_agent: 'theirs' });
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    const changed = page.getByRole('table', { name: 'Somebody else changed this meanwhile' });
+    await changed.waitFor();
+    expect(await changed.getByRole('row').allInnerTexts()).toEqual(['Field\tThere now\tHere', 'user_agent\ttheirs\t–']);
+    await context.close();
+  });
+
+  test('the fault of a secret is told to screen readers, and the secret is read by the keyboard', async () => {
+    const { page } = stage;
+    await fillUpstream('secretive');
+    const key = page.getByLabel('Key', { exact: true });
+    await key.fill('sk with spaces');
+    await press('Save');
+    await page.getByText('must be printable ASCII without spaces').waitFor();
+    expect(await key.getAttribute('aria-invalid')).toBe('true');
+    const focused = () => page.evaluate("document.activeElement?.getAttribute('data-path')");
+    await until(async () => (await focused()) === 'api_keys.0.key', 'the keyboard to be where the fault is', waitMs);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await until(async () => (await key.getAttribute('type')) === 'text', 'the secret to be shown', waitMs);
+    await leave();
+  });
+
+  test.each(['/playground', '/clients', '/explain'])('one of a thousand models is found by typing, at %s', async (path) => {
+    const { admin, page } = stage;
+    await admin.open(path);
+    await admin.settled();
+    const model = page.getByRole('combobox', { name: 'Model', exact: true }).or(box('Model'));
+    await model.fill('l-0987');
+    await page.getByRole('option', { name: 'model-0987' }).waitFor();
+  });
+
+  test('the secret key is not offered keys of its own', async () => {
+    const { admin, page } = stage;
+    await admin.open('/my');
+    await page.getByText('Signed in with the secret key').waitFor();
+    expect(await page.getByRole('link', { name: 'My keys' }).count()).toBe(0);
+  });
+
+  test('the box before a row takes no room from its name', async () => {
+    const { admin, page } = stage;
+    await admin.open('/models');
+    const cell = page.getByRole('row').nth(1).getByRole('cell').first();
+    await cell.waitFor();
+    expect((await cell.boundingBox())?.width).toBeLessThan(60);
+  });
+
+  test('nothing threw on the way', () => expect(stage.admin.faults).toEqual([]));
+});
