@@ -91,7 +91,7 @@ export const upstreamSchema = z.strictObject({
   user_agent: z
     .string()
     .max(512)
-    .regex(/^[\x20-\x7e]*$/)
+    .regex(/^[\x20-\x7e]*$/, 'must be printable ASCII')
     .nullable()
     .default(null),
   token_counting: z.enum(['upstreamApi', 'tiktoken']).default('upstreamApi'),

@@ -4,6 +4,7 @@ import type { CatalogReader, McpServerDocument } from '@model-gateway/storage';
 import type { ConsoleContext } from '../context.ts';
 import { type Detail, invalid, invalidField } from '../problem.ts';
 import { checkBaseUrl } from '../validation/base-url.ts';
+import { plainWords } from '../validation/plain-words.ts';
 import { joinPath } from '../validation/read-input.ts';
 import { concealConfig } from './conceal.ts';
 import { sealForExport } from './export-seal.ts';
@@ -65,7 +66,7 @@ function checkBridge({ connection_type, extra_config }: McpServer): Detail[] {
   if (extra_config === null) return [{ field: 'extra_config', message: 'is required for rest_bridge: {title, version, operations}' }];
   if ('swagger' in extra_config || 'openapi' in extra_config || 'paths' in extra_config)
     return [{ field: 'extra_config', message: 'API descriptions keyed by path are not supported: send {title, version, operations: [{operation_id, …}]}' }];
-  const { success, data, error } = restBridgeSchema.safeParse(extra_config);
+  const { success, data, error } = restBridgeSchema.safeParse(extra_config, { error: plainWords });
   if (!success) return error.issues.slice(0, 20).map(({ path, message }) => ({ field: joinPath('extra_config', ...path.map(String)), message }));
   const seen = new Set<string>();
   return data.operations.flatMap(({ operation_id }, index) => {

@@ -8,6 +8,7 @@ import { isSealedForExport, openExported } from '../resources/export-seal.ts';
 import type { ResourceOperations } from '../resources/operations.ts';
 import { type Outcome, putPin } from '../resources/pins.ts';
 import { credentialEntry, type TakenCredential, takeCredentials } from '../sso/transfer.ts';
+import { plainWords } from '../validation/plain-words.ts';
 import { faultsOf, maxFaults, readInput } from '../validation/read-input.ts';
 import { storedName } from '../validation/stored-name.ts';
 import { fromMicroUnits } from './micro-units.ts';
@@ -119,11 +120,11 @@ async function readFile(body: unknown, pace: Pace): Promise<ImportFile> {
   for (const section of lists) {
     const list = given[section] as unknown[];
     const max = section === pinSection ? 1_000_000 : 100_000;
-    if (list.length > max) throw invalidField(section, `Too big: expected array to have <=${max} items`);
+    if (list.length > max) throw invalidField(section, `must have at most ${max} entries`);
     const schema = section === pinSection ? pinSchema : section === 'pricing' ? priceSchema : entrySchema;
     const read: unknown[] = [];
     for (const [index, entry] of list.entries()) {
-      const { success, data, error } = schema.safeParse(entry);
+      const { success, data, error } = schema.safeParse(entry, { error: plainWords });
       if (success) read.push(data);
       else faults.push(...faultsOf(error, `${section}.${index}`));
       if (faults.length >= maxFaults) throw invalid(faults.slice(0, maxFaults));

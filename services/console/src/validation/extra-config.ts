@@ -2,6 +2,7 @@
 import { bodyShapeNames, vendorConfigs } from '@model-gateway/contracts';
 import { z } from 'zod';
 import type { Detail } from '../problem.ts';
+import { plainWords } from './plain-words.ts';
 import { faultsOf } from './read-input.ts';
 
 type Owner = 'upstream' | 'model';
@@ -60,6 +61,6 @@ export function checkExtraConfig(config: Readonly<Record<string, unknown>> | nul
 
 function checkSetting(field: string, { schema, of: owner }: Setting, value: unknown, of: Owner): Detail[] {
   if (owner !== undefined && owner !== of) return [{ field, message: `is read of ${owner}s alone: enter it there` }];
-  const { error } = schema.safeParse(value);
+  const { error } = schema.safeParse(value, { error: plainWords });
   return error ? faultsOf(error, field) : [];
 }

@@ -1,12 +1,13 @@
 /** Runs a schema and tells every fault by field, never by value: a value may be a secret. */
 import type { z } from 'zod';
 import { type Detail, invalid } from '../problem.ts';
+import { plainWords } from './plain-words.ts';
 
 type Issue = z.core.$ZodIssue;
 
 /** Throws a 422 that names the fields; `prefix` is put before each path. */
 export function readInput<T>(schema: z.ZodType<T>, value: unknown, prefix = ''): T {
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, { error: plainWords });
   if (result.success) return result.data;
   throw invalid(faultsOf(result.error, prefix));
 }
@@ -39,7 +40,6 @@ function describe(issue: Issue, prefix: string): Detail[] {
       : undefined;
   if (inner) return inner.flatMap((one) => describe(one as Issue, field));
   if (issue.code === 'invalid_key') return [{ field, message: issue.issues[0]?.message ?? issue.message }];
-  if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) return [{ field: field || 'body', message: 'is required' }];
   if (issue.code === 'too_small' && issue.origin === 'string' && issue.minimum === 1) return [{ field, message: 'must not be empty' }];
   return [{ field: field || 'body', message: issue.message }];
 }
