@@ -1,8 +1,9 @@
 /** An upstream whose credential comes by login, through a whole gateway: its token is renewed, refused, renewed again and given up, and stands nowhere. */
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ProtocolId } from '@model-gateway/contracts';
+import { mintAccessKey } from '@model-gateway/secrets';
 import { WebSocket, WebSocketServer } from 'ws';
 import { connectRaw, type RawConnection } from '../../packages/bus/test/raw-connection.ts';
 import { arrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
@@ -21,6 +22,8 @@ interface Vendor {
   bodies: string[];
   /** Fields of its next messages. */
   message: object;
+  /** What in a call's path or body this account may not use: 403, whatever the token. */
+  withheld: RegExp | null;
 }
 
 const lasting = 'CANARY-lasting-token-000000';
@@ -61,15 +64,21 @@ const services = ({ url, exchanges }: Vendor, path: string): [RegExp, object][] 
 const isOpen = (path: string): boolean => path === '/storage';
 
 async function startVendor(): Promise<Vendor> {
-  const vendor: Vendor = { url: '', server: createServer(), exchanges: 0, calls: [], tokens: [], takes: () => true, bodies: [], message: {} };
-  const send = (response: import('node:http').ServerResponse, status: number, body: unknown) =>
+  const vendor: Vendor = { url: '', server: createServer(), exchanges: 0, calls: [], tokens: [], takes: () => true, bodies: [], message: {}, withheld: null };
+  const send = (response: ServerResponse, status: number, body: unknown): void => {
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  };
   vendor.server.on('request', (request, response) => {
     let body = '';
     request.setEncoding('utf8').on('data', (text: string) => {
       body += text;
     });
-    request.on('end', () => vendor.bodies.push(body));
+    request.on('end', () => {
+      vendor.bodies.push(body);
+      answer(request, response, body);
+    });
+  });
+  const answer = (request: IncomingMessage, response: ServerResponse, body: string): void => {
     const given = String(request.headers.authorization ?? '');
     if (request.url === '/exchange') {
       vendor.exchanges++;
@@ -81,6 +90,7 @@ async function startVendor(): Promise<Vendor> {
     const path = request.url ?? '';
     vendor.calls.push({ token, headers: request.headers, path });
     if (!isOpen(path) && !vendor.takes(token)) return send(response, 401, { error: { message: `bad token ${token}`, type: 'auth', code: 'token_expired' } });
+    if (vendor.withheld?.test(path + body)) return send(response, 403, { error: { message: 'Not for this account.', type: 'permission_error' } });
     const service = services(vendor, path).find(([beginning]) => beginning.test(path));
     if (service) return send(response, 200, service[1]);
     return send(response, 200, {
@@ -91,7 +101,7 @@ async function startVendor(): Promise<Vendor> {
       choices: [{ index: 0, message: { role: 'assistant', content: 'hello', ...vendor.message }, finish_reason: 'stop' }],
       usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
     });
-  });
+  };
   const sockets = new WebSocketServer({ noServer: true });
   vendor.server.on('upgrade', (request, socket, head) => {
     const token = String(request.headers.authorization ?? '').replace('Bearer ', '');
@@ -252,6 +262,8 @@ describe.each(arrangements('credentials by login'))('%s', (arrangement) => {
       seen.push(text);
       return { status: answer.status, text };
     };
+    const askFor = (model: string, path: string, content: string, key?: string) =>
+      call(path, { model, messages: [{ role: 'user', content }] }, key === undefined ? {} : { authorization: `Bearer ${key}` });
     const stateOf = async (name: string) => (await gateway.console('GET', `/sso-credentials/${name}`)).body.state;
     /** 101 with the session's first event, or the status of the refusal. */
     const openSession = (model: string, id: string): Promise<{ status: number; said: string }> =>
@@ -307,6 +319,31 @@ describe.each(arrangements('credentials by login'))('%s', (arrangement) => {
       const vendorSaw = revoke();
       expect((await call(`/v1/tasks/${task}`)).status).toBe(200);
       expect([vendorSaw.renewals(), vendorSaw.tokens('/api/v1/tasks/').slice(0, 2)]).toEqual([1, ['revoked', 'renewed']]);
+    });
+
+    test.each([
+      ['a path', 'picked-path', '/v3/picked-path/v1/withheld', 'Hi'],
+      ['something that the body names', 'picked-file', '/v1/chat/completions', 'withheld'],
+    ])('one caller who is refused for %s, again and again, does not cost others the login', async (_what, name, path, content) => {
+      await add(name, 'alpha');
+      vendor.withheld = /withheld/;
+      const from = vendor.exchanges;
+      for (let times = 0; times < 6; times++) expect((await askFor(name, path, content)).status).toBe(502);
+      expect((await askFor(name, '/v1/chat/completions', 'Hi')).status).toBe(200);
+      expect([await stateOf(name), vendor.exchanges - from]).toEqual(['ok', 1]);
+      expect((await gateway.console('GET', `/upstreams/${name}`)).body.unavailable).toBeNull();
+    });
+
+    test('a login that is good for nothing is noticed by 403 as well: when two callers were refused', async () => {
+      const second = mintAccessKey();
+      await gateway.configure({ access_keys: [{ name: 'second-caller', group: 'everyone', key: second }] });
+      await add('banned', 'alpha');
+      vendor.withheld = /./;
+      expect((await askFor('banned', '/v1/chat/completions', 'Hi')).status).toBe(502);
+      expect(await stateOf('banned')).toBe('ok');
+      expect((await askFor('banned', '/v1/chat/completions', 'Hi', second)).status).toBe(502);
+      await until(async () => (await stateOf('banned')) === 'needs_login', 'the login to end');
+      vendor.withheld = null;
     });
 
     test('a file: uploaded with a renewed token', async () => {

@@ -24,6 +24,16 @@ export interface SsoTokenRequest {
   credential: string;
   /** Id of the token that the upstream has just answered with 401: a newer one is wanted. */
   rejected?: string;
+  /** The refusal may be about what was asked for rather than about the token, which is then renewed all the same, but not ended by one caller alone. */
+  doubt?: SsoDoubt;
+}
+
+/** Whose call a doubtful refusal answered. */
+export interface SsoDoubt {
+  /** Name of the access key. */
+  caller: string;
+  /** The upstream has taken the same token for other calls. */
+  accepted: boolean;
 }
 
 /** Why there is no token. `unavailable`: for now; everything else until an admin does something. */

@@ -178,19 +178,43 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
   test('a refused token is renewed once; one that is refused again ends the login, and a minute later it may be renewed again', async () => {
     await add(now + 3_600_000);
     const processes = Array.from({ length: 5 }, () => process());
-    await Promise.all(processes.map((one) => one.access('login', 't1')));
+    await Promise.all(processes.map((one) => one.access('login', { id: 't1' })));
     expect(vendor.calls).toHaveLength(1);
     const { tokenId } = await stored();
     // Whoever was refused with the old token gets the new one.
-    expect(await process().access('login', 't1')).toMatchObject({ row: { tokenId } });
+    expect(await process().access('login', { id: 't1' })).toMatchObject({ row: { tokenId } });
     now += 61_000;
-    await process().access('login', tokenId!);
+    await process().access('login', { id: tokenId! });
     expect(vendor.calls).toHaveLength(2);
     const renewed = (await stored()).tokenId!;
-    expect(await process().access('login', renewed)).toEqual({ refused: 'needs_login' });
-    expect(await process().access('login', renewed)).toEqual({ refused: 'needs_login' });
+    expect(await process().access('login', { id: renewed })).toEqual({ refused: 'needs_login' });
+    expect(await process().access('login', { id: renewed })).toEqual({ refused: 'needs_login' });
     expect(vendor.calls).toHaveLength(2);
     expect(events.at(-1)).toMatchObject({ result: 'rejected' });
+  });
+
+  test('a renewed token that is refused for what one caller asked for stays; refused to a second caller, before any call was taken, it ends the login', async () => {
+    await add(now + 3_600_000);
+    const one = process();
+    const doubtBy = (caller: string, accepted = false) => ({ caller, accepted });
+    expect(await one.access('login', { id: 't1', doubt: doubtBy('ann') })).toHaveProperty('token');
+    const renewed = (await stored()).tokenId!;
+    for (let times = 0; times < 3; times++)
+      expect(await one.access('login', { id: renewed, doubt: doubtBy('ann') })).toMatchObject({ row: { tokenId: renewed } });
+    expect(await one.access('login', { id: renewed, doubt: doubtBy('bob', true) })).toMatchObject({ row: { tokenId: renewed } });
+    expect(vendor.calls).toHaveLength(1);
+    expect(await one.access('login', { id: renewed, doubt: doubtBy('bob') })).toEqual({ refused: 'needs_login' });
+    expect(events.at(-1)).toMatchObject({ result: 'rejected' });
+  });
+
+  test('a refused token at a vendor that is ill: asked once, not in a row; in doubt the token goes on being used', async () => {
+    await add(now + 3_600_000);
+    const one = process();
+    vendor.answers = Array.from({ length: 50 }, () => ({ status: 503, body: {} }));
+    expect(await one.access('login', { id: 't1', doubt: { caller: 'ann', accepted: false } })).toHaveProperty('token');
+    expect(await one.access('login', { id: 't1' })).toEqual({ refused: 'unavailable' });
+    expect(vendor.calls).toHaveLength(1);
+    expect(await one.access('login')).toHaveProperty('token');
   });
 
   test('invalid_grant is final; a vendor that is ill is asked again after a pause', async () => {

@@ -3,7 +3,7 @@
  * that a credential that an admin takes away is not used for long. While the console is away, a token is used until its end.
  */
 import type { Bus } from '@model-gateway/bus';
-import { type SsoAccess, type SsoRefusal, sealedAs } from '@model-gateway/contracts';
+import { type SsoAccess, type SsoDoubt, type SsoRefusal, type SsoTokenRequest, sealedAs } from '@model-gateway/contracts';
 import { GatewayError, isGatewayError } from '@model-gateway/contracts/errors';
 import type { Keyring } from '@model-gateway/secrets';
 import type { Redactor } from '@model-gateway/telemetry';
@@ -25,8 +25,17 @@ export class NoAccessError extends GatewayError {
 export interface AccessTokens {
   /** undefined: it is not known yet. */
   known(credential: string): SsoAccess | undefined;
-  /** A promise only where the console has to be asked. Throws NoAccessError. `rejected`: id of the token that the upstream refused. */
-  get(credential: string, rejected?: string): SsoAccess | Promise<SsoAccess>;
+  /** A promise only where the console has to be asked. Throws NoAccessError. */
+  get(credential: string, rejected?: Rejected): SsoAccess | Promise<SsoAccess>;
+  /** The upstream took this token for a call. */
+  accepted(credential: string, tokenId: string): void;
+}
+
+/** A token that the upstream refused. */
+export interface Rejected {
+  readonly id: string;
+  /** Whose call it was, where the refusal may be about what was asked for. */
+  readonly caller?: string | undefined;
 }
 
 /** A token is asked for anew after so long. */
@@ -60,6 +69,8 @@ export function createAccessTokens({ bus, keyring, redactor, steady = () => perf
   const kept = new LRUCache<string, Kept>({ max: maxCredentials });
   const refused = new LRUCache<string, { refusal: SsoRefusal; until: number }>({ max: maxCredentials });
   const asking = new Map<string, Promise<SsoAccess>>();
+  /** By credential: id of the newest token that an upstream took. */
+  const accepted = new LRUCache<string, string>({ max: maxCredentials });
 
   const mask = createMask(redactor);
 
@@ -74,8 +85,14 @@ export function createAccessTokens({ bus, keyring, redactor, steady = () => perf
     if (access) kept.set(credential, { access, until: steady() + awayMs });
     return access;
   };
-  const ask = async (credential: string, rejected: string | undefined): Promise<SsoAccess> => {
-    const access = await askConsole({ bus, keyring }, credential, rejected).catch((error: unknown) => {
+  const requestOf = (credential: string, rejected: Rejected | undefined): SsoTokenRequest => {
+    if (!rejected) return { credential };
+    const { id, caller } = rejected;
+    const doubt: SsoDoubt | undefined = caller === undefined ? undefined : { caller, accepted: accepted.get(credential) === id };
+    return { credential, rejected: id, ...(doubt && { doubt }) };
+  };
+  const ask = async (credential: string, rejected: Rejected | undefined): Promise<SsoAccess> => {
+    const access = await askConsole({ bus, keyring }, requestOf(credential, rejected)).catch((error: unknown) => {
       const isAway = error instanceof NoAccessError && error.away;
       const stays = isAway && rejected === undefined ? whileAway(credential) : undefined;
       if (stays) return stays;
@@ -96,10 +113,13 @@ export function createAccessTokens({ bus, keyring, redactor, steady = () => perf
       if (usable) return usable;
       const recent = refused.get(credential);
       if (recent && steady() < recent.until) throw new NoAccessError(recent.refusal);
-      const id = `${credential}\u0000${rejected ?? ''}`;
+      const id = [credential, rejected?.id ?? '', rejected?.caller ?? ''].join('\u0000');
       const asked = asking.get(id) ?? ask(credential, rejected).finally(() => asking.delete(id));
       asking.set(id, asked);
       return rejected === undefined && kept.has(credential) ? patiently(asked, () => whileAway(credential)) : asked;
+    },
+    accepted(credential, tokenId) {
+      accepted.set(credential, tokenId);
     },
   };
 }
@@ -139,12 +159,11 @@ async function patiently(asked: Promise<SsoAccess>, instead: () => SsoAccess | u
   }
 }
 
-async function askConsole({ bus, keyring }: { bus: Pick<Bus, 'ask'>; keyring: Keyring }, credential: string, rejected: string | undefined): Promise<SsoAccess> {
+async function askConsole({ bus, keyring }: { bus: Pick<Bus, 'ask'>; keyring: Keyring }, request: SsoTokenRequest): Promise<SsoAccess> {
   try {
-    const request = { credential, ...(rejected !== undefined && { rejected }) };
     const { sealed, refused } = await bus.ask('sso.token', request, { deadlineMs: askMs });
     if (sealed === undefined) throw new NoAccessError(refused ?? 'unavailable');
-    return JSON.parse(keyring.open(sealed, sealedAs.ssoAccess(credential))) as SsoAccess;
+    return JSON.parse(keyring.open(sealed, sealedAs.ssoAccess(request.credential))) as SsoAccess;
   } catch (error) {
     if (error instanceof NoAccessError) throw error;
     // The console is away, or of a version without logins.

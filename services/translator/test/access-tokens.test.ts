@@ -42,7 +42,7 @@ const frozen = (): void => {
 };
 const get = async (rejected?: string): Promise<string> => {
   try {
-    return (await tokens.get('login', rejected)).token;
+    return (await tokens.get('login', rejected === undefined ? undefined : { id: rejected })).token;
   } catch (error) {
     return (error as { refusal: string }).refusal;
   }
@@ -132,4 +132,18 @@ describe('while the console is away', () => {
     now = 30_000;
     expect(await get()).toBe('needs_login');
   });
+});
+
+test('a refusal in doubt says whose call it was, and whether the upstream has taken that token', async () => {
+  give('two');
+  const refusedTo = async (caller?: string) => {
+    await tokens.get('login', { id: 'id-one', caller });
+    return asked.at(-1);
+  };
+  expect(await refusedTo()).toEqual({ credential: 'login', rejected: 'id-one' });
+  expect(await refusedTo('ann')).toEqual({ credential: 'login', rejected: 'id-one', doubt: { caller: 'ann', accepted: false } });
+  tokens.accepted('login', 'id-zero');
+  expect(await refusedTo('ann')).toMatchObject({ doubt: { accepted: false } });
+  tokens.accepted('login', 'id-one');
+  expect(await refusedTo('ann')).toMatchObject({ doubt: { accepted: true } });
 });

@@ -1,7 +1,7 @@
 /** What each class of fault means for the caller, and for the next key. */
 import { describe, expect, test } from '@jest/globals';
 import type { UpstreamFault } from '@model-gateway/protocols';
-import { faultToError, healthSign, nextStep, outboundFault, wasUnreached } from '../src/attempt/classify.ts';
+import { faultToError, healthSign, nextStep, outboundFault, signOfCall, wasUnreached } from '../src/attempt/classify.ts';
 
 const secret = 'sk-canary-4711';
 const facts = { clean: (text: string) => text.replaceAll(secret, '***') };
@@ -92,6 +92,27 @@ test('what is tried next, and what is held against the upstream', () => {
   for (const [kind, next, sign] of table) expect([kind, nextStep(fault(kind)), healthSign(fault(kind))]).toEqual([kind, next, sign]);
   expect(healthSign(fault('timeout', { code: 'timeout_connect' }))).toBe('line');
   expect(healthSign(fault('timeout', { code: 'timeout_first-byte' }))).toBe('hang');
+});
+
+test.each([
+  ['generate', 'credential', { status: 401 }, 'key'],
+  ['generate', 'credential', { status: 403 }, 'node'],
+  // A path that its caller chose.
+  ['native', 'credential', { status: 403 }, 'none'],
+  ['native', 'server', { status: 400 }, 'none'],
+  ['native', 'timeout', {}, 'none'],
+  ['native', 'credential', { status: 401 }, 'key'],
+  ['native', 'account', { status: 400 }, 'key'],
+  ['native', 'server', { status: 500 }, 'node'],
+  ['native', 'rate', { status: 429 }, 'node'],
+  ['passthrough', 'credential', { status: 401 }, 'none'],
+  ['passthrough', 'server', { status: 500 }, 'none'],
+  ['passthrough', 'timeout', {}, 'none'],
+  // No call was made.
+  ['passthrough', 'credential', {}, 'key'],
+  ['passthrough', 'connect', {}, 'line'],
+] as const)('%s: %s %p counts against: %s', (operation, kind, more, sign) => {
+  expect(signOfCall(fault(kind, more), operation)).toBe(sign);
 });
 
 describe('transport faults', () => {

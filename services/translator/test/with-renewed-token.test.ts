@@ -1,6 +1,7 @@
 /** A call whose token is refused: made once more with a renewed one, and no more often, with reports to the console. */
 import { beforeEach, expect, test } from '@jest/globals';
 import type { UpstreamFault } from '@model-gateway/protocols';
+import type { Rejected } from '../src/access-tokens.ts';
 import { mayRenew, type RenewableCall, withRenewedToken } from '../src/attempt/with-renewed-token.ts';
 
 interface End {
@@ -16,15 +17,19 @@ let held: string | undefined;
 let renewed: string | undefined;
 let rejected: (string | undefined)[];
 let sent: (string | undefined)[];
+let suspected: (string | undefined)[];
+let accepted: string[];
 beforeEach(() => {
-  [held, renewed, rejected, sent] = ['one', 'two', [], []];
+  [held, renewed, rejected, sent, suspected, accepted] = ['one', 'two', [], [], [], []];
 });
 
 const tokens = {
   known: () => (held === undefined ? undefined : { token_id: held }),
-  get(_credential: string, token?: string) {
+  accepted: (_credential: string, token: string) => void accepted.push(token),
+  get(_credential: string, token?: Rejected) {
     if (token !== undefined) {
-      rejected.push(token);
+      rejected.push(token.id);
+      suspected.push(token.caller);
       held = renewed;
     }
     if (held === undefined) throw new Error('the credential gives no token');
@@ -78,4 +83,22 @@ test('where it cannot be made again the first refusal stands, and the renewed to
 test('a key of its own is never renewed', async () => {
   expect(await call([refused(401)], {}, null)).toEqual(refused(401));
   expect([sent, rejected]).toEqual([['one'], []]);
+});
+
+test.each([
+  ['generate', 401, undefined],
+  ['generate', 403, 'ann'],
+  ['realtime', 403, 'ann'],
+  ['native', 401, 'ann'],
+  ['passthrough', 401, 'ann'],
+] as const)('%s, %d: the refusal may be about what the caller asked for: %p', async (operation, status, expected) => {
+  await call([refused(status), refused(status)], { caller: { accessKey: 'ann', operation } });
+  expect([rejected, suspected, accepted]).toEqual([['one', 'two'], [expected, expected], []]);
+});
+
+test('a token that the upstream took is told', async () => {
+  await call([done]);
+  await call([{ fault: { class: 'caller', message: 'no' }, status: 400 }]);
+  await call([refused(403), done]);
+  expect(accepted).toEqual(['one', 'two']);
 });

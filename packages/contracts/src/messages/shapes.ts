@@ -61,7 +61,11 @@ export const askShapes = {
     }),
   },
   'sso.token': {
-    request: z.looseObject({ credential: part.text, rejected: part.id.optional() }),
+    request: z.looseObject({
+      credential: part.text,
+      rejected: part.id.optional(),
+      doubt: z.looseObject({ caller: part.text, accepted: z.boolean() }).optional(),
+    }),
     reply: z.looseObject({ sealed: z.string().max(262_144).optional(), refused: z.enum(ssoRefusals).optional() }),
   },
   'realtime.verification-keys': {

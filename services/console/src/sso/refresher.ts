@@ -3,7 +3,7 @@
  * pair is stored before anybody uses it. The right to ask is a row's version in SQL.
  */
 import { randomUUID } from 'node:crypto';
-import type { AuditAction, SsoRefusal } from '@model-gateway/contracts';
+import type { AuditAction, SsoDoubt, SsoRefusal } from '@model-gateway/contracts';
 import { completeSettings } from '@model-gateway/protocols/login';
 import type { Keyring } from '@model-gateway/secrets';
 import type { SsoCredential, SsoCredentialPatch, SsoCredentialRepository } from '@model-gateway/storage';
@@ -39,9 +39,15 @@ export interface RefresherDeps {
 /** A token that may be used, or why there is none. */
 export type Access = { row: SsoCredential; token: string } | { refused: SsoRefusal };
 
+/** A token that an upstream refuses. */
+export interface Rejected {
+  id: string;
+  /** The refusal may be about what was asked for. */
+  doubt?: SsoDoubt | undefined;
+}
+
 export interface Refresher {
-  /** `rejected`: id of the token that an upstream refuses. */
-  access(name: string, rejected?: string): Promise<Access>;
+  access(name: string, rejected?: Rejected): Promise<Access>;
   /** Renews at once, whatever the state. Throws TokenFault; 'busy' where another process is at it. */
   renew(name: string): Promise<SsoCredential>;
   /** Renews what is due. */
@@ -69,28 +75,32 @@ class RefreshWork {
   readonly #running = new Map<string, Promise<void>>();
   /** Since when this process has seen another one's lock unchanged, by its own steady clock. */
   readonly #seenLocks = new Map<string, { version: number; since: number }>();
+  /** By id of the credential: the renewed token that was refused in doubt, and whose call it was. */
+  readonly #doubts = new Map<string, { token: string; caller: string }>();
 
   constructor(deps: RefresherDeps) {
     this.#deps = deps;
   }
 
-  async access(name: string, rejected?: string): Promise<Access> {
+  async access(name: string, rejected?: Rejected): Promise<Access> {
     const until = performance.now() + maxWaitMs;
     for (;;) {
       const row = await this.#deps.repository.find(name);
       const refused = this.#refusal(row);
       if (refused || !row) return { refused: refused ?? 'unknown' };
-      const isRejected = rejected !== undefined && rejected === row.tokenId;
+      const isRejected = rejected !== undefined && rejected.id === row.tokenId;
       if (!isRejected && isUsable(row, this.#deps.now()) && row.tokens !== null) {
         if (row.refreshAt !== null && row.refreshAt <= this.#deps.now()) void this.#refresh(row, false);
         return this.#give(row);
       }
       if (isRejected && this.#wasForced(row)) {
+        if (this.#isDoubtful(row.id, rejected)) return this.#give(row);
         await this.#endIt(row, 'The upstream refuses a token that has just been renewed.', 'rejected');
         return { refused: 'needs_login' };
       }
       // A failure is waited out: calls that come in between do not each ask the vendor again.
-      if (!isRejected && row.lastError !== null && row.refreshAt !== null && row.refreshAt > this.#deps.now()) return { refused: 'unavailable' };
+      if (row.lastError !== null && row.refreshAt !== null && row.refreshAt > this.#deps.now())
+        return rejected?.doubt && isUsable(row, this.#deps.now()) ? this.#give(row) : { refused: 'unavailable' };
       if (performance.now() > until) return { refused: 'unavailable' };
       if (this.#running.has(row.id) || this.#mayLock(row)) await this.#refresh(row, isRejected);
       else await new Promise((resolve) => setTimeout(resolve, pollMs));
@@ -128,6 +138,16 @@ class RefreshWork {
       this.#deps.logger.error({ error, sso_credential: row.name }, 'the tokens of a credential do not open');
       return { refused: 'unavailable' };
     }
+  }
+
+  /** A path or a file of one caller's choosing must not cost all others the login: a refusal that may be about it counts from the second caller on. */
+  #isDoubtful(id: string, { id: token, doubt }: Rejected): boolean {
+    if (!doubt) return false;
+    if (doubt.accepted) return true;
+    const before = this.#doubts.get(id);
+    if (before?.token === token) return before.caller === doubt.caller;
+    this.#doubts.set(id, { token, caller: doubt.caller });
+    return true;
   }
 
   #wasForced({ forcedAt }: SsoCredential): boolean {

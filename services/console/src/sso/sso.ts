@@ -71,8 +71,8 @@ export function createSso({ bus, storage, keyring, outbound, audit, logger, conf
     }
     if (!stopped) timer = setTimeout(() => void round(), scanMs).unref();
   };
-  const answer = async ({ credential, rejected }: SsoTokenRequest): Promise<SsoTokenReply> => {
-    const access = await refresher.access(credential, rejected);
+  const answer = async ({ credential, rejected, doubt }: SsoTokenRequest): Promise<SsoTokenReply> => {
+    const access = await refresher.access(credential, rejected === undefined ? undefined : { id: rejected, doubt });
     if ('refused' in access) return access;
     const { row, token } = access;
     const given: SsoAccess = { token, token_id: row.tokenId ?? '', expires_at: row.expiresAt, ...callFacts(row) };

@@ -1,5 +1,5 @@
 /** What an attempt's failure means: for the caller's answer, for what is tried next, and for what is known of the upstream. */
-import type { HealthSign } from '@model-gateway/contracts';
+import { type HealthSign, isInUpstreamTerms, type Operation } from '@model-gateway/contracts';
 import { type ErrorCode, GatewayError, type GatewayErrorOptions } from '@model-gateway/contracts/errors';
 import type { UpstreamFault } from '@model-gateway/protocols';
 import type { OutboundFault } from '@model-gateway/upstream-client';
@@ -47,8 +47,22 @@ const unreached = /_(?:dns|connect|proxy|tls)$/;
 const shared = /_shared$/;
 export function healthSign(fault: UpstreamFault): HealthSign {
   if (shared.test(fault.code ?? '')) return 'none';
+  // Which may be about this model alone, or about something that the request names: other models go on with the key.
+  if (fault.class === 'credential' && fault.status === 403) return 'node';
   return fault.class === 'timeout' && wasUnreached(fault) ? 'line' : meanings[fault.class].sign;
 }
+
+/** As `healthSign`, of a call whose path its caller may have chosen: what is answered there tells little of the model, which no caller may close to others. */
+export function signOfCall(fault: UpstreamFault, operation: Operation): HealthSign {
+  const sign = healthSign(fault);
+  const isOurOwn = sign === 'line' || (sign === 'key' && fault.status === undefined);
+  if (isOurOwn || !isInUpstreamTerms(operation)) return sign;
+  return operation === 'native' && !isAboutPath(fault) ? sign : 'none';
+}
+
+/** Statuses of a service that is called at another's path, or in another way than it is meant to be; or the reply never came. */
+const isAboutPath = ({ class: kind, status = 0 }: UpstreamFault): boolean =>
+  kind === 'timeout' || ((kind === 'server' || kind === 'credential') && status >= 400 && status <= 499 && status !== 401);
 
 /** Nothing reached the upstream: the next attempt is not a repetition. */
 export const wasUnreached = ({ class: kind, code = '' }: UpstreamFault): boolean =>

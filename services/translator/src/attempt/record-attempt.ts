@@ -7,7 +7,7 @@ import { NoAccessError } from '../access-tokens.ts';
 import type { UpstreamRequest } from '../prepare/upstream-request.ts';
 import { abandonAttempt, beginAttempt, endAttempt } from '../spans.ts';
 import type { AttemptContext } from './attempt-context.ts';
-import { healthSign, noAccess } from './classify.ts';
+import { noAccess, signOfCall } from './classify.ts';
 import type { SecretDeps } from './deps.ts';
 import type { AttemptWatch } from './outcomes.ts';
 import type { AttemptEnd } from './result.ts';
@@ -62,17 +62,16 @@ function attemptRow({ request, route, planned, deps }: AttemptContext, { status,
 }
 
 /** A connection that was not to be had says nothing of the upstream. */
-function publishFault(watch: AttemptWatch, { fault, status }: AttemptEnd, { operation }: Job): void {
+function publishFault(watch: AttemptWatch, { fault }: AttemptEnd, { operation }: Job): void {
   if (fault === null || fault.class === 'busy') return;
-  // Callers choose the path: what is answered there tells nothing of the model, which none of them may close to others.
-  const sign = operation === 'passthrough' && status !== null ? 'none' : healthSign(fault);
+  const sign = signOfCall(fault, operation);
   if (sign === 'none') watch.content();
   else watch.failed(sign, fault.retryAfterMs);
 }
 
 /** For an end that was unclear, when there was no repetition. */
-export function publishRefused({ route, node, plan, deps }: AttemptContext): void {
-  deps.balance.outcomes.begin(route, node, plan.plan.balanced).failed('key', undefined);
+export function publishRefused({ request, route, node, plan, deps }: AttemptContext, end: AttemptEnd): void {
+  publishFault(deps.balance.outcomes.begin(route, node, plan.plan.balanced), end, request.job);
 }
 
 /** A stored key that does not open any more (its master key is gone) is a refused one: others may still work. null: it was something else. */

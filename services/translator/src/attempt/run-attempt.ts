@@ -61,6 +61,7 @@ function sendOnce(attempt: AttemptContext, upstreamRequest: UpstreamRequest, lea
   return withRenewedToken({
     route,
     deps: deps.send,
+    caller: request.job,
     subject: { request: request.job.id },
     isRefused,
     send: () => recordAttempt(attempt, upstreamRequest, lease, isRefused),
@@ -71,9 +72,9 @@ function sendOnce(attempt: AttemptContext, upstreamRequest: UpstreamRequest, lea
       record.meter.reset();
       return recordAttempt(attempt, upstreamRequest, admission);
     },
-    refusalStands() {
+    refusalStands(refusal) {
       request.cancellation.throwIfOver();
-      publishRefused(attempt);
+      publishRefused(attempt, refusal);
     },
   });
 }

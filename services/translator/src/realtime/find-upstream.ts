@@ -115,8 +115,9 @@ async function tryOne(search: Search, candidate: Candidate, lease: Lease): Promi
   const { dialled, watch } = await withRenewedToken<Tried>({
     route,
     deps,
+    caller: { accessKey: job.accessKey, operation: 'realtime' },
     subject: { request: job.id },
-    isRefused: (tried) => 'fault' in tried.dialled && mayRenew(route, tried.dialled),
+    isRefused: (tried) => mayRenew(route, tried),
     send: () => tryOnce(search, candidate),
     async sendAgain() {
       cancellation.throwIfOver();
@@ -140,6 +141,8 @@ async function tryOne(search: Search, candidate: Candidate, lease: Lease): Promi
 /** One handshake. `watch` has not been given the result yet: a repetition may decide what it says of the upstream. */
 interface Tried {
   readonly dialled: Dialled;
+  readonly fault: UpstreamFault | null;
+  readonly status: number | null;
   readonly watch: AttemptWatch;
 }
 
@@ -167,7 +170,7 @@ async function tryOnce(search: Search, { planned, route, upstream, realtime, pro
   const attempt = recordOf(dialled, { planned, route, upstream, realtime, probe }, performance.now() - began, search);
   if (span) endDial(span, attempt);
   search.tried(attempt, route);
-  return { dialled, watch };
+  return { dialled, watch, fault: 'fault' in dialled ? dialled.fault : null, status: attempt.status };
 }
 
 const maxWords = 1000;
