@@ -32,8 +32,14 @@ describe('notices', () => {
   test('a session, a response and its content', () => {
     expect(adapter.readNotice(frame({ event_id: 'e', type: 'session.created', session: {} }))).toEqual({ kind: 'session' });
     expect(adapter.readNotice(frame({ type: 'response.created', response: { id: 'r1' } }))).toEqual({ kind: 'response-started', id: 'r1' });
-    for (const type of ['response.output_audio.delta', 'response.audio.delta', 'response.text.delta', 'response.output_audio_transcript.delta'])
-      expect(adapter.readNotice(frame({ type, delta: 'AAAA' }))).toEqual({ kind: 'content' });
+    const text = { kind: 'content', id: 'r1', written: { text: 2, sound: 0 } };
+    for (const type of ['response.text.delta', 'response.output_audio_transcript.delta', 'response.function_call_arguments.delta'])
+      expect(adapter.readNotice(frame({ type, response_id: 'r1', delta: '8 signs.' }))).toEqual(text);
+    // A second of sound: twenty tokens.
+    for (const type of ['response.output_audio.delta', 'response.audio.delta']) {
+      const notice = adapter.readNotice(frame({ type, response_id: 'r1', delta: Buffer.alloc(48_000).toString('base64') }));
+      expect(notice).toEqual({ kind: 'content', id: null, written: { text: 0, sound: expect.closeTo(20, 0) } });
+    }
     expect(adapter.readNotice(frame({ type: 'session.updated' }))).toBeNull();
     expect(adapter.readNotice(frame('no json'))).toBeNull();
   });

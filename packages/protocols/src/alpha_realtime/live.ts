@@ -1,6 +1,7 @@
 /** Sessions that begin with the caller's own word, in which both sides speak at once. Long work goes to responses beside the conversation. */
 import type { FirstFrame, RealtimeAdapter, RealtimeNotice } from '../contract/index.ts';
 import { asNumber, asString, own } from '../kit/read.ts';
+import { nothingWritten } from '../kit/written-tokens.ts';
 import { connectAt } from './endpoint.ts';
 import { mayBeEvent, readEventType } from './event-type.ts';
 import { exchangeModel, modelOf, parseFrame, type ReadFault, readAsk, readErrorNotice, writeError } from './frames.ts';
@@ -19,7 +20,8 @@ export const live = (readFault: ReadFault): RealtimeAdapter => ({
       case 'session.started':
         return { kind: 'session' };
       case 'session.output_audio.delta':
-        return { kind: 'content' };
+        // Billed by the session's seconds.
+        return { kind: 'content', id: null, written: nothingWritten };
       case 'session.usage.updated':
         return { kind: 'session-usage', seconds: Math.ceil(asNumber(own(own(parseFrame(frame), 'usage'), 'seconds')) ?? 0) };
       case 'response.event':

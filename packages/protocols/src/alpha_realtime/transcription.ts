@@ -3,7 +3,7 @@ import type { FirstFrame, RealtimeAdapter } from '../contract/index.ts';
 import { asObject, asString, own } from '../kit/read.ts';
 import { connectAt } from './endpoint.ts';
 import { mayBeEvent, readEventType } from './event-type.ts';
-import { exchangeModel, parseFrame, type ReadFault, readErrorNotice, writeError, writeSettings } from './frames.ts';
+import { exchangeModel, parseFrame, type ReadFault, readErrorNotice, readText, writeError, writeSettings } from './frames.ts';
 import { readTranscriptUsage } from './usage.ts';
 
 const updates: ReadonlySet<string> = new Set(['session.update', 'transcription_session.update']);
@@ -26,7 +26,7 @@ export const transcription = (readFault: ReadFault): RealtimeAdapter => ({
     const type = readEventType(frame);
     if (type === null) return null;
     if (type === 'session.created' || type === 'transcription_session.created') return { kind: 'session' };
-    if (type === `${prefix}delta`) return { kind: 'content' };
+    if (type === `${prefix}delta`) return readText(frame);
     if (type === 'error') return readErrorNotice(parseFrame(frame), frame, readFault);
     const failed = type === `${prefix}failed`;
     if (type !== 'input_audio_buffer.committed' && type !== `${prefix}completed` && !failed) return null;

@@ -3,18 +3,24 @@ import type { RealtimeKind, Usage } from '@model-gateway/contracts';
 import type { UpstreamFault } from '../chat/event.ts';
 import type { Target } from './target.ts';
 
+/** About how many tokens a piece of content is, in fractions: the count of a response whose end never comes. */
+export interface WrittenTokens {
+  readonly text: number;
+  readonly sound: number;
+}
+
 /** What a frame of the upstream says about the session. */
 export type RealtimeNotice =
   /** The session exists: from here on it belongs to this upstream. */
   | { readonly kind: 'session' }
   | { readonly kind: 'response-started'; readonly id: string }
-  /** The first bytes of some response's content. */
-  | { readonly kind: 'content' }
+  /** Content of a response. `id` null: the frame does not say of which. */
+  | { readonly kind: 'content'; readonly id: string | null; readonly written: WrittenTokens }
   | { readonly kind: 'response-ended'; readonly id: string; readonly status: string; readonly code: string | null; readonly usage: Usage | null }
   /** What all of the session has used so far, beside its responses: whole seconds. */
   | { readonly kind: 'session-usage'; readonly seconds: number }
   /** Of turns that nothing announces, one after the other: this frame holds some of its content, counts something, ends it, or all of that. */
-  | { readonly kind: 'turn'; readonly content: boolean; readonly usage: Usage | null; readonly over: boolean }
+  | { readonly kind: 'turn'; readonly content: WrittenTokens | null; readonly usage: Usage | null; readonly over: boolean }
   /** `eventId`: of the caller's event that it is about, as far as it says. `mayBeOfAsk`: nothing in it tells that it is about another event than an ask. */
   | { readonly kind: 'error'; readonly fault: UpstreamFault; readonly eventId: string | null; readonly mayBeOfAsk: boolean };
 

@@ -1,7 +1,7 @@
 /** What a session leaves: a row for each response, also of those that the vendor began, and one for itself. */
 import { type AttemptRecord, newRequestRow, noUsage, type RealtimeJob, type RequestRow, type Usage } from '@model-gateway/contracts';
 import type { Place } from '@model-gateway/distributed-state';
-import type { RealtimeAsk, RealtimeNotice } from '@model-gateway/protocols';
+import type { RealtimeAsk, RealtimeNotice, WrittenTokens } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
 import { addUsage } from '../meter.ts';
 
@@ -11,6 +11,8 @@ interface Turn {
   readonly began: number;
   readonly keyGroup: string;
   firstContentMs: number | null;
+  /** About how many tokens its content was so far. */
+  written: { text: number; sound: number };
   /** What it took of the limits' tokens is known; absent: it never began. */
   readonly settle?: ((tokens: number) => void) | undefined;
 }
@@ -83,8 +85,7 @@ export class SessionRecord {
         // Also of a response that the vendor began by itself: then an earlier request has none yet, and is answered later.
         return this.#start(notice.id, this.#asked.shift());
       case 'content':
-        for (const turn of this.#turns.values()) turn.firstContentMs ??= Math.round(performance.now() - turn.began);
-        return;
+        return this.#content(notice);
       case 'response-ended':
         return this.#end(notice);
       case 'session-usage':
@@ -126,6 +127,13 @@ export class SessionRecord {
     );
   }
 
+  #content({ id, written }: Extract<RealtimeNotice, { kind: 'content' }>): void {
+    for (const turn of this.#turns.values()) turn.firstContentMs ??= Math.round(performance.now() - turn.began);
+    // What does not say whose it is belongs to the response of the conversation, of which one runs at a time.
+    const turn = (id !== null && this.#turns.get(id)) || [...this.#turns.values()].at(-1);
+    if (turn) addWritten(turn, written);
+  }
+
   #start(id: string, asked: Asked | undefined): void {
     if (this.#turns.size >= maxOpen || this.#turns.has(id)) return;
     this.#turns.set(id, this.#begin(asked));
@@ -137,6 +145,7 @@ export class SessionRecord {
       began: asked?.began ?? performance.now(),
       keyGroup: this.#context.keyGroup(),
       firstContentMs: null,
+      written: { text: 0, sound: 0 },
       settle: this.#place?.begin(),
     };
   }
@@ -150,9 +159,15 @@ export class SessionRecord {
   #turn({ content, usage, over }: Extract<RealtimeNotice, { kind: 'turn' }>): void {
     if ((content || over) && !this.#turns.has(nameless)) this.#start(nameless, this.#asked.shift());
     const turn = this.#turns.get(nameless);
-    if (turn && content) turn.firstContentMs ??= Math.round(performance.now() - turn.began);
+    if (turn && content) {
+      turn.firstContentMs ??= Math.round(performance.now() - turn.began);
+      addWritten(turn, content);
+    }
     if (usage) this.#counted = this.#counted ? addUsage(this.#counted, usage) : usage;
-    if (over) this.#end({ id: nameless, status: 'completed', code: null, usage: this.#takeCounted() });
+    if (!over) return;
+    // Its counts may come after its end.
+    if (turn) turn.written = { text: 0, sound: 0 };
+    this.#end({ id: nameless, status: 'completed', code: null, usage: this.#takeCounted() });
   }
 
   #takeCounted(): Usage | null {
@@ -172,14 +187,15 @@ export class SessionRecord {
     if (!asked) return;
     this.#asked.splice(at, 1);
     this.#publishTurn(
-      { startedAt: asked.startedAt, began: asked.began, keyGroup: this.#context.keyGroup(), firstContentMs: null },
+      { startedAt: asked.startedAt, began: asked.began, keyGroup: this.#context.keyGroup(), firstContentMs: null, written: { text: 0, sound: 0 } },
       null,
       fault.code ?? 'upstream_rejected',
     );
   }
 
-  #publishTurn({ startedAt, began, keyGroup, firstContentMs, settle }: Turn, usage: Usage | null, errorCode: string | null): void {
-    const tokens: Usage = usage ?? noUsage;
+  #publishTurn({ startedAt, began, keyGroup, firstContentMs, written, settle }: Turn, usage: Usage | null, errorCode: string | null): void {
+    const estimate = usage ? null : estimateOf(written);
+    const tokens: Usage = usage ?? estimate ?? noUsage;
     const { audioInput = 0, audioOutput = 0 } = tokens;
     // Where they are unknown, what was expected stays counted.
     if (usage) settle?.(tokens.input + tokens.cacheRead + tokens.output + tokens.reasoning + audioInput + audioOutput);
@@ -199,7 +215,7 @@ export class SessionRecord {
         audio_input_tokens: audioInput,
         audio_output_tokens: audioOutput,
         seconds: tokens.seconds ?? null,
-        usage_source: usage ? 'upstream' : null,
+        usage_source: usage ? 'upstream' : estimate && 'estimated',
         first_content_ms: firstContentMs,
         duration_ms: Math.round(performance.now() - began),
       }),
@@ -230,4 +246,14 @@ export class SessionRecord {
   #elapsed(): number {
     return Math.round(performance.now() - this.#began);
   }
+}
+
+function addWritten({ written }: Pick<Turn, 'written'>, { text, sound }: WrittenTokens): void {
+  written.text += text;
+  written.sound += sound;
+}
+
+/** Nobody listens to a response for nothing by leaving before its end, where the counts are. null: nothing of it came. */
+function estimateOf({ text, sound }: Turn['written']): Usage | null {
+  return text + sound === 0 ? null : { ...noUsage, output: Math.ceil(text), audioOutput: Math.ceil(sound) };
 }

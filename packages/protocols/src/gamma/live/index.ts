@@ -1,8 +1,9 @@
 /** Gemini Live: generate-content in both directions over one WebSocket. Frames pass as they are, in text and in binary messages alike. */
 import { applyEdits } from '@model-gateway/json-bytes';
 import type { UpstreamFault } from '../../chat/event.ts';
-import type { FirstFrame, RealtimeAdapter, RealtimeNotice } from '../../contract/index.ts';
+import type { FirstFrame, RealtimeAdapter, RealtimeNotice, WrittenTokens } from '../../contract/index.ts';
 import { visitMembers } from '../../kit/json-members.ts';
+import { ofSound, ofText } from '../../kit/written-tokens.ts';
 import { modelName } from '../shared/endpoint.ts';
 import { readError } from '../shared/errors.ts';
 import { camelName, objectField, textField } from '../shared/fields.ts';
@@ -61,16 +62,17 @@ export const live: RealtimeAdapter = {
 
 /** Content, counts and the end of a turn may all come in one frame. */
 function readNotice(frame: Buffer): RealtimeNotice | null {
-  let [isSession, content, over] = [false, false, false];
+  let [isSession, over] = [false, false];
+  let content: WrittenTokens | null = null;
   let usage: ReturnType<typeof readLiveUsage> = null;
   visitMembers(frame, 0, (key, start, end) => {
     const name = camelName(key);
     if (name === 'setupComplete') isSession = true;
-    else if (name === 'toolCall') content = true;
+    else if (name === 'toolCall') content = ofText(frame.toString('utf8', start, end));
     else if (name === 'usageMetadata') usage = readLiveUsage(parse(frame.subarray(start, end)));
     else if (name === 'serverContent') {
       visitMembers(frame, start, (inner) => {
-        content ||= camelName(inner) === 'modelTurn' || camelName(inner) === 'outputTranscription';
+        if (camelName(inner) === 'modelTurn' || camelName(inner) === 'outputTranscription') content ??= writtenIn(frame);
         return false;
       });
       over = isTrue(frame, start, 'turnComplete');
@@ -80,6 +82,15 @@ function readNotice(frame: Buffer): RealtimeNotice | null {
   if (isSession) return { kind: 'session' };
   return content || over || usage ? { kind: 'turn', content, usage, over } : null;
 }
+
+/** Frames of this size hold sound. */
+const soundFrom = 1024;
+/** 16-bit samples, 24,000 a second, of which the vendor counts 40 ms as a token. */
+const bytesPerToken = 1920;
+const aroundText = 60;
+
+const writtenIn = (frame: Buffer): WrittenTokens =>
+  frame.length >= soundFrom ? ofSound(frame, bytesPerToken) : ofText(frame.toString('latin1', 0, Math.max(0, frame.length - aroundText)));
 
 /** What a close before the session says: the vendor's code is about the WebSocket alone, its words are about the session. */
 function readClose(code: number, reason: string): UpstreamFault {

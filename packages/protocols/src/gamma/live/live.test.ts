@@ -48,10 +48,13 @@ describe('notices', () => {
     [{ setupComplete: {} }, { kind: 'session' }],
     [
       { serverContent: { modelTurn: { parts: [{ inlineData: { data: '"turnComplete":true}'.repeat(3) } }] } } },
-      { kind: 'turn', content: true, usage: null, over: false },
+      { kind: 'turn', content: expect.objectContaining({ sound: 0 }), usage: null, over: false },
     ],
-    [{ server_content: { output_transcription: { text: 'a' }, turn_complete: true } }, { kind: 'turn', content: true, usage: null, over: true }],
-    [{ toolCall: { functionCalls: [] } }, { kind: 'turn', content: true, usage: null, over: false }],
+    [
+      { server_content: { output_transcription: { text: 'a' }, turn_complete: true } },
+      { kind: 'turn', content: expect.objectContaining({ sound: 0 }), usage: null, over: true },
+    ],
+    [{ toolCall: { functionCalls: [] } }, { kind: 'turn', content: expect.objectContaining({ sound: 0 }), usage: null, over: false }],
     [{ serverContent: { turnComplete: false } }, null],
     [{ serverContent: { generationComplete: true } }, null],
     [{ usageMetadata: {} }, null],
@@ -79,7 +82,7 @@ describe('notices', () => {
     };
     expect(live.readNotice(frame({ usageMetadata }))).toEqual({
       kind: 'turn',
-      content: false,
+      content: null,
       over: false,
       usage: { input: 37, cacheRead: 40, cacheWrite5m: 0, cacheWrite1h: 0, output: 20, reasoning: 9, audioInput: 30, audioOutput: 30 },
     });
