@@ -73,6 +73,10 @@ function readDelay(details: readonly unknown[]): number | undefined {
 const credentialWords = /api key (?:not valid|not found|expired)|api[_ ]key[_ ]invalid|unregistered callers/i;
 const accountWords = /billing|prepay|credits?\b|spend(?:ing)? cap|free tier|location is not supported/i;
 
+/** Of a file, a cache or a bucket that the request names: the key itself is good, and goes on serving others. */
+const resourceWords =
+  /permission to access the file|cachedcontent not found|does not have storage\.|permission denied on resource.{0,200}\/(?:cachedContents|files)\//i;
+
 /** What an error body says. */
 interface Said {
   status: number;
@@ -92,7 +96,7 @@ function classify({ status, word, reason, message, details, delayed }: Said): Fa
   if (word === 'FAILED_PRECONDITION' && accountWords.test(message)) return 'account';
   if (status === 401 || word === 'UNAUTHENTICATED') return 'credential';
   if (status === 402 || reason === 'BILLING_DISABLED') return 'account';
-  if (status === 403 || word === 'PERMISSION_DENIED') return accountWords.test(message) ? 'account' : 'credential';
+  if (status === 403 || word === 'PERMISSION_DENIED') return resourceWords.test(message) ? 'not-found' : accountWords.test(message) ? 'account' : 'credential';
   if (status === 404 || word === 'NOT_FOUND') return 'not-found';
   if (status === 405) return 'server';
   if (status === 503 || status === 529 || word === 'UNAVAILABLE' || /model is overloaded/i.test(message)) return 'overloaded';
