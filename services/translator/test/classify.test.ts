@@ -86,11 +86,13 @@ test('what is tried next, and what is held against the upstream', () => {
     ['overloaded', 'node-or-key', 'node'],
     ['server', 'node-or-key', 'node'],
     ['timeout', 'node', 'hang'],
-    ['connect', 'node', 'line'],
+    ['connect', 'node', 'node'],
     ['broken', 'node', 'node'],
   ];
   for (const [kind, next, sign] of table) expect([kind, nextStep(fault(kind)), healthSign(fault(kind))]).toEqual([kind, next, sign]);
   expect(healthSign(fault('timeout', { code: 'timeout_connect' }))).toBe('line');
+  expect(healthSign(fault('connect', { code: 'connect_connect' }))).toBe('line');
+  expect(healthSign(fault('connect', { code: 'reset_first-byte' }))).toBe('node');
   expect(healthSign(fault('timeout', { code: 'timeout_first-byte' }))).toBe('hang');
 });
 
@@ -110,7 +112,10 @@ test.each([
   ['passthrough', 'timeout', {}, 'none'],
   // No call was made.
   ['passthrough', 'credential', {}, 'key'],
-  ['passthrough', 'connect', {}, 'line'],
+  ['passthrough', 'connect', { code: 'connect_dns' }, 'line'],
+  // A firewall that breaks off what it does not like.
+  ['passthrough', 'connect', { code: 'reset_first-byte' }, 'none'],
+  ['native', 'connect', { code: 'reset_first-byte' }, 'none'],
 ] as const)('%s: %s %p counts against: %s', (operation, kind, more, sign) => {
   expect(signOfCall(fault(kind, more), operation)).toBe(sign);
 });

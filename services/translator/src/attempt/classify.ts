@@ -49,6 +49,8 @@ export function healthSign(fault: UpstreamFault): HealthSign {
   if (shared.test(fault.code ?? '')) return 'none';
   // Which may be about this model alone, or about something that the request names: other models go on with the key.
   if (fault.class === 'credential' && fault.status === 403) return 'node';
+  // It was reached, and broke off: a firewall before it does so for what it finds in a request, which says nothing of the address.
+  if (fault.class === 'connect' && !wasUnreached(fault)) return 'node';
   return fault.class === 'timeout' && wasUnreached(fault) ? 'line' : meanings[fault.class].sign;
 }
 
@@ -60,9 +62,9 @@ export function signOfCall(fault: UpstreamFault, operation: Operation): HealthSi
   return operation === 'native' && !isAboutPath(fault) ? sign : 'none';
 }
 
-/** Statuses of a service that is called at another's path, or in another way than it is meant to be; or the reply never came. */
+/** Statuses of a service that is called at another's path, or in another way than it is meant to be; or no reply came. */
 const isAboutPath = ({ class: kind, status = 0 }: UpstreamFault): boolean =>
-  kind === 'timeout' || ((kind === 'server' || kind === 'credential') && status >= 400 && status <= 499 && status !== 401);
+  kind === 'timeout' || kind === 'connect' || ((kind === 'server' || kind === 'credential') && status >= 400 && status <= 499 && status !== 401);
 
 /** Nothing reached the upstream: the next attempt is not a repetition. */
 export const wasUnreached = ({ class: kind, code = '' }: UpstreamFault): boolean =>
