@@ -361,9 +361,12 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
         { header: 'x-team', match: 'exists', action: 'allow' },
       ];
       await harness.call('PATCH', `${api}/key-groups/team`, { header_acl });
+      const endpoint = 'https://mcp.test/mcp?profile=team&serverApiKey=canary-of-the-query';
+      await harness.call('POST', `${api}/mcp-servers`, { name: 'keyed', endpoint });
+      await harness.call('PATCH', `${api}/mcp-servers/keyed`, { endpoint: `${endpoint}-2` });
       await makeUser('eve', 'monitor');
       const token = await tokenOf('eve');
-      for (const path of ['upstreams', 'upstreams/main', 'models', 'models/fast', 'key-groups', 'key-groups/team']) {
+      for (const path of ['upstreams', 'upstreams/main', 'models', 'models/fast', 'key-groups', 'key-groups/team', 'mcp-servers', 'mcp-servers/keyed']) {
         const shown = await harness.call('GET', `${api}/${path}`, undefined, bearer(token));
         expect([path, shown.status, shown.text.includes('canary')]).toEqual([path, 200, false]);
       }
@@ -371,6 +374,12 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
         custom_headers: { 'x-team': '********' },
         extra_config: { region: 'eu', session_token: '********' },
       });
+      const address = (await harness.call('GET', `${api}/mcp-servers/keyed`, undefined, bearer(token))).body.endpoint;
+      expect(address).toBe('https://mcp.test/mcp?profile=team&serverApiKey=********');
+      const [{ revision }] = (await harness.call('GET', `${api}/history`)).body.items;
+      const { changes } = (await harness.call('GET', `${api}/history/${revision}`)).body;
+      expect(changes).toEqual([expect.objectContaining({ fields: { endpoint: { before: address, after: address, secret_changed: true } } })]);
+      expect((await harness.call('GET', `${api}/mcp-servers/keyed`)).body.endpoint).toBe(`${endpoint}-2`);
       expect((await harness.call('GET', `${api}/upstreams/main`)).body).toMatchObject(described);
       expect((await harness.call('GET', `${api}/key-groups/team`)).body.header_acl).toEqual(header_acl);
       const records = (await harness.call('GET', `${api}/audit-logs`)).body.items;

@@ -1,5 +1,6 @@
 /** What replies show to those who may change it, but neither to monitors nor in records of the past: values that may be credentials. */
 import type { HeaderRule } from '@model-gateway/contracts';
+import { credentialName } from '../validation/base-url.ts';
 
 const mask = '********';
 const telling = /secret|token|passw|credential|api.?key|access.?key|private.?key|authorization|cookie|(?:^|[-_])auth(?:[-_]|$)|[-_]key$/i;
@@ -20,6 +21,12 @@ export const concealRules = (rules: unknown): unknown =>
 /** What `concealRules` hides. */
 export const secretsOfRules = (rules: readonly HeaderRule[]): [string, string][] =>
   rules.flatMap(({ header, value }): [string, string][] => (value !== undefined && isTelling(header) ? [[header.toLowerCase(), value]] : []));
+
+/** An address whose query carries a credential, which some servers take nowhere else. Every other byte stays. */
+export const concealQuery = (url: unknown): unknown =>
+  typeof url === 'string'
+    ? url.replace(/([?&])([^=&#]*)=([^&#]*)/g, (pair, before: string, name: string) => (credentialName.test(name) ? `${before}${name}=${mask}` : pair))
+    : url;
 
 /** Free settings: values whose name says that they are secret. */
 export function concealConfig(value: unknown): unknown {

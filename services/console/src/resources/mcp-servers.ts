@@ -6,7 +6,7 @@ import { type Detail, invalid, invalidField } from '../problem.ts';
 import { checkBaseUrl } from '../validation/base-url.ts';
 import { plainWords } from '../validation/plain-words.ts';
 import { joinPath } from '../validation/read-input.ts';
-import { concealConfig } from './conceal.ts';
+import { concealConfig, concealQuery } from './conceal.ts';
 import { sealForExport } from './export-seal.ts';
 import type { BuildContext, Resource } from './resource.ts';
 import { opens, renewSeal } from './stored-secret.ts';
@@ -37,8 +37,13 @@ export const mcpServers: Resource<McpServerDocument, McpServer> = {
     return { auth_header, extra_headers };
   },
   toReply: show,
-  conceal: (shown) => ({ ...shown, extra_config: concealConfig(shown['extra_config']) }),
-  secrets: ({ sealed_auth, sealed_headers, extra_config }) => ({ auth_header: sealed_auth ?? null, extra_headers: sealed_headers ?? {}, extra_config }),
+  conceal: (shown) => ({ ...shown, endpoint: concealQuery(shown['endpoint']), extra_config: concealConfig(shown['extra_config']) }),
+  secrets: ({ sealed_auth, sealed_headers, endpoint, extra_config }) => ({
+    auth_header: sealed_auth ?? null,
+    extra_headers: sealed_headers ?? {},
+    endpoint: concealQuery(endpoint) === endpoint ? null : endpoint,
+    extra_config,
+  }),
   check: (input, context) => [...checkBaseUrl('endpoint', input.endpoint, context.outbound.policy), ...checkBridge(input), ...checkHeaderNames(input)],
   async build({ auth_header, extra_headers, ...input }, place) {
     await refuseAmbiguous(input.name, place);

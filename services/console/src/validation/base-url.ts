@@ -3,7 +3,7 @@ import { type AddressPolicy, bareHost, isHostAllowed } from '@model-gateway/upst
 import type { Detail } from '../problem.ts';
 
 /** Names under which services take a credential in a query: there it would be shown to everybody who may read the address. */
-const credentialName = /key|token|secret|passw|credential|^sig(?:nature)?$|^code$/i;
+export const credentialName = /key|token|secret|passw|credential|^sig(?:nature)?$|^code$/i;
 
 /** A query belongs to a whole endpoint alone: paths are appended to any other address. */
 export function checkQuery(field: string, url: string | null, isWhole: boolean): Detail[] {
