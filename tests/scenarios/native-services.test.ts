@@ -305,6 +305,20 @@ describe.each(arrangements)('$name', ({ nats }) => {
       expect(await row()).toMatchObject({ status: 201, usage_source: null });
     });
 
+    test.each(['text/html', 'image/svg+xml', undefined])("a page of the upstream's (%s) runs nothing on the console's origin", async (type) => {
+      upstream.answer = (response) => {
+        const ofABrowser = { refresh: '0;url=/console', 'clear-site-data': '"*"', 'service-worker-allowed': '/', 'x-frame-options': 'ALLOWALL' };
+        response.writeHead(200, { ...(type && { 'content-type': type }), 'content-security-policy': 'script-src *', ...ofABrowser });
+        response.end('<script>alert(1)</script>');
+      };
+      const { headers } = await send('POST', '/v3/chat/page', { body: '{}' });
+      expect(headers).toMatchObject({
+        'x-content-type-options': 'nosniff',
+        'content-security-policy': "sandbox; default-src 'none'; frame-ancestors 'none'",
+      });
+      expect(Object.keys(headers).filter((name) => /^(?:refresh|clear-site-data|service-worker-allowed|x-frame-options)$/.test(name))).toEqual([]);
+    });
+
     test('usage is read where the family of the model is known', async () => {
       upstream.answer = json({
         object: 'chat.completion',

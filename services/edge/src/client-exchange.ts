@@ -13,6 +13,7 @@ import type { ClientProtocol, Headers } from './http/client-routes.ts';
 import { discardRequestBody, markAnswered } from './http/discard-request-body.ts';
 import type { HeldBody } from './http/read-body.ts';
 import { clientRequestIdOf, idHeaders } from './http/request-ids.ts';
+import { guardsOf } from './http/security-headers.ts';
 import { completeError } from './reply/complete-error.ts';
 
 const hasBody = ({ headers }: IncomingMessage): boolean => headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
@@ -145,6 +146,7 @@ export class ClientExchange {
     const { draining, pressure } = this.#context.connections;
     if ((draining || pressure.level > 0) && headers['connection'] === undefined) list.push('connection', 'close');
     for (const name in headers) list.push(name, headers[name]!);
+    list.push(...guardsOf(headers['content-type']));
     return list;
   }
 

@@ -8,9 +8,9 @@ import { isStream } from './folded.ts';
 import { RenamedLines } from './renamed-reply.ts';
 import { UsageObserver } from './usage-observer.ts';
 
-/** Of the upstream's connection or about it, for another host's browser, or what names the account behind the gateway. */
+/** Of the upstream's connection or about it, for the browser of another host's pages, or what names the account behind the gateway. */
 const kept =
-  /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|content-length|date|server|via|alt-svc|set-cookie2?|www-authenticate|strict-transport-security|x-request-id|z-request-id|x-gateway-.*|access-control-.*|openai-organization|openai-project|anthropic-organization-id|cf-.*|x-envoy-.*|report-to|nel|expect-ct|content-security-policy.*)$/;
+  /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|content-length|date|server|via|alt-svc|set-cookie2?|www-authenticate|strict-transport-security|x-request-id|z-request-id|x-gateway-.*|access-control-.*|openai-organization|openai-project|anthropic-organization-id|cf-.*|x-envoy-.*|report-to|nel|expect-ct|content-security-policy.*|x-content-type-options|x-frame-options|cross-origin-.*|permissions-policy|clear-site-data|service-worker-allowed|refresh)$/;
 
 /** Headers of an upstream's reply that reach the caller. */
 export function passedReplyHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
