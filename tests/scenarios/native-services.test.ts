@@ -330,6 +330,41 @@ describe.each(arrangements)('$name', ({ nats }) => {
       expect(await row()).toMatchObject({ input_tokens: 5, output_tokens: 2, usage_source: 'upstream' });
     });
 
+    test('a stream that counts nothing, or is left before it does, is estimated by its text', async () => {
+      const event = `data: ${JSON.stringify({ object: 'chat.completion.chunk', choices: [{ index: 0, delta: { content: 'eight ch' } }] })}\n\n`;
+      const body = '{"model":"gpt-5.1","stream":true}';
+      upstream.answer = (response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.end(`${event}data: [DONE]\n\n`);
+      };
+      await send('POST', '/v3/chat/chat/completions', { body });
+      expect(await row()).toMatchObject({ output_tokens: 2, usage_source: 'estimated' });
+
+      id = `${id}-left`;
+      upstream.answer = (response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.write(event.repeat(2));
+      };
+      const leaving = new AbortController();
+      const headers = { authorization: `Bearer ${gateway.key}`, 'z-request-id': id };
+      const response = await fetch(`${gateway.url}/v3/chat/chat/completions`, { method: 'POST', headers, body, signal: leaving.signal });
+      await response.body!.getReader().read();
+      leaving.abort();
+      await until(() => gateway.rows.some((one) => one.client_request_id === id && one.authority === 2), 'the row of the translator');
+      expect(gateway.rows.find((one) => one.client_request_id === id && one.authority === 2)).toMatchObject({ status: 499, usage_source: 'estimated' });
+    });
+
+    test('a long answer is counted as well', async () => {
+      const logprobs = { content: [{ token: 'x'.repeat(2 * 1024 * 1024) }] };
+      upstream.answer = json({
+        object: 'chat.completion',
+        choices: [{ index: 0, message: { role: 'assistant', content: 'x' }, logprobs, finish_reason: 'stop' }],
+        usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 },
+      });
+      await send('POST', '/v3/chat/chat/completions', { body: '{"model":"gpt-5.1","logprobs":true}' });
+      expect(await row()).toMatchObject({ input_tokens: 5, output_tokens: 2, usage_source: 'upstream' });
+    });
+
     test('methods: POST everywhere, others where the model takes them', async () => {
       upstream.answer = json({ ok: true });
       for (const method of ['GET', 'PUT', 'PATCH', 'DELETE'])
@@ -448,7 +483,7 @@ describe.each(arrangements)('$name', ({ nats }) => {
       upstream.answer = (response) => response.writeHead(200, { 'content-type': 'text/event-stream' }).end(events);
       const got = await call('/v1/chat/completions', { model: 'org/any:1', stream: true, messages: [{ role: 'user', content: 'Hi' }] });
       expect([got.headers['content-type'], got.body.toString()]).toEqual(['text/event-stream', events.replace('real-any', 'org/any:1')]);
-      expect(await row()).toMatchObject({ usage_source: null, error_code: null });
+      expect(await row()).toMatchObject({ usage_source: 'estimated', error_code: null });
     });
 
     test('messages, generated content, vectors and forms: the same path each', async () => {

@@ -76,6 +76,11 @@ export class Meter {
     return this.#usage ?? undefined;
   }
 
+  /** The present call brought text. */
+  get hasSeenText(): boolean {
+    return this.#outputChars + this.#reasoningChars > 0;
+  }
+
   /** How often the upstream was called for the reply. */
   get calls(): number {
     return this.#calls;

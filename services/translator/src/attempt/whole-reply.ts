@@ -52,7 +52,7 @@ export function deliverWhole(bytes: Buffer, reply: ReplyTarget): Delivered | Pro
 
 /** Of a family that nobody may know: what it used is read where that can be. */
 function passWhole(bytes: Buffer, { request: { job }, record, sink, upstreamRequest: { target }, contentType }: ReplyTarget): Delivered {
-  const observer = target.passed?.family && new UsageObserver(target.passed.family, target.route.target, contentType);
+  const observer = target.passed?.family && new UsageObserver({ family: target.passed.family, target: target.route.target, contentType, meter: record.meter });
   observer?.push(bytes);
   const usage = observer?.finish();
   if (usage) record.meter.count(usage);

@@ -38,7 +38,8 @@ export class PassedReply {
     const family = target.passed?.family;
     const isPlain = head.headers['content-encoding'] === undefined || head.headers['content-encoding'] === 'identity';
     this.#lines = isOurs && isPlain && isStream(this.#contentType ?? '') ? new RenamedLines(requestedModel) : null;
-    this.#observer = family && isPlain ? new UsageObserver(family, target.route.target, this.#contentType ?? '') : null;
+    this.#observer =
+      family && isPlain ? new UsageObserver({ family, target: target.route.target, contentType: this.#contentType ?? '', meter: current.record.meter }) : null;
   }
 
   /** false: stop reading until the sink is writable. */

@@ -1,18 +1,31 @@
 /** Reads beside a reply that passes what it used. Whatever it meets, the reply passes all the same. */
 import type { Usage } from '@model-gateway/contracts';
-import type { ReplyReader, Target, UpstreamAdapter } from '@model-gateway/protocols';
+import type { ChatEvent, ReplyReader, Target, UpstreamAdapter } from '@model-gateway/protocols';
 import { createSseParser, Pieces } from '@model-gateway/stream-framing';
+import type { Meter } from '../meter.ts';
 
-/** A larger body, or event, holds files: it is not kept to be looked at. */
-const maxBytes = 1024 * 1024;
+/** A larger event holds files: it is not kept to be looked at. */
+const maxEventBytes = 1024 * 1024;
+/** Nor is a larger body. Callers can make one long (probabilities of words), and its usage comes last. */
+const maxBodyBytes = 32 * 1024 * 1024;
 
 type SseRecord = ReturnType<ReturnType<typeof createSseParser>['push']>[number];
+
+interface ObservedReply {
+  readonly family: UpstreamAdapter;
+  readonly target: Target;
+  readonly contentType: string;
+  readonly meter: Pick<Meter, 'see'>;
+}
+
+const metered: ReadonlySet<ChatEvent['type']> = new Set<ChatEvent['type']>(['text-delta', 'arguments-delta', 'refusal-delta', 'thinking-delta', 'usage']);
 
 export class UsageObserver {
   readonly #family: UpstreamAdapter;
   readonly #target: Target;
   readonly #isStream: boolean;
-  readonly #parser = createSseParser({ maxEventBytes: maxBytes });
+  readonly #meter: Pick<Meter, 'see'>;
+  readonly #parser = createSseParser({ maxEventBytes });
   readonly #body = new Pieces();
   #size = 0;
   #reader: ReplyReader | undefined;
@@ -21,9 +34,11 @@ export class UsageObserver {
   #counted = false;
   #over = false;
 
-  constructor(family: UpstreamAdapter, target: Target, contentType: string) {
+  /** `meter` is told what a stream says while it passes: not every stream counts itself, nor comes to its end. */
+  constructor({ family, target, contentType, meter }: ObservedReply) {
     this.#family = family;
     this.#target = target;
+    this.#meter = meter;
     this.#isStream = /^text\/event-stream\b/i.test(contentType);
     this.#over = !this.#isStream && !/json/i.test(contentType);
   }
@@ -32,7 +47,7 @@ export class UsageObserver {
     if (this.#over) return;
     if (this.#isStream) return this.#guard(() => this.#read(this.#parser.push(chunk)));
     this.#size += chunk.length;
-    this.#over = this.#size > maxBytes;
+    this.#over = this.#size > maxBodyBytes;
     if (this.#over) this.#body.drop();
     else this.#body.add(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
   }
@@ -61,6 +76,7 @@ export class UsageObserver {
       const json: unknown = JSON.parse(data);
       this.#reader ??= this.#family.createReader(this.#target);
       for (const seen of this.#reader.read({ event, data, json })) {
+        if (metered.has(seen.type)) this.#meter.see([seen]);
         if (seen.type !== 'usage' || seen.estimated) continue;
         this.#usage = seen.usage;
         this.#counted = true;

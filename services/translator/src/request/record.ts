@@ -220,8 +220,8 @@ export class RequestRecord {
 
   /** The figures of the reply, as its meter has them; where nobody counted the prompt, its size is estimated. */
   settle(complete: boolean): ReturnType<Meter['settle']> {
-    // Nobody knows what is in a call that passes, so that nothing can be estimated from it.
-    if (this.#route && !this.meter.usage && passedCallOf(this.#request.job, this.#route)) return { tokens: noUsage, source: null };
+    // What is in a call that passes is known where its reply is read as a conversation's: from nothing else anything can be estimated.
+    if (this.#route && !this.meter.usage && !this.meter.hasSeenText && passedCallOf(this.#request.job, this.#route)) return { tokens: noUsage, source: null };
     return this.meter.settle(complete, () => this.#body.estimateTokens());
   }
 
