@@ -220,8 +220,9 @@ export class RequestRecord {
 
   /** The figures of the reply, as its meter has them; where nobody counted the prompt, its size is estimated. */
   settle(complete: boolean): ReturnType<Meter['settle']> {
-    // What is in a call that passes is known where its reply is read as a conversation's: from nothing else anything can be estimated.
-    if (this.#route && !this.meter.usage && !this.meter.hasSeenText && passedCallOf(this.#request.job, this.#route)) return { tokens: noUsage, source: null };
+    // Nobody knows what is in a call that passes. One that its caller leaves before the figures come is estimated, where its reply is read as a conversation's.
+    const known = this.meter.usage !== undefined || (!complete && this.meter.hasSeenText);
+    if (this.#route && !known && passedCallOf(this.#request.job, this.#route)) return { tokens: noUsage, source: null };
     return this.meter.settle(complete, () => this.#body.estimateTokens());
   }
 
