@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { createLogger, createMetrics } from '@model-gateway/telemetry';
 import { Ladder, lookMs, watchPressure } from './pressure.ts';
 
@@ -43,4 +43,18 @@ test('pressure above a bound is logged once and shown, and the process reads its
   expect(await metrics.text()).toMatch(/^gateway_pressure(\{[^}]*\})? 3/m);
   pressed.stop();
   free.stop();
+});
+
+test('file descriptors that are used up are reported, once in a while', async () => {
+  const lines: string[] = [];
+  const logger = createLogger({ level: 'info', name: 'test', destination: { write: (line: string) => void lines.push(line) } } as never);
+  const refused = Object.assign(new Error('EMFILE: too many open files, uv_resident_set_memory'), { code: 'EMFILE' });
+  const reading = jest.spyOn(process.memoryUsage, 'rss').mockImplementation(() => {
+    throw refused;
+  });
+  const watched = watchPressure({ memoryBytes: 0, lagMs: 0, logger, metrics: createMetrics({ service: 'test' }) });
+  while (reading.mock.calls.length < 3) await new Promise((resolve) => setTimeout(resolve, lookMs));
+  watched.stop();
+  reading.mockRestore();
+  expect(lines).toEqual([expect.stringContaining('file descriptors are used up')]);
 });

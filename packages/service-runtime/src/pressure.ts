@@ -2,6 +2,7 @@
 import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 import { type Logger, type Metrics, residentBytes } from '@model-gateway/telemetry';
+import { descriptorLimit } from './descriptor-limit.ts';
 
 /** 0: all is well. 1: connections are not kept. 2: no new streams. 3: no new requests. */
 export type PressureLevel = 0 | 1 | 2 | 3;
@@ -74,9 +75,16 @@ export function watchPressure({ memoryBytes, lagMs, logger, metrics }: PressureO
   const pressure = { level: 0 as PressureLevel, stop: () => clearInterval(timer) };
   let due = performance.now() + lookMs;
   let reportedAt = Number.NEGATIVE_INFINITY;
+  let unreadableAt = Number.NEGATIVE_INFINITY;
+  // Node says nothing of connections that it closes for want of a descriptor.
+  const onUnreadable = (error: unknown): void => {
+    if (performance.now() - unreadableAt < quietMs) return;
+    unreadableAt = performance.now();
+    logger.error({ error, limit: descriptorLimit() }, 'file descriptors are used up: new connections are closed at once, and calls of upstreams fail');
+  };
   const look = (): void => {
     const now = performance.now();
-    const reading = { memory: shareOf(max), lagMs: now - due };
+    const reading = { memory: shareOf(max, onUnreadable), lagMs: now - due };
     due = now + lookMs;
     const before = pressure.level;
     pressure.level = ladder.take(reading);
@@ -98,7 +106,7 @@ export function grantedBytes(): number {
   return constrained > 0 && constrained < total ? constrained : total;
 }
 
-function shareOf(memoryBytes: number): number {
+function shareOf(memoryBytes: number, onUnreadable: (error: unknown) => void): number {
   const heap = getHeapStatistics();
-  return Math.max(residentBytes() / memoryBytes, heap.used_heap_size / heap.heap_size_limit);
+  return Math.max(residentBytes(onUnreadable) / memoryBytes, heap.used_heap_size / heap.heap_size_limit);
 }

@@ -9,11 +9,12 @@ const resolutionMs = 50;
 let lastResident = 0;
 
 /** Bytes of memory that the process takes; the last known number where its file descriptors are used up, since it is read from a file of the system. */
-export function residentBytes(): number {
+export function residentBytes(onUnreadable?: (error: unknown) => void): number {
   try {
     lastResident = process.memoryUsage.rss();
-  } catch {
+  } catch (error) {
     // It is asked for four times a second, and by each reading of the metrics: neither may fail for it.
+    onUnreadable?.(error);
   }
   return lastResident;
 }
@@ -22,7 +23,7 @@ export function residentBytes(): number {
 export function measureProcess(metrics: Metrics): () => void {
   const delay = monitorEventLoopDelay({ resolution: resolutionMs });
   delay.enable();
-  metrics.gauge('process_resident_memory_bytes', 'Resident set size.', residentBytes);
+  metrics.gauge('process_resident_memory_bytes', 'Resident set size.', () => residentBytes());
   metrics.gauge('process_heap_used_bytes', 'JavaScript heap in use.', () => getHeapStatistics().used_heap_size);
   metrics.gauge('process_event_loop_lag_p99_seconds', '99th percentile of event-loop delay since the last reading.', () => {
     // What is recorded is the time from look to look.
