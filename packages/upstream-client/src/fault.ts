@@ -1,6 +1,6 @@
 /** The ways a call can fail, in words that are safe to hand on: no address, no header, no upstream text. */
 
-/** `busy`: no connection of ours to the origin was free. */
+/** `busy`: no connection of ours to the origin was free, or could be opened for want of a file descriptor. */
 export type FaultClass = 'connect' | 'timeout' | 'reset' | 'protocol' | 'refused-address' | 'aborted' | 'busy';
 export type FaultPhase = 'dns' | 'connect' | 'proxy' | 'tls' | 'first-byte' | 'idle' | 'total' | 'body';
 
@@ -76,8 +76,15 @@ function isMalformed(error: { name?: unknown; code?: unknown } | null): boolean 
   return error?.code === 'UND_ERR_HEADERS_OVERFLOW' || error?.code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE' || error?.code === 'ERR_HTTP2_ERROR';
 }
 
+/** This process, or this machine, may open no more sockets: that says nothing of the upstream. */
+function lacksDescriptors(error: unknown): boolean {
+  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: { code?: unknown } };
+  return [code, cause?.code].some((one) => one === 'EMFILE' || one === 'ENFILE');
+}
+
 /** What an error of undici, the sockets or the dialer means. */
 export function faultOf(error: unknown, phase: FaultPhase): OutboundFault {
+  if (lacksDescriptors(error)) return createFault('busy', 'connect', error, 'The gateway can open no more connections.');
   if (error instanceof DialError) return createFault(error.kind, error.phase, error);
   // The connection's own phase failed without the dialer saying so: nothing was sent.
   if (phase === 'connect') return createFault('connect', 'connect', error);
