@@ -4,7 +4,7 @@ import { type ConnectionOptions, createSecureContext, getCACertificates, type Se
 import type { buildConnector } from 'undici';
 import type { AddressPolicy } from './address.ts';
 import type { Egress, ProxySettings, TlsSettings } from './egress/egress.ts';
-import { tunnels } from './egress/tunnel.ts';
+import { resolveFor, tunnels } from './egress/tunnel.ts';
 import { DialError } from './fault.ts';
 import { bareHost, isHostAllowed } from './host.ts';
 import { guardedLookup, type Resolve } from './lookup.ts';
@@ -51,26 +51,49 @@ export function createDialer({ policy, resolve, ca, egress, http2 = false, curre
   const proxy = egress?.proxy ?? null;
   const proxyTls = proxy?.scheme === 'https' ? { ...wayTls(egress, ca), ALPNProtocols: ['http/1.1'] } : undefined;
 
-  function dialThrough(via: ProxySettings, { host, port, secure }: Target, opened: Opened): void {
+  function dialThrough(via: ProxySettings, target: Target, opened: Opened): void {
+    const name = bareHost(target.host);
     // A proxy that resolves names does not check addresses: at least the name is checked here.
-    if (!isHostAllowed(bareHost(host), policy)) return opened(new DialError('refused-address', 'connect', `${host} is refused`), null);
+    if (!isHostAllowed(name, policy)) return opened(new DialError('refused-address', 'connect', `${target.host} is refused`), null);
+    const caller = current();
+    const tryEach = ([host = name, ...others]: readonly string[]): void => {
+      const refused = (fault: DialError): void => (others.length > 0 ? tryEach(others) : opened(fault, null));
+      const socket = tunnelTo({ via, target, host }, refused, opened);
+      if (socket) caller?.dialing(socket);
+    };
+    resolveFor(via.scheme, name, lookup, (error, hosts) => (error ? opened(error, null) : tryEach(hosts)));
+  }
+
+  /** Calls back once: `refused` where the proxy cannot reach the address, else `opened`. */
+  function tunnelTo({ via, target, host }: { via: ProxySettings; target: Target; host: string }, refused: (fault: DialError) => void, opened: Opened) {
     const once = onlyOnce(opened);
-    const socket = openSocket({ host: via.host, port: via.port, tls: proxyTls }, policy, lookup, (error, open) => {
+    return openSocket({ host: via.host, port: via.port, tls: proxyTls }, policy, lookup, (error, open) => {
       if (error || !open) return once(error && new DialError(error.kind, 'proxy', 'the proxy cannot be reached', error), null);
-      const lost = (): void => fail(new DialError('connect', 'proxy', 'the proxy closed the connection'));
-      const fail = (cause: DialError): void => {
-        open.on('error', () => {}).destroy();
-        once(cause, null);
-      };
-      open.once('error', lost).once('close', lost);
-      tunnels[via.scheme]({ socket: open, proxy: via, host: bareHost(host), port, lookup }, (fault) => {
-        if (fault) return fail(fault);
+      let isOver = false;
+      const end = (settle: () => void): void => {
+        if (isOver) return;
+        isOver = true;
         open.off('error', lost).off('close', lost);
-        if (secure) wrapTls(open, bareHost(host), secure, once);
-        else once(null, open);
-      });
+        settle();
+      };
+      const drop = (): void => void open.on('error', () => {}).destroy();
+      const lost = (): void =>
+        end(() => {
+          drop();
+          once(new DialError('connect', 'proxy', 'the proxy closed the connection'), null);
+        });
+      open.once('error', lost).once('close', lost);
+      tunnels[via.scheme]({ socket: open, proxy: via, host, port: target.port }, (fault, isOfTarget) =>
+        end(() => {
+          if (fault) {
+            drop();
+            if (isOfTarget) refused(fault);
+            else once(fault, null);
+          } else if (target.secure) wrapTls(open, bareHost(target.host), target.secure, once);
+          else once(null, open);
+        }),
+      );
     });
-    if (socket) current()?.dialing(socket);
   }
 
   return ({ hostname, protocol, port: named }, callback) => {

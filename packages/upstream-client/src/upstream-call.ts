@@ -101,7 +101,9 @@ export class UpstreamCall implements OutboundCall, Dispatcher.DispatchHandler, S
   }
 
   dialing(socket: Socket): void {
-    this.#socket = socket;
+    // A proxy may be asked for one more address after the call was given up.
+    if (this.#ended) socket.destroy();
+    else this.#socket = socket;
   }
 
   socketAssigned(socket: Socket): void {

@@ -53,6 +53,26 @@ describe('through a proxy', () => {
     expect(proxy.asked).toHaveLength(1);
   });
 
+  test.each(['socks4', 'socks5'])('%s is asked for the next address where it cannot reach the first, and not again where it takes nobody', async (scheme) => {
+    const target = await startTarget();
+    const proxy = await startSocksProxy({ sending: (host, port) => ({ host: '127.0.0.1', port: host === '127.0.0.9' ? 1 : port }) });
+    const dns = await startDns((name, type) => ({
+      answers: type === 'A' ? ['127.0.0.9', '127.0.0.1'].map((data) => ({ type, name, data, ttl: 9 })) : [],
+    }));
+    const through = (port: number) => egress({ proxy: `${scheme}://127.0.0.1:${port}`, dns: { servers: [`127.0.0.1:${dns.port}`], ttl_secs: null } });
+    expect(await send(use(), { url: `http://upstream.test:${target.port}/`, egress: through(proxy.port) }).done).toBe('end');
+    expect(proxy.asked).toEqual([`127.0.0.9:${target.port}`, `127.0.0.1:${target.port}`]);
+    let connections = 0;
+    const { port } = await listen(
+      createServer((socket) => {
+        connections++;
+        socket.once('data', () => socket.end(Buffer.from([5, 255])));
+      }),
+    );
+    expect(await send(use(), { url: `http://upstream.test:${target.port}/`, egress: through(port) }).done).toMatchObject({ class: 'connect', phase: 'proxy' });
+    expect(connections).toBe(1);
+  });
+
   test("https, trusted by the upstream's own authority", async () => {
     const proxy = await startConnectProxy({ sending: home, tls: certificate, want: 'me:p@ss word' });
     const target = await startTarget();
@@ -94,7 +114,7 @@ describe('a proxy that does not connect', () => {
     send(use({ allowPrivate: true, ...more }), { url, egress: egress({ proxy }), timeouts }).done;
 
   test.each(['http', 'https', 'socks4', 'socks5h'])('%s refused', async (scheme) => {
-    expect(await fault(`${scheme}://127.0.0.1:1`)).toMatchObject({
+    expect(await fault(`${scheme}://127.0.0.1:1`, {}, 'http://127.0.0.1:9/')).toMatchObject({
       class: 'connect',
       phase: 'proxy',
       detail: 'the proxy cannot be reached: connection failed: ECONNREFUSED',

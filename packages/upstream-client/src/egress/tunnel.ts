@@ -6,17 +6,17 @@ import { DialError } from '../fault.ts';
 import type { Lookup } from '../lookup.ts';
 import type { ProxyScheme, ProxySettings } from './egress.ts';
 
-type Connected = (error: DialError | null) => void;
+/** `isOfTarget`: the proxy could not reach the address that it was asked for. */
+type Connected = (error: DialError | null, isOfTarget?: boolean) => void;
 
 /** A connection through a proxy that is to be made. */
 export interface TunnelRequest {
   /** Connected to the proxy. */
   socket: Socket;
   proxy: ProxySettings;
-  /** Of the target. */
+  /** Of the target: a name only where the proxy resolves it (`addressFamilies`). */
   host: string;
   port: number;
-  lookup: Lookup;
 }
 
 /** Calls back once; afterwards the socket is connected to the target. */
@@ -49,40 +49,40 @@ const connectHttp: Tunnel = ({ socket, proxy, host, port }, connected) => {
   ask.end();
 };
 
-/** The first allowed address of the target, for proxies that are given an address. */
-function resolveFirst(host: string, family: 0 | 4, lookup: Lookup, resolved: (error: Error | null, address: string) => void): void {
-  if (isIP(host) !== 0) resolved(null, host);
-  else lookup(host, { family }, (error, address) => resolved(error, String(address)));
-}
-
-function connectSocks(type: 4 | 5, proxyResolves: boolean): Tunnel {
-  return ({ socket, proxy, host, port, lookup }, connected) => {
-    const negotiate = (address: string): void => {
-      if (socket.destroyed) return connected(refused('the proxy closed the connection'));
-      SocksClient.createConnection({
-        command: 'connect',
-        proxy: { host: proxy.host, port: proxy.port, type, ...(proxy.user !== '' && { userId: proxy.user, password: proxy.password }) },
-        destination: { host: address, port },
-        existing_socket: socket,
-      }).then(
-        () => connected(null),
-        (error: Error) => connected(refused(error.message)),
-      );
-    };
-    if (proxyResolves) return negotiate(host);
-    resolveFirst(host, type === 4 ? 4 : 0, lookup, (error, address) => {
-      if (error) connected(error instanceof DialError ? error : new DialError('connect', 'dns', 'name not resolved', error));
-      else negotiate(address);
-    });
+const connectSocks =
+  (type: 4 | 5): Tunnel =>
+  ({ socket, proxy, host, port }, connected) => {
+    SocksClient.createConnection({
+      command: 'connect',
+      proxy: { host: proxy.host, port: proxy.port, type, ...(proxy.user !== '' && { userId: proxy.user, password: proxy.password }) },
+      destination: { host, port },
+      existing_socket: socket,
+    }).then(
+      () => connected(null),
+      (error: Error) => connected(refused(error.message), error.message.includes('rejected connection')),
+    );
   };
-}
 
-/** `socks5` and `socks4` are given an address, which the guard has checked; with the others the proxy resolves. */
 export const tunnels: Readonly<Record<ProxyScheme, Tunnel>> = {
   http: connectHttp,
   https: connectHttp,
-  socks4: connectSocks(4, false),
-  socks4a: connectSocks(4, true),
-  socks5: connectSocks(5, false),
-  socks5h: connectSocks(5, true),
+  socks4: connectSocks(4),
+  socks4a: connectSocks(4),
+  socks5: connectSocks(5),
+  socks5h: connectSocks(5),
 };
+
+/** `socks5` and `socks4` are given an address of this family (0: of any), which the guard has checked; with the others the proxy resolves. */
+const addressFamilies: Partial<Record<ProxyScheme, 0 | 4>> = { socks4: 4, socks5: 0 };
+/** A proxy is asked for so many addresses of one name. */
+const maxAddresses = 4;
+
+/** What a proxy is asked for one after the other until it connects: the target's allowed addresses, or its name. */
+export function resolveFor(scheme: ProxyScheme, host: string, lookup: Lookup, resolved: (error: DialError | null, hosts: string[]) => void): void {
+  const family = addressFamilies[scheme];
+  if (family === undefined || isIP(host) !== 0) return resolved(null, [host]);
+  lookup(host, { family, all: true }, (error, found) => {
+    if (error) resolved(error instanceof DialError ? error : new DialError('connect', 'dns', 'name not resolved', error), []);
+    else resolved(null, Array.isArray(found) ? found.slice(0, maxAddresses).map(({ address }) => address) : [found]);
+  });
+}
