@@ -25,7 +25,7 @@ const operationsExample = `{
   ]
 }`;
 
-const colors: Readonly<Record<McpState, string>> = { unknown: 'gray', healthy: 'green', unhealthy: 'red' };
+const colors: Readonly<Record<McpState | 'unanswered', string>> = { unknown: 'gray', unanswered: 'orange', healthy: 'green', unhealthy: 'red' };
 
 export function McpServersPage() {
   const { t } = useTranslation('mcp-servers');
@@ -46,7 +46,9 @@ export function McpServersPage() {
 /** In words as well as in colour, with the reason below: who has no mouse sees it too. */
 function Health({ status }: { status: McpStatus | undefined }) {
   const { t } = useTranslation('mcp-servers');
-  const state = status?.state ?? 'unknown';
+  const known = status?.state ?? 'unknown';
+  // A server that was asked in vain, though too seldom to be called unwell.
+  const state = known === 'unknown' && status?.reason ? 'unanswered' : known;
   return (
     <>
       <Badge color={colors[state]} variant="light" style={{ flexShrink: 0 }}>
