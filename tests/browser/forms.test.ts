@@ -140,5 +140,33 @@ suite('forms', () => {
     expect((await cell.boundingBox())?.width).toBeLessThan(60);
   });
 
+  test('what was sent in the playground leads to its request', async () => {
+    const { admin, page, gateway } = stage;
+    await gateway.console('POST', '/import', {
+      version: 2,
+      upstreams: [{ name: 'away', protocol: 'alpha', base_url: 'http://127.0.0.1:9', api_keys: [] }],
+      models: [{ name: 'out-of-reach', upstream: 'away', upstream_model_id: 'ok' }],
+    });
+    await admin.open('/playground?model=out-of-reach');
+    await box('Message').fill('Hello');
+    await page.keyboard.press('Enter');
+    await page.getByText('The upstream failed.').waitFor();
+    const request = page.getByRole('link', { name: /^[0-9a-f]{8}-/ });
+    await gateway.row((await request.textContent()) ?? '');
+    await request.click();
+    const why = page.getByRole('region', { name: 'Why it failed' });
+    await why.getByText('away could not be reached.').waitFor();
+    // The gateway's own words are not put into the upstream's mouth.
+    expect(await why.getByText('away said', { exact: false }).count()).toBe(0);
+  });
+
+  test('a server of tools that gave no answer is not called unasked', async () => {
+    const { admin, page, gateway } = stage;
+    await gateway.console('POST', '/mcp-servers', { name: 'silent', endpoint: 'http://127.0.0.1:9/mcp' });
+    await admin.open('/mcp-servers');
+    await page.getByText('The server could not be reached.').waitFor();
+    expect(await page.getByText('Not asked yet').count()).toBe(0);
+  });
+
   test('nothing threw on the way', () => expect(stage.admin.faults).toEqual([]));
 });

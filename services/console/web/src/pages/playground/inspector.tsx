@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { formatDuration } from '../../components/format.ts';
 import { LossRows } from '../../components/loss-rows.tsx';
+import { NameLink } from '../../components/name-link.tsx';
 import { useProtocolName } from '../../components/protocol.tsx';
 import { Snippet } from '../../components/snippet.tsx';
 import type { CallRecord } from './run-call.ts';
@@ -82,8 +83,8 @@ function Figures({ record }: { record: CallRecord }) {
       {firstMs !== null && <Text size="sm">{t('first', { time: formatDuration(firstMs) })}</Text>}
       {totalMs !== null && <Text size="sm">{t('total', { time: formatDuration(totalMs) })}</Text>}
       {requestId && (
-        <Text size="xs" c="dimmed" className="mono anywhere">
-          {requestId}
+        <Text size="xs" className="mono anywhere">
+          <NameLink kind="request" name={requestId} />
         </Text>
       )}
     </Group>
