@@ -319,6 +319,9 @@ suite('looking on', () => {
     await page.getByRole('button', { name: 'Go back', exact: true }).click();
     await page.getByText('The configuration is as it was at revision', { exact: false }).waitFor();
     expect((await gateway.console('GET', '/key-groups/team')).body.description).toBe('before the mistake');
+    await admin.open('/settings/history?revision=99999');
+    await page.getByText('There is no such revision.').waitFor();
+    expect(await page.getByRole('button', { name: 'Go back to revision', exact: false }).count()).toBe(0);
     await admin.open('/settings/audit');
     await choose(page, 'Action', 'Rolled back');
     await page.getByRole('cell', { name: 'Rolled back' }).waitFor();

@@ -6,3 +6,6 @@ export type Changes = Pick<HistoryDiff, 'total_changes' | 'changes'>;
 /** One changed row, field by field. */
 export type RowChange = Changes['changes'][number];
 export type FieldChange = RowChange['fields'][string];
+
+/** What a change of everything at once is recorded as being of; the name that it has there says the same again. */
+export const wholeConfiguration = 'config';

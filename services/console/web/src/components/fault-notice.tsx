@@ -7,8 +7,8 @@ import { ApiProblem } from '../api/problem.ts';
 export function FaultNotice({ error, onRetry, title }: { error: Error; onRetry?: () => void; title?: string }) {
   const { t } = useTranslation();
   const details = error instanceof ApiProblem ? error.details : [];
-  // The message of a single fault is that fault once more.
-  const isRepeated = details.some(({ field, message }) => error.message === `${field}: ${message}`);
+  // The message of a fault of fields is the first of them once more, and how many follow.
+  const isRepeated = details.some(({ field, message }) => error.message.startsWith(`${field}: ${message}`));
   const isForbidden = error instanceof ApiProblem && error.status === 403;
   return (
     <Alert color="red" icon={<IconAlertTriangle aria-hidden />} title={title ?? t('fault.title')} role="alert">

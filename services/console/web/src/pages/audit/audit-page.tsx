@@ -6,6 +6,7 @@ import { IconShieldCheck } from '@tabler/icons-react';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Fragment, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { wholeConfiguration } from '../../api/changes.ts';
 import { call } from '../../api/client.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
@@ -143,7 +144,11 @@ function Records({ items }: { items: readonly AuditLine[] }) {
                     <Text span size="sm" c="dimmed">
                       {t(`history:entities.${entity_type}`, entity_type)}
                     </Text>{' '}
-                    {entity_type === 'access_key' && entity_id !== '' ? <KeyLink name={entity_id} /> : <NameOf word={entity_type} name={entity_id} />}
+                    {entity_type === 'access_key' && entity_id !== '' ? (
+                      <KeyLink name={entity_id} />
+                    ) : (
+                      entity_type !== wholeConfiguration && <NameOf word={entity_type} name={entity_id} />
+                    )}
                   </Table.Td>
                   <Table.Td className="mono">{ip_address ?? '–'}</Table.Td>
                   <Table.Td>

@@ -7,7 +7,7 @@ import { IconHistory } from '@tabler/icons-react';
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Changes } from '../../api/changes.ts';
+import { type Changes, wholeConfiguration } from '../../api/changes.ts';
 import { call } from '../../api/client.ts';
 import { ask } from '../../components/ask.ts';
 import { ChangeList } from '../../components/change-list.tsx';
@@ -67,7 +67,8 @@ export function HistoryPage() {
                     <Table.Td>{formatTime(commit.occurred_at)}</Table.Td>
                     <Table.Td className="anywhere">{commit.actor}</Table.Td>
                     <Table.Td className="anywhere">
-                      {t(`actions.${commit.action}`, commit.action)} · {t(`entities.${commit.entity_type}`, commit.entity_type)} {commit.entity_id}
+                      {t(`actions.${commit.action}`, commit.action)} · {t(`entities.${commit.entity_type}`, commit.entity_type)}{' '}
+                      {commit.entity_type !== wholeConfiguration && commit.entity_id}
                     </Table.Td>
                   </Table.Tr>
                 ))}
@@ -122,7 +123,7 @@ function CommitDrawer({ revision, current, onClose }: { revision: number; curren
         {diff.isPending && <Loader size="sm" />}
         {diff.isError && <FaultNotice error={diff.error} onRetry={() => diff.refetch()} />}
         {diff.data && <ChangeList {...diff.data} />}
-        {revision !== current && (
+        {revision !== current && !diff.isError && (
           <Group>
             <Button variant="default" loading={rollBack.busy} onClick={rollBack.start}>
               {t('rollBack', { revision })}
