@@ -62,6 +62,19 @@ suite('forms', () => {
     expect(await upstreamNames()).not.toContain('unseen');
   });
 
+  test('while the gateway is away it is said, and a page that was not loaded yet waits for it', async () => {
+    const { admin, page } = stage;
+    await admin.open('/rate-limits');
+    await admin.settled();
+    await admin.context.setOffline(true);
+    await page.getByRole('link', { name: 'Tasks', exact: true }).click();
+    await page.getByText('The gateway does not answer').waitFor();
+    expect(await page.getByRole('link', { name: 'Overview', exact: true }).count()).toBe(1);
+    await admin.context.setOffline(false);
+    await page.getByRole('heading', { name: 'Tasks', level: 2 }).waitFor();
+    await page.getByText('The gateway does not answer').waitFor({ state: 'detached' });
+  });
+
   test('a page of a proxy is not shown as if it were the answer', async () => {
     const { page } = stage;
     await fillUpstream('behind-a-proxy');

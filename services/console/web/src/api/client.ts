@@ -2,6 +2,7 @@
 import i18next from 'i18next';
 import { forgetToken, readToken } from '../session/token.ts';
 import { ApiProblem, readProblem } from './problem.ts';
+import { noteAnswer } from './reachability.ts';
 
 const base = '/console/api';
 
@@ -52,8 +53,10 @@ export async function call<T>(
     });
   } catch (error) {
     if (signal?.aborted) throw error;
+    noteAnswer(false);
     throw new ApiProblem(0, 'unreachable', i18next.t('fault.unreachable'));
   }
+  noteAnswer(true);
   if (!response.ok) {
     const problem = await readProblem(response);
     if (response.status === 401 && where !== 'login') forgetToken();

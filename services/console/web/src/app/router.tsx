@@ -1,5 +1,6 @@
 /** The pages and their addresses. Each page is a chunk of its own, loaded when it is opened. */
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { untilReachable } from '../api/reachability.ts';
 import { NotFound } from '../components/not-found.tsx';
 import { PageFault } from '../components/page-fault.tsx';
 import { loadAllTexts } from '../i18n/i18n.ts';
@@ -54,12 +55,21 @@ const withTexts =
     return page;
   };
 
+/** While the gateway is away a page waits for it: the router would load the application anew, and leave the browser's own page in its place. */
+const whenThere = (load: Load): Load => {
+  const again = async () => {
+    await untilReachable();
+    return load();
+  };
+  return () => load().catch(again);
+};
+
 const routes = pages.map(([path, load, name]) =>
   createRoute({
     getParentRoute: () => root,
     path,
     validateSearch: (search: Record<string, unknown>) => search,
-    component: lazyRouteComponent(path === '/' ? load : withTexts(load), name),
+    component: lazyRouteComponent(whenThere(path === '/' ? load : withTexts(load)), name),
   }),
 );
 

@@ -30,6 +30,7 @@ import { dropDraftsOfOthers } from '../session/drafts.ts';
 import { SignInPage } from '../session/sign-in-page.tsx';
 import { forgetToken } from '../session/token.ts';
 import { useMe, useToken } from '../session/use-me.ts';
+import { AwayBanner } from './away-banner.tsx';
 import { LoginsToRenew } from './logins-to-renew.tsx';
 import { adminEntry, isForMembers, isShown, navigation } from './navigation.ts';
 import { Palette } from './palette/palette.tsx';
@@ -115,6 +116,7 @@ function Pages() {
     );
   return (
     <>
+      <AwayBanner />
       {!isMember && <LoginsToRenew />}
       <Outlet />
     </>
