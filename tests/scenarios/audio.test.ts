@@ -106,7 +106,7 @@ describe.each(arrangements)('%s', (_name, split) => {
       expect(Buffer.concat(parts).equals(sound)).toBe(true);
     });
 
-    test('a caller who leaves stops the upstream', async () => {
+    test('a caller who leaves stops the upstream, and pays for what was read aloud', async () => {
       let left = false;
       upstream.answer = (response) => {
         response.writeHead(200, { 'content-type': 'audio/mpeg' });
@@ -122,7 +122,12 @@ describe.each(arrangements)('%s', (_name, split) => {
       await reader.read();
       await reader.cancel();
       await until(() => left, 'the upstream to be left');
-      expect(await row()).toMatchObject({ status: 499, error_code: 'client_gone' });
+      const { client_request_id: id } = await row();
+      const settled = await until(
+        () => gateway.rows.find(({ client_request_id, authority }) => client_request_id === id && authority === 2),
+        'the row of the translator',
+      );
+      expect(settled).toMatchObject({ status: 499, error_code: 'client_gone', usage_source: 'estimated', characters: 5 });
     });
 
     test('an upstream that breaks off breaks the connection: half of it never passes for the whole', async () => {

@@ -20,6 +20,8 @@ export class Meter {
   #guessed = false;
   #outputChars = 0;
   #reasoningChars = 0;
+  /** Tokens, in fractions. */
+  #sound = 0;
   /** Of earlier calls of the upstream for the same reply. */
   #before: { tokens: Usage; guessed: boolean } | null = null;
   #calls = 1;
@@ -32,6 +34,7 @@ export class Meter {
     for (const event of events) {
       if (event.type === 'text-delta' || event.type === 'arguments-delta' || event.type === 'refusal-delta') this.#outputChars += event.text.length;
       else if (event.type === 'thinking-delta') this.#reasoningChars += event.text.length;
+      else if (event.type === 'block-start') this.#sound += (event.block.type === 'raw' && event.block.sound) || 0;
       else if (event.type === 'usage') {
         this.#usage = event.usage;
         this.#guessed = event.estimated === true;
@@ -66,6 +69,7 @@ export class Meter {
     this.#guessed = false;
     this.#outputChars = 0;
     this.#reasoningChars = 0;
+    this.#sound = 0;
     this.finish = null;
     this.servedModel = null;
   }
@@ -76,9 +80,9 @@ export class Meter {
     return this.#usage ?? undefined;
   }
 
-  /** The present call brought text. */
+  /** The present call brought text, or sound. */
   get hasSeenText(): boolean {
-    return this.#outputChars + this.#reasoningChars > 0;
+    return this.#outputChars + this.#reasoningChars + this.#sound > 0;
   }
 
   /** How often the upstream was called for the reply. */
@@ -115,7 +119,8 @@ export class Meter {
       const tokens = { ...this.#usage, output: Math.max(this.#usage.output, output), reasoning: Math.max(this.#usage.reasoning, reasoning) };
       return { tokens, source: this.#guessed ? 'estimated' : 'partial' };
     }
-    if (output === 0 && reasoning === 0 && !complete) return { tokens: noUsage, source: null };
-    return { tokens: { ...noUsage, input: promptTokens(), output, reasoning }, source: 'estimated' };
+    if (!this.hasSeenText && !complete) return { tokens: noUsage, source: null };
+    const sound = this.#sound > 0 ? { audioOutput: Math.ceil(this.#sound) } : {};
+    return { tokens: { ...noUsage, input: promptTokens(), output, reasoning, ...sound }, source: 'estimated' };
   }
 }

@@ -36,6 +36,11 @@ describe('a complete reply', () => {
 });
 
 describe('a broken reply', () => {
+  test('counts the sound that had flowed', () => {
+    const piece: ChatEvent = { type: 'block-start', index: 0, block: { type: 'raw', protocol: 'alpha', value: {}, sound: 1.5 } };
+    expect(metered(piece, piece).settle(false, prompt(8))).toEqual({ tokens: usage({ input: 2, audioOutput: 3 }), source: 'estimated' });
+  });
+
   test('keeps what was measured and counts what had flowed, never less', () => {
     const meter = metered({ type: 'usage', usage: usage({ input: 50, output: 1 }) }, text(400));
     expect(meter.settle(false, prompt(9999))).toEqual({ tokens: usage({ input: 50, output: 100 }), source: 'partial' });

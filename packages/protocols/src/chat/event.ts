@@ -13,7 +13,7 @@ export type BlockStart =
   /** `id` is the upstream's, '' when it sent none: the writer mints. */
   | { type: 'tool-call'; id: string; name: string; custom?: boolean }
   /** Something only its own protocol knows (server tool use and its results, citations…): kept raw, a declared loss elsewhere. */
-  | { type: 'raw'; protocol: string; value: unknown };
+  | { type: 'raw'; protocol: string; value: unknown /** About how many tokens of sound it holds, in fractions. */; sound?: number };
 
 /**
  * The canonical reply, one event at a time. Blocks are numbered 0, 1, 2 … in the order they open; they may overlap

@@ -464,6 +464,7 @@ class Attempt {
   #settle(end: AttemptEnd): void {
     if (this.#settled) return;
     this.#settled = true;
+    if (end.fault && this.#passed instanceof PassedBytes) this.#passed.breakOff();
     // The next call of the same reply may begin before this one is closed.
     if (this.#request.cache.hosted) this.#used = tokensUsed(this.#record);
     if (this.#draining) {

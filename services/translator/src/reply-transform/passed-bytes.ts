@@ -30,9 +30,18 @@ export class PassedBytes {
 
   finish(): Omit<AttemptEnd, 'status'> {
     this.#commit();
+    this.#count();
+    return { fault: null, committed: true };
+  }
+
+  /** It broke off, or its caller left: what had come of it is paid for all the same. */
+  breakOff(): void {
+    if (this.#sink.committed) this.#count();
+  }
+
+  #count(): void {
     const seen = this.#observer?.finish();
     if (seen) this.#current.record.meter.see([{ type: 'usage', ...seen }]);
-    return { fault: null, committed: true };
   }
 
   /** With the first byte: until then another upstream may be tried. */

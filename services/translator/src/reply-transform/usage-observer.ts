@@ -34,7 +34,7 @@ export class UsageObserver {
   #counted = false;
   #over = false;
 
-  /** `meter` is told what a stream says while it passes: not every stream counts itself, nor comes to its end. */
+  /** `meter` sees the content of a stream while it passes, because not every stream has usage, or comes to its end. */
   constructor({ family, target, contentType, meter }: ObservedReply) {
     this.#family = family;
     this.#target = target;

@@ -1,5 +1,5 @@
 import type { Usage } from '@model-gateway/contracts';
-import type { ChatEvent } from '../../chat/event.ts';
+import type { BlockStart, ChatEvent } from '../../chat/event.ts';
 import type { ReplyReader, StreamRecord } from '../../contract/index.ts';
 import { LeadingThinking } from '../../kit/leading-thinking.ts';
 import { Losses, lostIn } from '../../kit/losses.ts';
@@ -18,6 +18,9 @@ import { CallReader } from './read-calls.ts';
 
 /** Vendor fields that no other protocol has a word for; kept raw, so that a caller of this protocol still gets them. */
 const rawMessageFields = ['annotations', 'audio', 'images'] as const;
+/** Bytes in base64 of what the vendor counts as a token: 50 ms of 16-bit samples, 24,000 a second, the one form that is streamed. */
+const soundPerToken = (2400 * 4) / 3;
+const soundIn = (fields: unknown): number => (asString(own(own(fields, 'audio'), 'data'))?.length ?? 0) / soundPerToken;
 const rawChoiceFields = ['logprobs'] as const;
 
 type Kind = 'text' | 'thinking' | 'refusal';
@@ -257,7 +260,9 @@ export class AlphaReader implements ReplyReader {
 
   #emitRaw(value: RawFields, events: ChatEvent[]): void {
     const index = this.#newBlock();
-    events.push({ type: 'block-start', index, block: { type: 'raw', protocol: 'alpha', value } }, { type: 'block-end', index });
+    const sound = soundIn(value.fields);
+    const block: BlockStart = { type: 'raw', protocol: 'alpha', value, ...(sound > 0 && { sound }) };
+    events.push({ type: 'block-start', index, block }, { type: 'block-end', index });
   }
 
   /** Kept until the end is sure: some vendors repeat it, and some send content after a first one. */
