@@ -146,8 +146,8 @@ export function endAttempt(span: Span, { request, record, attempt, began, comple
   const { tokens, source } = record.settle(complete);
   if (source !== null && (complete || request.job.operation !== 'count-tokens'))
     span.set({
-      'gen_ai.usage.input_tokens': tokens.input + tokens.cacheRead + tokens.cacheWrite5m + tokens.cacheWrite1h,
-      'gen_ai.usage.output_tokens': tokens.output + tokens.reasoning,
+      'gen_ai.usage.input_tokens': tokens.input + (tokens.audioInput ?? 0) + tokens.cacheRead + tokens.cacheWrite5m + tokens.cacheWrite1h,
+      'gen_ai.usage.output_tokens': tokens.output + (tokens.audioOutput ?? 0) + tokens.reasoning,
       'gen_ai.usage.cache_read.input_tokens': tokens.cacheRead,
       'gen_ai.usage.cache_creation.input_tokens': tokens.cacheWrite5m + tokens.cacheWrite1h,
       'gen_ai.usage.reasoning.output_tokens': tokens.reasoning,

@@ -48,6 +48,13 @@ describe('how much money', () => {
     expect(reservationOf(price({ mode: 'per_second', unit: 20_000_000_000, input: null, output: null }), { input: 1, output: 1 })).toBe(0);
   });
 
+  test('of sound at the price of sound, which the reply may be as well', () => {
+    const speaking = price({ audio_input: 40_000_000, audio_output: 80_000_000 });
+    const expected = expectTokens(33_000, { ...one, output: 100 }, findFamily('gpt-4o'), { bytes: 30_000, tokens: 320, seconds: 10 });
+    expect(expected).toMatchObject({ input: 1_000 + 1_000, audioInput: 320, output: 100 });
+    expect(reservationOf(speaking, expected)).toBe(2_000 * 3 + 320 * 40 + 100 * 80);
+  });
+
   test('of images is by their number, where that is what they are priced by', () => {
     const byImage = price({ mode: 'per_image', unit: 40_000_000_000, input: null, output: null });
     expect(reservationOf(byImage, { input: 5, output: 5, images: 3 })).toBe(120_000);

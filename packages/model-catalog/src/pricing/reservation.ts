@@ -25,7 +25,8 @@ type Family = Pick<ModelFamily, 'context' | 'output' | 'minOutput' | 'thinking' 
 export interface Expected {
   input: number;
   output: number;
-  /** Absent, as those below: none. */
+  /** Of files of sound. Absent, as those below: none. */
+  audioInput?: number;
   images?: number;
   seconds?: number;
   characters?: number;
@@ -45,11 +46,14 @@ const usualSeconds = 10;
 /** What the request says, kept within what is known of the model. `files`: of its bytes those that are no text. */
 export function expectTokens(requestBytes: number, said: Said, family: Family, files: InlineFiles = { bytes: 0, tokens: 0 }): Expected {
   const text = Math.ceil((requestBytes - files.bytes) / bytesPerToken);
-  const input = Math.min(text + files.tokens + vendorTokens, family.context ?? Number.POSITIVE_INFINITY);
+  const window = family.context ?? Number.POSITIVE_INFINITY;
+  const sound = files.seconds === undefined ? 0 : Math.min(files.tokens, window);
+  const input = Math.min(text + files.tokens + vendorTokens, window) - sound;
   const max = family.output ?? maxReplyLength;
   const reply = Math.min(said.output === undefined ? (family.output ?? unlimitedReply) : Math.max(said.output, family.minOutput), max);
   return {
     input,
+    ...(sound > 0 && { audioInput: sound }),
     output: (reply + thinkingBeside(said, family)) * said.replies,
     images: said.images ?? said.replies,
     seconds: said.seconds ?? files.seconds ?? usualSeconds,
@@ -72,8 +76,12 @@ export function reservationOf(price: Price, expected: Expected): number {
   return Math.max(...[price, pricesFor(price, counts)].map((prices) => costOf({ ...price, tiers: [], ...dearest(prices) }, counts) ?? 0));
 }
 
-/** Which kinds the tokens of a request and of its reply fall into is the upstream's to say. Audio is far fewer tokens than its bytes are counted as. */
-const dearest = (prices: TokenPrices) => ({
-  input: Math.max(prices.input, prices.cacheRead, prices.cacheWrite5m, prices.cacheWrite1h, prices.imageInput),
-  output: Math.max(prices.output, prices.reasoning, prices.imageOutput),
-});
+/** Which kinds the tokens of a request and of its reply fall into is the upstream's to say; that a prompt holds sound the request says itself. */
+function dearest(prices: TokenPrices): Pick<TokenPrices, 'input' | 'audioInput' | 'output'> {
+  const input = Math.max(prices.input, prices.cacheRead, prices.cacheWrite5m, prices.cacheWrite1h, prices.imageInput);
+  return {
+    input,
+    audioInput: Math.max(prices.audioInput, input),
+    output: Math.max(prices.output, prices.reasoning, prices.imageOutput, prices.audioOutput),
+  };
+}

@@ -151,8 +151,8 @@ describeRecorded(present, 'alpha')('recorded traffic', () => {
       expect(events.at(-1)?.type).toBe(broken ? 'error' : 'end');
       if (broken) return;
       const total = chunks.map((chunk) => chunk['usage']?.total_tokens).findLast((count) => count !== undefined);
-      const { input, cacheRead, cacheWrite5m, output, reasoning } = message.usage;
-      if (total !== undefined) expect(input + cacheRead + cacheWrite5m + output + reasoning).toBe(total);
+      const { input, audioInput = 0, cacheRead, cacheWrite5m, output, audioOutput = 0, reasoning } = message.usage;
+      if (total !== undefined) expect(input + audioInput + cacheRead + cacheWrite5m + output + audioOutput + reasoning).toBe(total);
       const writer = new AlphaWriter(replyContext());
       const again = events.map((event) => writer.write(event)).join('');
       expect(validateStream(again)).toEqual([]);
@@ -183,8 +183,8 @@ describeRecorded(present, 'alpha')('recorded traffic', () => {
       const message = foldEvents(readWhole(body));
       expect(readWhole(body).at(-1)?.type).toBe('end');
       expect(meaning(message)).toEqual(sumUp([body]));
-      const { input, cacheRead, cacheWrite5m, output, reasoning } = message.usage;
-      expect(input + cacheRead + cacheWrite5m + output + reasoning).toBe(body['usage'].total_tokens);
+      const { input, audioInput = 0, cacheRead, cacheWrite5m, output, audioOutput = 0, reasoning } = message.usage;
+      expect(input + audioInput + cacheRead + cacheWrite5m + output + audioOutput + reasoning).toBe(body['usage'].total_tokens);
       const whole = foldEvents(readWhole(JSON.parse(JSON.stringify(writeWhole(message, replyContext()).body))));
       expect(meaning(whole)).toEqual(meaning(message));
       expect(whole.usage).toEqual(message.usage);

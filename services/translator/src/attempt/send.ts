@@ -477,6 +477,6 @@ class Attempt {
 }
 
 function tokensUsed(record: RequestRecord): number {
-  const { input, cacheRead, cacheWrite5m, cacheWrite1h, output, reasoning } = record.settleCall().tokens;
-  return input + cacheRead + cacheWrite5m + cacheWrite1h + output + reasoning;
+  const { input, audioInput = 0, cacheRead, cacheWrite5m, cacheWrite1h, output, audioOutput = 0, reasoning } = record.settleCall().tokens;
+  return input + audioInput + cacheRead + cacheWrite5m + cacheWrite1h + output + audioOutput + reasoning;
 }

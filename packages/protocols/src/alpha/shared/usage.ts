@@ -1,10 +1,11 @@
 import type { Usage } from '@model-gateway/contracts';
 import { asCount, own } from '../../kit/read.ts';
+import { splitSoundIn, splitSoundOut } from '../../kit/sound-tokens.ts';
 import type { WireUsage } from './wire.ts';
 
 /**
  * Vendor counts → disjoint buckets. `prompt_tokens` normally includes what was read from a cache and `completion_tokens` reasoning, but some vendors
- * leave either out and only `total_tokens` shows it. Undefined when `value` holds no counts.
+ * leave either out and only `total_tokens` shows it. Both include tokens of sound. Undefined when `value` holds no counts.
  */
 export function readUsage(value: unknown): Usage | undefined {
   const prompt = asCount(own(value, 'prompt_tokens') ?? own(value, 'input_tokens'));
@@ -28,37 +29,42 @@ export function readUsage(value: unknown): Usage | undefined {
   // Of the two lifetimes the longer one is priced as the longer one of others.
   const cacheWrite1h = Math.min(cacheWrite, asCount(own(own(promptDetails, 'cache_write_tokens_details'), 'ttl_12h_tokens')));
   return {
-    input: beside ? prompt : prompt - cacheRead - cacheWrite,
+    ...splitSoundIn(beside ? prompt : prompt - cacheRead - cacheWrite, readSound(promptDetails)),
     cacheRead,
     cacheWrite5m: cacheWrite - cacheWrite1h,
     cacheWrite1h,
-    ...splitOutput(completion, beside ? beyond - cached : beyond, reasoning),
+    ...splitOutput(completion, beside ? beyond - cached : beyond, reasoning, readSound(completionDetailsOf(value))),
   };
 }
 
-const readReasoningTokens = (value: unknown): number =>
-  asCount(own(own(value, 'completion_tokens_details') ?? own(value, 'output_tokens_details'), 'reasoning_tokens') ?? own(value, 'reasoning_tokens'));
+/** Of the tokens of sound those that no cache held, as far as the vendor says. */
+const readSound = (details: unknown): number =>
+  Math.max(0, asCount(own(details, 'audio_tokens')) - asCount(own(own(details, 'cached_tokens_details'), 'audio_tokens')));
+
+const completionDetailsOf = (value: unknown): unknown => own(value, 'completion_tokens_details') ?? own(value, 'output_tokens_details');
+
+const readReasoningTokens = (value: unknown): number => asCount(own(completionDetailsOf(value), 'reasoning_tokens') ?? own(value, 'reasoning_tokens'));
 
 /** `beyond`: what the total holds over prompt, what was cached beside it, and completion. */
-function splitOutput(completion: number, beyond: number, reasoning: number): Pick<Usage, 'output' | 'reasoning'> {
-  if (beyond > 0 && (reasoning === 0 || reasoning === beyond)) return { output: completion, reasoning: beyond };
-  if (reasoning > completion) return { output: completion, reasoning };
-  return { output: completion - reasoning, reasoning };
+function splitOutput(completion: number, beyond: number, reasoning: number, sound: number): Pick<Usage, 'output' | 'reasoning' | 'audioOutput'> {
+  if (beyond > 0 && (reasoning === 0 || reasoning === beyond)) return { ...splitSoundOut(completion, sound), reasoning: beyond };
+  return { ...splitSoundOut(reasoning > completion ? completion : completion - reasoning, sound), reasoning };
 }
 
 /** Disjoint buckets → totals that include their details. */
 export function writeUsage(usage: Usage): WireUsage {
   const cacheWrite = usage.cacheWrite5m + usage.cacheWrite1h;
-  const prompt = usage.input + usage.cacheRead + cacheWrite;
-  const completion = usage.output + usage.reasoning;
+  const { audioInput = 0, audioOutput = 0 } = usage;
+  const prompt = usage.input + audioInput + usage.cacheRead + cacheWrite;
+  const completion = usage.output + audioOutput + usage.reasoning;
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,
     total_tokens: prompt + completion,
-    prompt_tokens_details: { cached_tokens: usage.cacheRead, audio_tokens: 0, ...(cacheWrite > 0 && { cache_write_tokens: cacheWrite }) },
+    prompt_tokens_details: { cached_tokens: usage.cacheRead, audio_tokens: audioInput, ...(cacheWrite > 0 && { cache_write_tokens: cacheWrite }) },
     completion_tokens_details: {
       reasoning_tokens: usage.reasoning,
-      audio_tokens: 0,
+      audio_tokens: audioOutput,
       accepted_prediction_tokens: 0,
       rejected_prediction_tokens: 0,
     },

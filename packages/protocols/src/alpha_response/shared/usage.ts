@@ -1,35 +1,38 @@
 /** Token counts: this wire counts cached tokens inside the prompt and reasoning inside the output; ours are disjoint. */
 import type { Usage } from '@model-gateway/contracts';
 import { asCount, asObject, own } from '../../kit/read.ts';
+import { splitSoundIn, splitSoundOut } from '../../kit/sound-tokens.ts';
 import type { WireUsage } from './wire.ts';
 
 /** null when the reply held no usage. */
 export function readUsage(value: unknown): Usage | null {
   const usage = asObject(value);
   if (!usage) return null;
+  const details = own(usage, 'input_tokens_details');
+  const writtenDetails = own(usage, 'output_tokens_details');
   const prompt = asCount(own(usage, 'input_tokens'));
-  const cacheRead = Math.min(prompt, asCount(own(own(usage, 'input_tokens_details'), 'cached_tokens')));
-  const cacheWrite = Math.min(prompt - cacheRead, asCount(own(own(usage, 'input_tokens_details'), 'cache_write_tokens')));
+  const cacheRead = Math.min(prompt, asCount(own(details, 'cached_tokens')));
+  const cacheWrite = Math.min(prompt - cacheRead, asCount(own(details, 'cache_write_tokens')));
   // Of the two lifetimes the longer one is priced as the longer one of others.
-  const lifetimes = own(own(usage, 'input_tokens_details'), 'cache_write_tokens_details');
+  const lifetimes = own(details, 'cache_write_tokens_details');
   const cacheWrite1h = Math.min(cacheWrite, asCount(own(lifetimes, 'ttl_12h_tokens')));
   const written = asCount(own(usage, 'output_tokens'));
-  const reasoning = asCount(own(own(usage, 'output_tokens_details'), 'reasoning_tokens'));
+  const reasoning = asCount(own(writtenDetails, 'reasoning_tokens'));
   return {
-    input: prompt - cacheRead - cacheWrite,
+    ...splitSoundIn(prompt - cacheRead - cacheWrite, asCount(own(details, 'audio_tokens'))),
     cacheRead,
     cacheWrite5m: cacheWrite - cacheWrite1h,
     cacheWrite1h,
     // Some compatible servers count reasoning beside the output; then it exceeds it, or nothing may be taken away.
-    output: reasoning > written ? written : written - reasoning,
+    ...splitSoundOut(reasoning > written ? written : written - reasoning, asCount(own(writtenDetails, 'audio_tokens'))),
     reasoning,
   };
 }
 
 export function writeUsage(usage: Usage): WireUsage {
   const cacheWrite = usage.cacheWrite5m + usage.cacheWrite1h;
-  const input = usage.input + usage.cacheRead + cacheWrite;
-  const output = usage.output + usage.reasoning;
+  const input = usage.input + (usage.audioInput ?? 0) + usage.cacheRead + cacheWrite;
+  const output = usage.output + (usage.audioOutput ?? 0) + usage.reasoning;
   return {
     input_tokens: input,
     input_tokens_details: {

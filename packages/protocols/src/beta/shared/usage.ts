@@ -87,11 +87,11 @@ function readCounts(report: unknown): Usage {
 }
 
 export const writeUsage = (usage: Usage): WireUsage => ({
-  input_tokens: usage.input,
+  input_tokens: usage.input + (usage.audioInput ?? 0),
   cache_creation_input_tokens: usage.cacheWrite5m + usage.cacheWrite1h,
   cache_read_input_tokens: usage.cacheRead,
   cache_creation: { ephemeral_5m_input_tokens: usage.cacheWrite5m, ephemeral_1h_input_tokens: usage.cacheWrite1h },
-  output_tokens: usage.output + usage.reasoning,
+  output_tokens: usage.output + (usage.audioOutput ?? 0) + usage.reasoning,
   ...(usage.reasoning > 0 && { output_tokens_details: { thinking_tokens: usage.reasoning } }),
 });
 

@@ -10,6 +10,7 @@ export function toCompatibleUsage(usage: unknown): JsonObject | undefined {
   const output = asCount(own(usage, 'output_tokens'));
   if (input + output === 0) return undefined;
   const details = own(usage, 'prompt_tokens_details') ?? own(usage, 'input_tokens_details');
+  const written = own(usage, 'output_tokens_details');
   return {
     prompt_tokens: input,
     completion_tokens: output,
@@ -18,8 +19,9 @@ export function toCompatibleUsage(usage: unknown): JsonObject | undefined {
     prompt_tokens_details: {
       cached_tokens: own(details, 'cached_tokens') ?? own(usage, 'cached_tokens'),
       cache_creation_tokens: own(details, 'cache_creation_input_tokens') ?? own(details, 'cache_creation_tokens'),
+      audio_tokens: own(details, 'audio_tokens') ?? own(usage, 'audio_tokens'),
     },
-    completion_tokens_details: { reasoning_tokens: own(own(usage, 'output_tokens_details'), 'reasoning_tokens') },
+    completion_tokens_details: { reasoning_tokens: own(written, 'reasoning_tokens'), audio_tokens: own(written, 'audio_tokens') },
   };
 }
 

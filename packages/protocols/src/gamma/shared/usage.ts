@@ -3,15 +3,19 @@ import { noUsage, type Usage } from '@model-gateway/contracts';
 import type { Losses } from '../../kit/losses.ts';
 import { asCount, asNumber, asObject } from '../../kit/read.ts';
 import { readServedTier, type ServedTier } from '../../kit/service-tier.ts';
+import { splitSoundIn, splitSoundOut } from '../../kit/sound-tokens.ts';
 import { field, listField, textField } from './fields.ts';
 import { tiersRead, unspecifiedTiers } from './service-tiers.ts';
-import type { WireUsage } from './wire.ts';
+import type { WireDetail, WireUsage } from './wire.ts';
 
 const counts = ['promptTokenCount', 'cachedContentTokenCount', 'toolUsePromptTokenCount', 'candidatesTokenCount', 'thoughtsTokenCount'] as const;
+
+type DetailList = 'promptTokensDetails' | 'cacheTokensDetails' | 'candidatesTokensDetails';
 
 /**
  * Counts are cumulative and the last one wins, field by field: some chunks in the middle of a stream lack a count that an earlier one had.
  * `promptTokenCount` includes the cached part, `candidatesTokenCount` excludes thoughts, and what built-in tools read comes on top of the prompt.
+ * Audio tokens are part of these counts; how many there are is in the lists of details.
  */
 export class UsageReader {
   readonly #latest = new Map<string, number>();
@@ -41,11 +45,12 @@ export class UsageReader {
     const count = (name: (typeof counts)[number]): number => this.#latest.get(name) ?? 0;
     const prompt = count('promptTokenCount');
     const cacheRead = Math.min(prompt, count('cachedContentTokenCount'));
+    const audioRead = Math.max(0, tokensOf(this.metadata, 'promptTokensDetails', 'AUDIO') - tokensOf(this.metadata, 'cacheTokensDetails', 'AUDIO'));
     return {
       ...noUsage,
-      input: prompt - cacheRead + count('toolUsePromptTokenCount'),
+      ...splitSoundIn(prompt - cacheRead + count('toolUsePromptTokenCount'), audioRead),
       cacheRead,
-      output: count('candidatesTokenCount'),
+      ...splitSoundOut(count('candidatesTokenCount'), tokensOf(this.metadata, 'candidatesTokensDetails', 'AUDIO')),
       reasoning: count('thoughtsTokenCount'),
       ...this.#ofImages(),
     };
@@ -59,8 +64,10 @@ export class UsageReader {
 }
 
 /** Of one list of counts by kind of content. */
-export const imageTokens = (metadata: unknown, name: 'promptTokensDetails' | 'candidatesTokensDetails'): number =>
-  listField(metadata, name).reduce<number>((sum, one) => sum + (textField(one, 'modality') === 'IMAGE' ? asCount(field(one, 'tokenCount')) : 0), 0);
+export const imageTokens = (metadata: unknown, name: DetailList): number => tokensOf(metadata, name, 'IMAGE');
+
+const tokensOf = (metadata: unknown, name: DetailList, modality: 'IMAGE' | 'AUDIO'): number =>
+  listField(metadata, name).reduce<number>((sum, one) => sum + (textField(one, 'modality') === modality ? asCount(field(one, 'tokenCount')) : 0), 0);
 
 /** Which tier served the reply, by the last `usageMetadata`. */
 export function readTier(metadata: unknown, losses: Losses): ServedTier | undefined {
@@ -78,13 +85,22 @@ export function loseDetails(metadata: unknown, losses: Losses): void {
 }
 
 export function writeUsage(usage: Usage): WireUsage {
-  const prompt = usage.input + usage.cacheRead + usage.cacheWrite5m + usage.cacheWrite1h;
+  const { audioInput = 0, audioOutput = 0 } = usage;
+  const prompt = usage.input + audioInput + usage.cacheRead + usage.cacheWrite5m + usage.cacheWrite1h;
+  const candidates = usage.output + audioOutput;
+  const details = detailsOf({ IMAGE: usage.imageOutput, AUDIO: audioOutput });
   return {
     promptTokenCount: prompt,
     ...(usage.cacheRead > 0 && { cachedContentTokenCount: usage.cacheRead }),
-    candidatesTokenCount: usage.output,
+    candidatesTokenCount: candidates,
     ...(usage.reasoning > 0 && { thoughtsTokenCount: usage.reasoning }),
-    totalTokenCount: prompt + usage.output + usage.reasoning,
-    ...(usage.imageOutput && { candidatesTokensDetails: [{ modality: 'IMAGE', tokenCount: usage.imageOutput }] }),
+    totalTokenCount: prompt + candidates + usage.reasoning,
+    ...(audioInput > 0 && { promptTokensDetails: detailsOf({ TEXT: prompt - audioInput, AUDIO: audioInput }) }),
+    ...(details.length > 0 && { candidatesTokensDetails: details }),
   };
 }
+
+const detailsOf = (counts: Partial<Record<WireDetail['modality'], number>>): WireDetail[] =>
+  (Object.entries(counts) as [WireDetail['modality'], number | undefined][]).flatMap(([modality, tokenCount]) =>
+    tokenCount ? [{ modality, tokenCount }] : [],
+  );

@@ -39,7 +39,14 @@ export interface WireUsage {
   candidatesTokenCount: number;
   thoughtsTokenCount?: number;
   totalTokenCount: number;
-  candidatesTokensDetails?: { modality: 'IMAGE'; tokenCount: number }[];
+  promptTokensDetails?: WireDetail[];
+  candidatesTokensDetails?: WireDetail[];
+}
+
+/** How many of the tokens are of one kind of content. */
+export interface WireDetail {
+  modality: 'TEXT' | 'IMAGE' | 'AUDIO';
+  tokenCount: number;
 }
 
 /** Values of the request that the reply repeats, or that decide its form. */

@@ -1,5 +1,5 @@
 /** Speech (https://ai.google.dev/gemini-api/docs/speech-generation) and the words of recordings (https://ai.google.dev/gemini-api/docs/audio) by `generateContent`. */
-import { noUsage, type Usage } from '@model-gateway/contracts';
+import type { Usage } from '@model-gateway/contracts';
 import type {
   Speech,
   SpeechPiece,
@@ -11,7 +11,7 @@ import type {
   UnaryUpstreamCodec,
 } from '../../contract/index.ts';
 import { Losses } from '../../kit/losses.ts';
-import { asCount, asString, type JsonObject, own } from '../../kit/read.ts';
+import { asString, type JsonObject, own } from '../../kit/read.ts';
 import { audioTypeOf, refuseTimestamps } from '../../kit/transcription-limits.ts';
 import { readErrorValue } from '../shared/errors.ts';
 import { field, listField, objectField, textField } from '../shared/fields.ts';
@@ -109,23 +109,7 @@ const partsOf = (body: unknown): unknown[] => listField(body, 'candidates').flat
 const endOf = (body: unknown): string =>
   textField(field(body, 'promptFeedback'), 'blockReason') ?? textField(listField(body, 'candidates')[0], 'finishReason') ?? 'it did not say why';
 
-/** Tokens of audio apart from those of text. */
 function readUsage(body: unknown): Usage | null {
   const counter = new UsageReader();
-  const metadata = field(body, 'usageMetadata');
-  if (!counter.take(metadata)) return null;
-  const { usage } = counter;
-  const audioInput = Math.min(usage.input, audioTokens(metadata, 'promptTokensDetails'));
-  const audioOutput = Math.min(usage.output, audioTokens(metadata, 'candidatesTokensDetails'));
-  return {
-    ...noUsage,
-    ...usage,
-    input: usage.input - audioInput,
-    output: usage.output - audioOutput,
-    ...(audioInput > 0 && { audioInput }),
-    ...(audioOutput > 0 && { audioOutput }),
-  };
+  return counter.take(field(body, 'usageMetadata')) ? counter.usage : null;
 }
-
-const audioTokens = (metadata: unknown, name: string): number =>
-  listField(metadata, name).reduce<number>((sum, one) => sum + (textField(one, 'modality') === 'AUDIO' ? asCount(field(one, 'tokenCount')) : 0), 0);
