@@ -47,11 +47,16 @@ describe.each(arrangements('hosted web search'))('hosted web search, %s', (arran
     VendorSearch
   >;
   let said: ReturnType<Play>[] = [];
+  /** What the model says to a request, where several are asked at once. */
+  let answering: Play | null = null;
   let fake: FakeUpstream;
   let gateway: TestGateway;
 
   /** Of a group that does not ask for the gateway's searches. */
   const plainKey = mintAccessKey();
+  /** What the key `thrifty` may spend: four searches. */
+  const thriftyMicros = 4 * searchMicros;
+  const thriftyKey = mintAccessKey();
 
   const ask = async (client: Client, stream = false, more: Json = {}, key = gateway.key): Promise<Answer> => {
     const [path, body] = asks[client]('chat', stream);
@@ -73,7 +78,7 @@ describe.each(arrangements('hosted web search'))('hosted web search, %s', (arran
 
   beforeAll(async () => {
     for (const vendor of Object.values(vendors)) await vendor.start();
-    fake = await startFakeUpstream({ play: () => said.shift() ?? { text: 'Nothing more.' } });
+    fake = await startFakeUpstream({ play: (...asked) => answering?.(...asked) ?? said.shift() ?? { text: 'Nothing more.' } });
     gateway = await startGateway({ arrangement });
     await gateway.configure({
       upstreams: [{ name: 'up', protocol: 'alpha', base_url: fake.url, api_keys: [{ key: 'sk-fake' }] }],
@@ -82,7 +87,10 @@ describe.each(arrangements('hosted web search'))('hosted web search, %s', (arran
         { name: 'everyone', models: ['*'], server_tools: 'on' },
         { name: 'plain', models: ['*'] },
       ],
-      access_keys: [{ name: 'plain', group: 'plain', key: plainKey }],
+      access_keys: [
+        { name: 'plain', group: 'plain', key: plainKey },
+        { name: 'thrifty', group: 'everyone', key: thriftyKey, budget: { limit: thriftyMicros / 1_000_000, period: 'total' } },
+      ],
     });
     for (const kind of kinds) {
       const provider = {
@@ -186,6 +194,21 @@ describe.each(arrangements('hosted web search'))('hosted web search, %s', (arran
     const asksTwice = (body: Json): Json => body.tools.map((tool: Json) => (tool.name === 'web_search' ? { ...tool, max_uses: 2 } : tool));
     beforeAll(() => choose('http', { max_uses: 3, max_rounds: rounds }));
     afterAll(() => choose('http', { max_uses: 5, max_rounds: 8 }));
+
+    test('a budget is passed by what one request may cost, however many search at once', async () => {
+      answering = (body) => (JSON.stringify(body).includes(page.url) ? { text: answer } : { call: 'web_search', args: { query: 'tea' } });
+      try {
+        const replies = await Promise.all([...clients, ...clients, ...clients].map((client) => ask(client, false, {}, thriftyKey)));
+        const served = replies.filter(({ status }) => status === 200);
+        expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200, 402]));
+        const costs = await Promise.all(served.map(async (reply) => (await rowOf(reply)).cost_micros ?? 0));
+        expect(Math.min(...costs)).toBeGreaterThanOrEqual(searchMicros);
+        // Of the one request that passes it, its search and few tokens.
+        expect(costs.reduce((sum, cost) => sum + cost, 0)).toBeLessThan(thriftyMicros + searchMicros + 1000);
+      } finally {
+        answering = null;
+      }
+    });
 
     test.each([
       ['the caller', asksTwice(asks.beta('chat', false)[1]), 2],

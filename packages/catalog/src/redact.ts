@@ -3,7 +3,7 @@
  * Fields are listed one by one, so that a field added later is left out until a service needs it here.
  */
 import { createHash } from 'node:crypto';
-import type { CatalogDelta, CatalogRows, McpServerRecord, Model, SectionDelta, UpstreamRecord } from '@model-gateway/contracts';
+import type { CatalogDelta, CatalogRows, McpServerRecord, Model, SearchProviderRecord, SectionDelta, UpstreamRecord } from '@model-gateway/contracts';
 
 /** The whole configuration. */
 export const redactRows = (rows: CatalogRows): CatalogRows => ({
@@ -14,6 +14,8 @@ export const redactRows = (rows: CatalogRows): CatalogRows => ({
   ...(rows.load_balancer_pins && { load_balancer_pins: rows.load_balancer_pins }),
   ...(rows.pricing && { pricing: rows.pricing }),
   ...(rows.mcp_servers && { mcp_servers: rows.mcp_servers.map(redactMcpServer) }),
+  ...(rows.search_providers && { search_providers: rows.search_providers.map(redactSearchProvider) }),
+  ...(rows.search_config && { search_config: rows.search_config }),
   key_groups: rows.key_groups,
   access_keys: rows.access_keys,
 });
@@ -26,6 +28,8 @@ export const redactDelta = ({
   load_balancer_pins,
   pricing,
   mcp_servers,
+  search_providers,
+  search_config,
   key_groups,
   access_keys,
 }: CatalogDelta): CatalogDelta => ({
@@ -35,6 +39,8 @@ export const redactDelta = ({
   ...(load_balancer_pins && { load_balancer_pins }),
   ...(pricing && { pricing }),
   ...(mcp_servers && { mcp_servers: redactPut(mcp_servers, redactMcpServer) }),
+  ...(search_providers && { search_providers: redactPut(search_providers, redactSearchProvider) }),
+  ...(search_config && { search_config }),
   ...(key_groups && { key_groups }),
   ...(access_keys && { access_keys }),
 });
@@ -79,6 +85,14 @@ function redactMcpServer({ sealed_auth, sealed_headers, endpoint, ...server }: M
     .slice(0, 22);
   return { ...server, endpoint: endpoint.replace(/\?.*$/s, ''), withheld: digest };
 }
+
+/** What a search costs is part of what edges reserve of budgets; who is asked, and how, is not for them. */
+const redactSearchProvider = ({ id, name, kind, price_per_search, currency, enabled }: SearchProviderRecord): SearchProviderRecord => ({
+  ...{ id, name, kind, price_per_search, currency, enabled },
+  base_url: null,
+  description: '',
+  sealed_key: null,
+});
 
 /** A model's own endpoint may carry a key in its query. */
 const redactModel = (model: Model): Model => ({

@@ -71,7 +71,7 @@ export interface CatalogRows {
   load_balancer_pins?: BalancerPin[];
   /** Absent from a console of an earlier version. */
   pricing?: Pricing[];
-  /** Absent from a console of an earlier version, and for services without the master key. */
+  /** Absent from a console of an earlier version. */
   search_providers?: SearchProviderRecord[];
   search_config?: SearchConfig[];
   /** Absent from a console of an earlier version. */

@@ -1,5 +1,5 @@
 /** One search: asks a provider in its own terms, and gives the pages that it found, checked and cut to size. */
-import { type SearchKind, searchAddresses } from '@model-gateway/contracts';
+import { maxResultChars, type SearchKind, searchAddresses } from '@model-gateway/contracts';
 import type { Outbound } from '@model-gateway/upstream-client';
 import { type Domains, mayUse } from './domains.ts';
 import { toPlainText } from './page-text.ts';
@@ -42,7 +42,6 @@ const maxAnswerBytes = 4 * 1024 * 1024;
 const maxEntries = 200;
 const maxUrlLength = 2_048;
 const maxTitleLength = 300;
-const maxTextLength = 4_000;
 
 export async function searchWeb(outbound: Outbound, provider: SearchProvider, query: string, limits: SearchLimits): Promise<SearchOutcome> {
   const asked = query.trim();
@@ -92,7 +91,7 @@ function readPage(entry: unknown, domains: Domains): FoundPage[] {
     {
       url,
       title: clean(textOf(entry, 'title'), maxTitleLength) || url,
-      text: clean(textOf(entry, 'content', 'description', 'snippet', 'text'), maxTextLength),
+      text: clean(textOf(entry, 'content', 'description', 'snippet', 'text'), maxResultChars),
       ...(age !== '' && { age }),
     },
   ];

@@ -78,6 +78,9 @@ export const showSearchProvider = <T extends { price_per_search: number }>(provi
   price_per_search: printMoney(provider.price_per_search),
 });
 
+/** Characters of one result that the model is shown. */
+export const maxResultChars = 4_000;
+
 /** There is one search configuration; this is the name of its row. */
 export const searchConfigName = 'default';
 

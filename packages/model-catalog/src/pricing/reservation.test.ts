@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { noUsage, type PricingInput, pricingSchema } from '@model-gateway/contracts';
 import fc from 'fast-check';
 import { findFamily, unknownFamily } from '../families/index.ts';
-import { costOf, expectTokens, fromRecord, reservationOf } from './index.ts';
+import { costOf, expectTokens, fromRecord, reservationOf, reservationOfCalls } from './index.ts';
 
 const price = (input: Partial<PricingInput>) =>
   fromRecord(pricingSchema.parse({ name: 'p', model: 'm', input: 3_000_000, output: 15_000_000, ...input } satisfies PricingInput));
@@ -53,6 +53,16 @@ describe('how much money', () => {
     const expected = expectTokens(33_000, { ...one, output: 100 }, findFamily('gpt-4o'), { bytes: 30_000, tokens: 320, seconds: 10 });
     expect(expected).toMatchObject({ input: 1_000 + 1_000, audioInput: 320, output: 100 });
     expect(reservationOf(speaking, expected)).toBe(2_000 * 3 + 320 * 40 + 100 * 80);
+  });
+
+  test('of several calls for one reply: each reads what was found, within the window', () => {
+    const own = price({});
+    const expected = { input: 1_000, output: 100 };
+    expect(reservationOfCalls(own, expected, { calls: 1, found: 9_000 }, { context: null })).toBe(3_000 + 1_500);
+    expect(reservationOfCalls(own, expected, { calls: 3, found: 9_000 }, { context: null })).toBe(3_000 + 2 * 30_000 + 3 * 1_500);
+    expect(reservationOfCalls(own, expected, { calls: 3, found: 9_000 }, { context: 5_000 })).toBe(3_000 + 2 * 15_000 + 3 * 1_500);
+    const byRequest = price({ mode: 'per_request', unit: 20_000_000_000, input: null, output: null });
+    expect(reservationOfCalls(byRequest, expected, { calls: 3, found: 0 }, { context: null })).toBe(20_000);
   });
 
   test('of images is by their number, where that is what they are priced by', () => {

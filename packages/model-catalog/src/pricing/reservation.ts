@@ -68,6 +68,22 @@ function thinkingBeside({ thinking }: Said, family: Family): number {
   return Math.min(thinking ?? family.thinking.max, family.thinking.max);
 }
 
+/** A model that is called again and again for one reply, with what was found meanwhile. */
+export interface RepeatedCalls {
+  /** At least 1. */
+  calls: number;
+  /** Tokens that each call but the first may read beside the request. */
+  found: number;
+}
+
+/** In millionths, of all these calls. Prices by the piece are of the reply, however many calls it takes. */
+export function reservationOfCalls(price: Price, expected: Expected, { calls, found }: RepeatedCalls, { context }: Pick<Family, 'context'>): number {
+  const first = reservationOf(price, expected);
+  if (price.mode !== 'per_token' || calls === 1) return first;
+  const input = Math.min(expected.input + found, context ?? Number.POSITIVE_INFINITY);
+  return first + (calls - 1) * reservationOf(price, { ...expected, input });
+}
+
 /** In millionths: each token at the dearest that it may be counted as. 0 where the price goes by what nobody expects. */
 export function reservationOf(price: Price, expected: Expected): number {
   const counts = { ...expected, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, reasoning: 0 };

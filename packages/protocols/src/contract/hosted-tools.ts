@@ -65,6 +65,10 @@ export interface HostedToolsCodec {
   idPrefix: string;
   /** null: another tool. */
   read(tool: Tool): HostedTool | null;
+  /** Top-level keys of a request below which it offers such tools: the edge's scan notes where they stand. */
+  offerKeys: readonly string[];
+  /** Which of them it offers, asked before money is reserved. `value` gives a top-level value, which is untrusted; what makes no sense offers nothing. */
+  offered(value: (key: string) => unknown): HostedKind[];
   /** Shows that a use began. Every block but that of `use.index` is closed. */
   begin(use: HostedUse): ChatEvent[];
   /** Shows what came of it; every block is closed. */

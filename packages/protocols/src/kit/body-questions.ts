@@ -19,8 +19,9 @@ const known = new WeakMap<ClientAdapter, BodyQuestions>();
 export function questionsOf(client: ClientAdapter): BodyQuestions {
   let questions = known.get(client);
   if (!questions) {
-    const { editedKeys = [], limitKeys = [], cacheKey, turns, bodyWords: words = [] } = client;
-    const keys = [...new Set([...decisive, ...editedKeys, ...limitKeys, ...(cacheKey === undefined ? [] : [cacheKey]), ...(turns?.keys ?? [])])];
+    const { editedKeys = [], limitKeys = [], hostedTools, cacheKey, turns, bodyWords: words = [] } = client;
+    const offerKeys = hostedTools?.offerKeys ?? [];
+    const keys = [...new Set([...decisive, ...editedKeys, ...limitKeys, ...offerKeys, ...(cacheKey === undefined ? [] : [cacheKey]), ...(turns?.keys ?? [])])];
     const id = createHash('sha256')
       .update(JSON.stringify([keys, words]))
       .digest('hex')

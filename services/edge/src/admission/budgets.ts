@@ -92,7 +92,7 @@ export class BudgetLimiter {
       account.budget = budget;
       return account;
     });
-    return this.#reserveAll(wanted, reservationsOf(asked, this.#deps.priceOf), { ms: maxWaitMs, onLeave });
+    return this.#reserveAll(wanted, reservationsOf({ ...asked, group: principal.group }, this.#deps.priceOf), { ms: maxWaitMs, onLeave });
   }
 
   /** Throws 402 where the caller's group refuses what has no price, and the request may come to a model without one. */

@@ -1,12 +1,12 @@
 /** How much money a request may cost: what it says of its replies, what is known of the models it may come to, and their prices. */
 import type { Job, ResolvedName, Snapshot } from '@model-gateway/contracts';
-import { expectTokens, type PriceOf, reservationOf } from '@model-gateway/model-catalog';
-import type { ClientAdapter, ReplyLimits } from '@model-gateway/protocols';
+import { expectTokens, type PriceOf, reservationOfCalls } from '@model-gateway/model-catalog';
+import type { ClientAdapter } from '@model-gateway/protocols';
 import { familyOfModel, reachableModels } from '@model-gateway/routing';
+import { type HostedAsked, hostedCallsOf } from './hosted-calls.ts';
 
 /** What of a request decides. */
-export interface Asked {
-  snapshot: Snapshot;
+export interface Asked extends Omit<HostedAsked, 'group'> {
   named: ResolvedName;
   body: Buffer;
   /** Where the one scan of the body found top-level values. */
@@ -15,19 +15,23 @@ export interface Asked {
   fields?: Readonly<Record<string, string>> | undefined;
   /** What it found of files. */
   files?: Job['places']['files'];
-  client: Pick<ClientAdapter, 'readReplyLimits'>;
+  client: Pick<ClientAdapter, 'readReplyLimits' | 'hostedTools'>;
 }
 
 /** For each currency the most that one of the models may cost, in millionths: which of them will answer is not known yet. */
-export function reservationsOf(asked: Asked, priceOf: PriceOf): Map<string, number> {
-  const limits = readLimits(asked);
+export function reservationsOf(asked: Asked & Pick<HostedAsked, 'group'>, priceOf: PriceOf): Map<string, number> {
+  const value = topLevelOf(asked);
+  const limits = asked.client.readReplyLimits?.(value) ?? { replies: 1 };
+  const hosted = hostedCallsOf(asked, value);
   const amounts = new Map<string, number>();
   for (const model of reachableModels(asked.snapshot, asked.named)) {
     const price = priceOf({ name: model.name, upstreamModelId: model.inference_profile ?? model.upstream_model_id });
     if (!price) continue;
-    const amount = reservationOf(price, expectTokens(asked.body.length, limits, familyOfModel(model), asked.files));
+    const family = familyOfModel(model);
+    const amount = reservationOfCalls(price, expectTokens(asked.body.length, limits, family, asked.files), hosted, family);
     amounts.set(price.currency, Math.max(amount, amounts.get(price.currency) ?? 0));
   }
+  if (hosted.searches) amounts.set(hosted.searches.currency, hosted.searches.micros + (amounts.get(hosted.searches.currency) ?? 0));
   return amounts;
 }
 
@@ -37,14 +41,14 @@ export const unpricedModel = (snapshot: Snapshot, named: ResolvedName, priceOf: 
     ({ name, inference_profile, upstream_model_id }) => !priceOf({ name, upstreamModelId: inference_profile ?? upstream_model_id }),
   )?.name;
 
-function readLimits({ body, values, fields, client }: Asked): ReplyLimits {
-  if (!client.readReplyLimits) return { replies: 1 };
-  return client.readReplyLimits((key) => {
+/** Gives top-level values of a body, of a form the text of a part. */
+const topLevelOf =
+  ({ body, values, fields }: Asked) =>
+  (key: string): unknown => {
     if (fields) return Object.hasOwn(fields, key) ? fields[key] : undefined;
     const place = Object.hasOwn(values, key) ? values[key] : undefined;
     return place && parse(body, place);
-  });
-}
+  };
 
 /** The scan has judged structure, and the text of top-level strings; what else is no JSON says nothing here and is refused by who reads it. */
 function parse(body: Buffer, { start, end }: { start: number; end: number }): unknown {

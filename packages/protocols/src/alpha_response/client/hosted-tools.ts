@@ -1,8 +1,8 @@
 /** The vendor's hosted web search: how it is declared, and the item that shows its use. */
 import type { Tool } from '../../chat/conversation.ts';
 import type { CitedRange, HostedOutcome, HostedPage, HostedTool, HostedToolsCodec, HostedUse } from '../../contract/index.ts';
-import { asArray, own } from '../../kit/read.ts';
-import { asksSearch } from '../shared/web-search.ts';
+import { asArray, asObject, own } from '../../kit/read.ts';
+import { asksSearch, readSearch } from '../shared/web-search.ts';
 
 const strings = (value: unknown): string[] | undefined => asArray(value)?.filter((entry): entry is string => typeof entry === 'string');
 
@@ -21,6 +21,8 @@ const item = ({ id, input }: HostedUse, status: string) => ({ id, type: 'web_sea
 export const hostedTools: HostedToolsCodec = {
   idPrefix: 'ws_',
   read,
+  offerKeys: ['tools'],
+  offered: (value) => (asArray(value('tools')) ?? []).flatMap((tool) => (readSearch(asObject(tool) ?? {}) ? ['web_search'] : [])),
   begin: (use) => [{ type: 'block-start', index: use.index, block: { type: 'raw', protocol: 'alpha_response', value: item(use, 'in_progress') } }],
   end: (use, outcome: HostedOutcome) => [
     { type: 'raw-delta', index: use.index, value: item(use, outcome.ok ? 'completed' : 'failed') },

@@ -23,9 +23,13 @@ const kinds: readonly [RegExp, HostedKind][] = [
 
 const strings = (value: unknown): string[] | undefined => asArray(value)?.filter((entry): entry is string => typeof entry === 'string');
 
-function read({ raw }: Tool): HostedTool | null {
+function kindOf(raw: unknown): HostedKind | undefined {
   const type = asString(own(raw, 'type')) ?? '';
-  const kind = kinds.find(([pattern]) => pattern.test(type))?.[1];
+  return kinds.find(([pattern]) => pattern.test(type))?.[1];
+}
+
+function read({ raw }: Tool): HostedTool | null {
+  const kind = kindOf(raw);
   if (kind === undefined) return null;
   const [maxUses, allowed, blocked] = [asNumber(own(raw, 'max_uses')), strings(own(raw, 'allowed_domains')), strings(own(raw, 'blocked_domains'))];
   const place = readUserPlace(own(raw, 'user_location'));
@@ -93,4 +97,12 @@ const cite = ({ url, title, text }: HostedPage, _range: CitedRange, seal: SealPa
   citation: { type: 'web_search_result_location', url, title, encrypted_index: writePageToken(url, seal), cited_text: text.slice(0, maxQuote) },
 });
 
-export const hostedTools: HostedToolsCodec = { idPrefix: 'srvtoolu_', read, begin, end, cite };
+export const hostedTools: HostedToolsCodec = {
+  idPrefix: 'srvtoolu_',
+  read,
+  offerKeys: ['tools'],
+  offered: (value) => (asArray(value('tools')) ?? []).flatMap((tool) => kindOf(tool) ?? []),
+  begin,
+  end,
+  cite,
+};

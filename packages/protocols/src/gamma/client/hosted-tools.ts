@@ -2,7 +2,7 @@
 import type { Tool } from '../../chat/conversation.ts';
 import type { CitedRange, HostedKind, HostedOutcome, HostedPage, HostedTool, HostedToolsCodec, HostedUse } from '../../contract/index.ts';
 import { asObject } from '../../kit/read.ts';
-import { field, listField } from '../shared/fields.ts';
+import { field, listField, objectField } from '../shared/fields.ts';
 import type { Looked } from '../shared/wire.ts';
 
 /** `googleSearchRetrieval`: the name that the search had before. */
@@ -29,6 +29,9 @@ const lookedFor = ({ kind, input }: HostedUse, outcome: HostedOutcome): Looked =
 export const hostedTools: HostedToolsCodec = {
   idPrefix: 'ws_',
   read,
+  offerKeys: ['tools'],
+  offered: (value) =>
+    listField({ tools: value('tools') }, 'tools').flatMap((tool) => [...kinds].flatMap(([name, kind]) => (objectField(tool, name) ? [kind] : []))),
   begin: () => [],
   end: (use, outcome) => [
     { type: 'block-start', index: use.index, block: { type: 'raw', protocol: 'gamma', value: { looked: lookedFor(use, outcome) } } },
