@@ -187,15 +187,22 @@ describe.each(arrangements)('%s', (_name, split) => {
     });
 
     test.each([
-      ['text', 'text/plain; charset=utf-8', 'Guten Tag.\n'],
-      ['srt', 'text/plain; charset=utf-8', '1\n00:00:00,000 --> 00:00:01,000\nGuten Tag.\n\n'],
-      ['vtt', 'text/vtt', 'WEBVTT\n\n'],
-    ] as const)('%s is text', async (format, type, text) => {
+      ['text', 'text/plain; charset=utf-8', `${'Guten Tag. '.repeat(30)}\n`, 23],
+      ['srt', 'text/plain; charset=utf-8', '1\n00:59:50,000 --> 01:00:01,200\nGuten Tag.\n\n', 3_602],
+      ['vtt', 'text/vtt', 'WEBVTT\n\n00:00.000 --> 00:02.000\nGuten Tag.\n\n00:02.000 --> 01:05.250\nBis morgen.\n\n', 66],
+    ] as const)('%s is text, whose seconds are estimated', async (format, type, text, seconds) => {
       upstream.answer = (response) => void response.writeHead(200, { 'content-type': type }).end(text);
       const { openai, row } = sdk();
       const { data, response } = await openai.audio.transcriptions.create({ model: 'ears', file: await file(), response_format: format }).withResponse();
       expect([data, response.headers.get('content-type')]).toEqual([text, type]);
-      expect(await row()).toMatchObject({ status: 200, usage_source: 'estimated' });
+      expect(await row()).toMatchObject({ status: 200, usage_source: 'estimated', seconds });
+    });
+
+    test('seconds are estimated where a server tells no figures', async () => {
+      upstream.answer = answerJson({ text: 'Guten Tag. '.repeat(30) });
+      const { openai, row } = sdk();
+      await openai.audio.transcriptions.create({ model: 'ears', file: await file() });
+      expect(await row()).toMatchObject({ usage_source: 'estimated', seconds: 22 });
     });
 
     test('seconds are counted where nothing else is', async () => {

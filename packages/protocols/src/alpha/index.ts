@@ -11,7 +11,7 @@ import { notServed, routes } from './client/routes.ts';
 import { AlphaTerminator } from './client/stream-terminator.ts';
 import { moderationCall, testCall } from './client/test-call.ts';
 import { AlphaWriter, writeWhole } from './client/write-response.ts';
-import { isAudioEnd, isAudioOperation, observeSpeech, readAudioUsage } from './shared/audio.ts';
+import { isAudioEnd, isAudioOperation, observeAudio, readAudioUsage } from './shared/audio.ts';
 import { embeddingsUpstream, isCohere, readUsage } from './shared/embeddings.ts';
 import { readError, writeError } from './shared/errors.ts';
 import { chatFamily } from './shared/families.ts';
@@ -75,7 +75,7 @@ export const alpha: Protocol = {
     unary: { embed: embeddingsUpstream, rerank: rerankUpstream, image: imagesUpstream, 'image-edit': imagesUpstream, 'image-variation': imagesUpstream },
     readUnaryUsage: (body) => readImagesUsage(body) ?? readAudioUsage(body) ?? readUsage(body),
     isUnaryEnd: (event) => isImagesEnd(event) || isAudioEnd(event),
-    observeBytes: observeSpeech,
+    observeBytes: observeAudio,
     bodyLayout: () => bodyLayout,
     toolRules: (target) => ({
       name: plainToolName,

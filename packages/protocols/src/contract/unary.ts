@@ -190,13 +190,15 @@ export interface ClientUnary {
   unary?: { [K in keyof UnaryExchanges]?: UnaryClientCodec<UnaryExchanges[K]['request'], UnaryExchanges[K]['reply'], PieceOf<K>> };
 }
 
-/** A reply that passes as bytes, and the request that it answers. */
+/** A reply that passes as bytes, or whose body has no figures, and the request that it answers. */
 export interface BytesContext {
   operation: Operation;
   /** Of the reply. */
   contentType: string;
   /** A top-level value of the request; undefined when it is absent or null. */
   requestValue(key: string): unknown;
+  /** About how many tokens the request is. */
+  requestTokens(): number;
 }
 
 /** Looks at bytes that pass, for what they cost. */
@@ -213,6 +215,6 @@ export interface UpstreamUnary {
   readUnaryUsage?(body: unknown): Usage | null;
   /** Of a stream of events that passes: whether this is the last one. Absent: the stream may end after any. */
   isUnaryEnd?(event: unknown): boolean;
-  /** Of a reply that passes as bytes; absent: nobody looks. */
+  /** Of a reply that passes as bytes, or whose body has no figures; absent: nobody looks. */
   observeBytes?(context: BytesContext): BytesObserver | null;
 }

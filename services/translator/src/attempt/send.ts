@@ -403,6 +403,7 @@ class Attempt {
     const reply = {
       request: this.#request,
       record: this.#record,
+      body: this.#current.body,
       sink: this.#sink,
       upstreamRequest: this.#upstreamRequest,
       transform: this.#transform,

@@ -4,6 +4,7 @@ import type { ChatEvent } from '@model-gateway/protocols';
 import type { UpstreamRequest } from '../prepare/upstream-request.ts';
 import type { ReplySink } from '../reply-sink.ts';
 import { unwrapEvents } from '../reply-transform/emulated.ts';
+import { observerOf } from '../reply-transform/passed-bytes.ts';
 import { renameWhole } from '../reply-transform/renamed-reply.ts';
 import type { ReplyTransform } from '../reply-transform/reply-transform.ts';
 import type { TranslatedTransform } from '../reply-transform/translated.ts';
@@ -13,7 +14,7 @@ import type { CurrentRequest } from '../request/current.ts';
 import type { AttemptEnd } from './result.ts';
 
 /** Where a whole reply belongs. */
-export interface ReplyTarget extends Pick<CurrentRequest, 'request' | 'record'> {
+export interface ReplyTarget extends Pick<CurrentRequest, 'request' | 'record' | 'body'> {
   readonly sink: ReplySink;
   readonly upstreamRequest: UpstreamRequest;
   readonly transform: ReplyTransform;
@@ -71,6 +72,7 @@ function deliverUnary(bytes: Buffer, reply: ReplyTarget): Delivered | Promise<De
     return answer instanceof Promise ? answer.then((made) => deliverAnswer(made, reply)) : deliverAnswer(answer, reply);
   }
   if (target.verbatim && contentType !== '' && !/json/i.test(contentType)) {
+    estimate(bytes, reply);
     record.markContent();
     sink.whole(bytes, { contentType });
     return { fault: null, committed: true };
@@ -78,10 +80,20 @@ function deliverUnary(bytes: Buffer, reply: ReplyTarget): Delivered | Promise<De
   const json: unknown = transform.look?.(bytes) ?? JSON.parse(bytes.toString('utf8'));
   const usage = target.verbatim ? target.adapter.readUnaryUsage?.(json) : undefined;
   if (usage) record.meter.count(usage);
+  else estimate(bytes, reply);
   const body = transform.whole(bytes, json, noEvents);
   record.markContent();
   if (body !== undefined) sink.whole(body);
   return { fault: null, committed: true };
+}
+
+/** Of an answer without figures: what its upstream's protocol makes of it. */
+function estimate(bytes: Buffer, { request, record, body, upstreamRequest: { target }, contentType }: ReplyTarget): void {
+  if (!target.verbatim) return;
+  const observer = observerOf({ request, body }, target, contentType);
+  observer?.push(bytes);
+  const seen = observer?.finish();
+  if (seen) record.meter.see([{ type: 'usage', ...seen }]);
 }
 
 function deliverAnswer(answer: UnaryAnswer, { record, sink }: ReplyTarget): Delivered {

@@ -1,11 +1,20 @@
 /** A reply that passes as bytes: nobody knows its framing, so that it ends where its connection does. */
 import type { BytesObserver } from '@model-gateway/protocols';
 import type { AttemptEnd } from '../attempt/result.ts';
-import type { UpstreamRequest } from '../prepare/upstream-request.ts';
+import type { UpstreamRequest, UpstreamTarget } from '../prepare/upstream-request.ts';
 import type { ReplySink } from '../reply-sink.ts';
 import type { CurrentRequest } from '../request/current.ts';
 
 const unknownType = 'application/octet-stream';
+
+/** null: nobody looks at such replies. */
+export const observerOf = ({ request, body }: Pick<CurrentRequest, 'request' | 'body'>, target: UpstreamTarget, contentType: string): BytesObserver | null =>
+  target.adapter.observeBytes?.({
+    operation: request.job.operation,
+    contentType,
+    requestValue: (key) => body.topLevel(key),
+    requestTokens: () => body.estimateTokens(),
+  }) ?? null;
 
 export class PassedBytes {
   readonly #current: CurrentRequest;
@@ -17,8 +26,7 @@ export class PassedBytes {
     this.#current = current;
     this.#sink = sink;
     this.#contentType = contentType;
-    const requestValue = (key: string): unknown => current.body.topLevel(key);
-    this.#observer = target.adapter.observeBytes?.({ operation: current.request.job.operation, contentType, requestValue }) ?? null;
+    this.#observer = observerOf(current, target, contentType);
   }
 
   /** false: stop reading until the sink is writable. */

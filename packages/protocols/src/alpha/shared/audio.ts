@@ -8,6 +8,8 @@ export const isAudioOperation = (operation: Operation | undefined): boolean =>
 
 /** Characters to a token of text. */
 const charactersPerToken = 4;
+/** Of English that is spoken at an ordinary pace. */
+const spokenCharactersPerSecond = 15;
 
 /** Tokens, or whole seconds, of a transcription or of a stream's last event; older models give the duration of the audio alone. null: the body has no figures. */
 export function readAudioUsage(body: unknown): Usage | null {
@@ -30,10 +32,39 @@ function readTokens(usage: unknown): Usage {
 /** Such streams end with this event; what follows it, if anything, is a terminator. */
 export const isAudioEnd = (event: unknown): boolean => /^(?:speech\.audio|transcript\.text)\.done$/.test(asString(own(event, 'type')) ?? '');
 
-/** Audio holds no figures: the characters of the request are counted, and its tokens estimated. */
-export function observeSpeech({ operation, requestValue }: BytesContext): BytesObserver | null {
-  if (operation !== 'speech') return null;
+/** Audio holds no figures, and not every transcript does. */
+export function observeAudio(context: BytesContext): BytesObserver | null {
+  if (context.operation === 'speech') return observeSpeech(context);
+  return isAudioOperation(context.operation) ? observeTranscript(context) : null;
+}
+
+/** The characters of the request are counted, and its tokens estimated. */
+function observeSpeech({ requestValue }: BytesContext): BytesObserver {
   const text = asString(requestValue('input')) ?? '';
   const characters = [...text].length;
   return { push() {}, finish: () => ({ usage: { ...noUsage, input: Math.ceil(characters / charactersPerToken), characters }, estimated: true }) };
+}
+
+/** Subtitles end when the sound does, or a little before; of a bare text only its length is known. */
+function observeTranscript({ contentType, requestTokens }: BytesContext): BytesObserver {
+  const chunks: Uint8Array[] = [];
+  return {
+    push(chunk) {
+      chunks.push(chunk);
+    },
+    finish() {
+      const body = Buffer.concat(chunks).toString('utf8');
+      const text = /json/i.test(contentType) ? (asString(own(JSON.parse(body), 'text')) ?? '') : body;
+      const seconds = Math.ceil(endOfSubtitles(text) ?? text.length / spokenCharactersPerSecond);
+      return { usage: { ...noUsage, input: requestTokens(), output: Math.ceil(text.length / charactersPerToken), seconds }, estimated: true };
+    },
+  };
+}
+
+/** In seconds; undefined: they are no subtitles. Both formats have lines such as `00:00:01,000 --> 00:00:04,500`, one without the hours. */
+function endOfSubtitles(text: string): number | undefined {
+  const last = [...text.matchAll(/-->\s*(?:(\d+):)?(\d{1,2}):(\d{2}[.,]\d{1,3})/g)].at(-1);
+  if (!last) return undefined;
+  const [, hours = '0', minutes = '0', seconds = '0'] = last;
+  return Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds.replace(',', '.'));
 }
