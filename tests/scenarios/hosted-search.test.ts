@@ -81,8 +81,13 @@ describe.each(arrangements('hosted web search'))('hosted web search, %s', (arran
     fake = await startFakeUpstream({ play: (...asked) => answering?.(...asked) ?? said.shift() ?? { text: 'Nothing more.' } });
     gateway = await startGateway({ arrangement });
     await gateway.configure({
-      upstreams: [{ name: 'up', protocol: 'alpha', base_url: fake.url, api_keys: [{ key: 'sk-fake' }] }],
-      models: [{ name: 'chat', upstream: 'up', upstream_model_id: 'deepseek-chat@play' }],
+      upstreams: ['up', 'spare'].map((name) => ({ name, protocol: 'alpha', base_url: fake.url, api_keys: [{ key: 'sk-fake' }] })),
+      models: [
+        { name: 'chat', upstream: 'up', upstream_model_id: 'deepseek-chat@play' },
+        { name: 'first', upstream: 'up', upstream_model_id: 'deepseek-chat@play' },
+        { name: 'second', upstream: 'spare', upstream_model_id: 'deepseek-chat@play' },
+      ],
+      load_balancers: [{ name: 'balanced', strategy: 'priority', entries: [{ model: 'first' }, { model: 'second' }] }],
       key_groups: [
         { name: 'everyone', models: ['*'], server_tools: 'on' },
         { name: 'plain', models: ['*'] },
@@ -172,6 +177,28 @@ describe.each(arrangements('hosted web search'))('hosted web search, %s', (arran
     expect(reply.json.content[1]).toMatchObject({ content: { error_code: 'unavailable' } });
     vendors.http.instead = null;
     await choose('http', { timeout_ms: 20_000 });
+  });
+
+  test('an upstream that fails after a search: what was paid there stays in the row', async () => {
+    await choose('http');
+    // A token that the first model reads costs a thousandth of a dollar; nothing else of either model costs anything.
+    for (const [model, input] of [
+      ['first', '1000'],
+      ['second', '0'],
+    ]) {
+      const made = await gateway.console('POST', '/pricing', { name: `of-${model}`, model, input, output: '0' });
+      expect(made.status).toBe(201);
+    }
+    await gateway.settle();
+    said = [{ call: 'web_search', args: { query: 'tea' } }, { text: '', script: 'err:500' }, { call: 'web_search', args: { query: 'tea' } }, { text: answer }];
+    const reply = await ask('beta', false, { model: 'balanced' });
+    expect([reply.status, hostedReaders.beta.read(reply.text, false).text]).toEqual([200, answer]);
+    const row = await rowOf(reply);
+    expect(row).toMatchObject({ model: 'second', attempts: [{ status: 200 }, { status: 500 }, { status: 200 }, { status: 200 }] });
+    const read = (row.cost_micros! - 2 * searchMicros) / 1_000;
+    expect(read).toBeGreaterThan(0);
+    // The row's tokens are those of all calls, of which the caller is told the second model's.
+    expect(row.input_tokens).toBe(reply.json.usage.input_tokens + read);
   });
 
   test.each(clients)('%s: a group that does not ask for it gets no search, and what is lost is declared', async (client) => {

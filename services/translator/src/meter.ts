@@ -24,7 +24,7 @@ export class Meter {
   #sound = 0;
   /** Of earlier calls of the upstream for the same reply. */
   #before: { tokens: Usage; guessed: boolean } | null = null;
-  #calls = 1;
+  #earlier: Usage[] = [];
   /** Why the reply ended; null while that is not known. */
   finish: FinishReason | null = null;
   /** The vendor's id of the model that answered, where it let another one than was asked for do so. */
@@ -60,11 +60,12 @@ export class Meter {
   /** Forgets a reply that was given up before the caller saw any of it. */
   reset(): void {
     this.#before = null;
-    this.#calls = 1;
-    this.#forget();
+    this.#earlier = [];
+    this.forgetCall();
   }
 
-  #forget(): void {
+  /** Forgets the present call, which is made anew. */
+  forgetCall(): void {
     this.#usage = null;
     this.#guessed = false;
     this.#outputChars = 0;
@@ -85,17 +86,18 @@ export class Meter {
     return this.#outputChars + this.#reasoningChars + this.#sound > 0;
   }
 
-  /** How often the upstream was called for the reply. */
-  get calls(): number {
-    return this.#calls;
+  /** What each earlier call of the upstream for the same reply used. */
+  get earlierCalls(): readonly Usage[] {
+    return this.#earlier;
   }
 
   /** The upstream is called again for the same reply: what was used so far stays. */
   nextCall(promptTokens: () => number): void {
+    const own = this.settleCall(true, promptTokens).tokens;
     const { tokens, source } = this.settle(true, promptTokens);
     this.#before = { tokens, guessed: source === 'estimated' };
-    this.#calls++;
-    this.#forget();
+    this.#earlier.push(own);
+    this.forgetCall();
   }
 
   /**

@@ -6,7 +6,7 @@ import { takenAnyway } from '@model-gateway/service-runtime';
 import { traceFields } from '@model-gateway/telemetry';
 import { runAttempts } from './attempt/run-attempts.ts';
 import { countTokens } from './count-tokens/count-tokens.ts';
-import { withSearches } from './hosted-tools/price-searches.ts';
+import { priceReply } from './hosted-tools/price-reply.ts';
 import { receiptHeaders } from './receipt.ts';
 import { ReplySink } from './reply-sink.ts';
 import { RequestBody } from './request/body.ts';
@@ -127,7 +127,7 @@ function fail(run: Run, cause: unknown): void {
 
 /** The finished row, with which the run's span ends. */
 function rowOf({ request, record, deps }: Run, status: number, errorCode: string | null, complete: boolean): RequestRow {
-  const row = withSearches(record.row(status, errorCode, complete), record.searched, deps.priceOf);
+  const row = priceReply(record.row(status, errorCode, complete), record.paid(complete), deps.priceOf);
   if (request.span) endRun(request.span, row);
   return row;
 }

@@ -69,3 +69,13 @@ test('a reply that was given up before the caller saw it is forgotten', () => {
   expect(meter.usage).toBeUndefined();
   expect(meter.settle(false, prompt(40))).toEqual({ tokens: noUsage, source: null });
 });
+
+test('calls of one reply add up, and each is known by itself; one that is made anew is forgotten alone', () => {
+  const meter = metered({ type: 'usage', usage: usage({ input: 50, output: 5 }) });
+  meter.nextCall(prompt(0));
+  meter.see([{ type: 'usage', usage: usage({ input: 70 }) }]);
+  meter.forgetCall();
+  meter.see([{ type: 'usage', usage: usage({ input: 60, output: 6 }) }]);
+  expect(meter.earlierCalls).toEqual([usage({ input: 50, output: 5 })]);
+  expect(meter.settle(true, prompt(0))).toEqual({ tokens: usage({ input: 110, output: 11 }), source: 'upstream' });
+});

@@ -1,5 +1,5 @@
 /** From counts and a price to money. */
-import { noUsage, type PricingMode, type RequestRow } from '@model-gateway/contracts';
+import { type HelperUsage, noUsage, type PricingMode, type RequestRow, type Usage } from '@model-gateway/contracts';
 import type { Price, PriceOf, TokenPrices, UnitCounts } from './price.ts';
 
 /** Which count a mode goes by; undefined where nobody counted it. */
@@ -51,11 +51,24 @@ const toMicros = (sum: bigint): number => Math.min(Number((sum + 999_999n) / 1_0
  * its own price says, in the same currency; without one its tokens cost what those of the model that answered do.
  */
 export function costOfRow(price: Price, row: RequestRow, priceOf: PriceOf): number | null {
-  if (row.usage_source === null) return null;
-  let counts = countsOf(row);
+  return row.usage_source === null ? null : costOfCounts(price, { counts: countsOf(row), helpers: row.helpers ?? [] }, { priceOf, at: row.started_at });
+}
+
+/** The same of one call of an upstream, where a reply took several: a tier holds for each of them by itself. */
+export const costOfCall = (price: Price, { helper, ...counts }: Usage, book: BookAt): number | null =>
+  costOfCounts(price, { counts, helpers: helper ? [helper] : [] }, book);
+
+/** Prices as they were at a time, in ms since the epoch. */
+interface BookAt {
+  priceOf: PriceOf;
+  at: number;
+}
+
+function costOfCounts(price: Price, used: { counts: UnitCounts; helpers: readonly HelperUsage[] }, { priceOf, at }: BookAt): number | null {
+  let { counts } = used;
   let ofHelpers = 0;
-  for (const { model, input, output, reasoning } of row.helpers ?? []) {
-    const own = priceOf({ name: model, upstreamModelId: model }, row.started_at);
+  for (const { model, input, output, reasoning } of used.helpers) {
+    const own = priceOf({ name: model, upstreamModelId: model }, at);
     if (own?.mode !== 'per_token' || own.currency !== price.currency) continue;
     ofHelpers += costOf(own, { ...noUsage, input, output, reasoning }) ?? 0;
     counts = { ...counts, input: counts.input - input, output: counts.output - output, reasoning: counts.reasoning - reasoning };

@@ -69,7 +69,7 @@ function sendOnce(attempt: AttemptContext, upstreamRequest: UpstreamRequest, lea
       request.cancellation.throwIfOver();
       const admission = await admitOrStop(attempt);
       if (admission.limited) return null;
-      record.meter.reset();
+      record.meter.forgetCall();
       return recordAttempt(attempt, upstreamRequest, admission);
     },
     refusalStands(refusal) {

@@ -128,7 +128,7 @@ export class TranslatedTransform implements ReplyTransform {
 
   #learn(): void {
     // What several calls read together says nothing of this prompt.
-    if (this.#record.meter.calls > 1) return;
+    if (this.#record.meter.earlierCalls.length > 0) return;
     const { tokens, source } = this.#record.settle(true);
     if (source === 'upstream') this.#sizes.learn(this.#kind, this.#conversation, this.#bodyLength, tokens);
   }

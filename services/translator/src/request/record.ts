@@ -9,10 +9,12 @@ import {
   pathOfRow,
   type RequestRow,
   type TurnAtUpstream,
+  type Usage,
 } from '@model-gateway/contracts';
 import type { Route } from '@model-gateway/routing';
 import type { SearchPrice } from '../hosted-tools/hosted-reply.ts';
-import { Meter } from '../meter.ts';
+import type { Paid, PaidCall } from '../hosted-tools/price-reply.ts';
+import { addUsage, Meter } from '../meter.ts';
 import type { RequestBody } from './body.ts';
 import type { RequestContext } from './context.ts';
 import { passedCallOf } from './passed.ts';
@@ -51,6 +53,8 @@ export class RequestRecord {
   #firstContentMs: number | null = null;
   #responseBytes = 0;
   #searched: SearchPrice | null = null;
+  /** Calls of attempts that were given up after some rounds of hosted tools. */
+  readonly #givenUp: PaidCall[] = [];
 
   constructor(request: RequestContext, body: RequestBody) {
     const { model } = request.job.plan;
@@ -133,6 +137,7 @@ export class RequestRecord {
 
   /** An attempt begins: nothing of the one before shows in the reply or in the row, but that it was made. */
   startAttempt(route: Route): void {
+    this.#givenUp.push(...this.#earlierCalls());
     this.#model = route.model.name;
     this.#route = route;
     this.meter.reset();
@@ -203,11 +208,6 @@ export class RequestRecord {
     this.#searched = { micros: (this.#searched?.micros ?? 0) + count * price.micros, currency: price.currency };
   }
 
-  /** What searches cost; null: there were none. */
-  get searched(): SearchPrice | null {
-    return this.#searched;
-  }
-
   /** Bytes of the reply left for the caller. */
   addResponseBytes(count: number): void {
     this.#responseBytes += count;
@@ -226,6 +226,31 @@ export class RequestRecord {
     return this.meter.settle(complete, () => this.#body.estimateTokens());
   }
 
+  /** What is paid for beside a single call of an upstream: all calls, where there were several, and searches. */
+  paid(complete: boolean): Paid {
+    const calls = [...this.#givenUp, ...this.#earlierCalls()];
+    if (calls.length > 0) {
+      const last = this.meter.settleCall(complete, () => this.#body.estimateTokens());
+      if (last.source !== null) calls.push(this.#callOf(last.tokens));
+    }
+    return { calls, searched: this.#searched };
+  }
+
+  #earlierCalls(): PaidCall[] {
+    return this.meter.earlierCalls.map((tokens) => this.#callOf(tokens));
+  }
+
+  #callOf(tokens: Usage): PaidCall {
+    return { model: this.#model, upstreamModelId: this.upstreamModelId, tokens };
+  }
+
+  /** The figures of the row: those of the reply, and what was paid for beside it. */
+  #settleRow(complete: boolean): ReturnType<Meter['settle']> {
+    const { tokens, source } = this.settle(complete);
+    if (this.#givenUp.length === 0) return { tokens, source };
+    return { tokens: this.#givenUp.reduce((sum, call) => addUsage(sum, call.tokens), tokens), source: source ?? 'partial' };
+  }
+
   /** The same of the present call of the upstream alone. */
   settleCall(): ReturnType<Meter['settle']> {
     return this.meter.settleCall(false, () => this.#body.estimateTokens());
@@ -240,7 +265,7 @@ export class RequestRecord {
   row(status: number, errorCode: string | null, complete: boolean): RequestRow {
     const { job, clock } = this.#request;
     if (this.#late) this.lose([this.#late]);
-    const usage = this.settle(complete);
+    const usage = this.#settleRow(complete);
     const rerouted = this.#routes.length > 1;
     return newRequestRow({
       id: job.id,
