@@ -47,10 +47,11 @@ const clientProtocols: Record<string, { path: (model: string) => string; body: (
       read: (json) => json['totalTokens'],
     },
   };
-async function count(client: string, model: string, body = clientProtocols[client]!.body(model)): Promise<unknown> {
+let asked = 0;
+async function count(client: string, model: string, body = clientProtocols[client]!.body(model), more: Record<string, string> = {}): Promise<unknown> {
   const { path, read } = clientProtocols[client]!;
   const answer = await send(gateway.url, path(model), {
-    headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json', ...more },
     body: JSON.stringify(body),
   });
   expect(answer.status).toBe(200);
@@ -69,6 +70,17 @@ describe.each(Object.keys(clientProtocols))('%s', (client) => {
   test('tiktoken when the counter says no', async () => {
     outbound.script = { status: 404, contentType: 'application/json', chunks: [Buffer.from('{}')], ending: 'end' };
     expect(await count(client, 'counts')).toBe(10);
+  });
+  test.each([
+    ['has no counter', 404, 'no_count'],
+    ['answers something else', 200, 'no_count'],
+    ['fails', 500, 'count_failed'],
+    ['refuses the key', 401, 'count_failed'],
+  ])('an upstream that %s: the attempt says so', async (_what, status, error_code) => {
+    outbound.script = { status, contentType: 'application/json', chunks: [Buffer.from('{}')], ending: 'end' };
+    const id = `count-${++asked}`;
+    expect(await count(client, 'counts', undefined, { 'z-request-id': id })).toBe(10);
+    expect((await gateway.row(id)).attempts).toMatchObject([{ status, error_code }]);
   });
 });
 

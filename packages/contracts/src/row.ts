@@ -3,6 +3,9 @@ import type { Loss } from './loss.ts';
 import type { ProtocolId } from './protocol-id.ts';
 import type { HelperUsage, UsageSource } from './usage.ts';
 
+/** Error code of an attempt that asked an upstream for a count of tokens, which it does not give. */
+export const withoutCounter = 'no_count';
+
 /** One try at an upstream, as the row lists it. */
 export interface AttemptRecord {
   upstream: string;

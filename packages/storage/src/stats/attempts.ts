@@ -1,5 +1,5 @@
 /** Sums of every attempt at an upstream, kept in step with the request log rows: a failure before a failover counts for the upstream where it happened. */
-import type { AttemptRecord } from '@model-gateway/contracts';
+import { type AttemptRecord, withoutCounter } from '@model-gateway/contracts';
 import { type Kysely, sql } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import { cleanText } from '../requests/clean-text.ts';
@@ -32,10 +32,13 @@ export const wentWell = 'ok';
 /** A vendor's error word becomes a class only when it holds no digit: words that are unique for each failure would fill the table. */
 const plainCode = /^[a-zA-Z][a-zA-Z_-]{0,39}$/;
 
+/** Attempts that failed nobody: the caller left, or an upstream was asked for a count of tokens and has no counter. */
+export const harmless: ReadonlySet<string> = new Set(['client_gone', withoutCounter]);
+
 /** `ok`, `http_429`, or a word for failures without a status. */
 export function outcomeOf({ status, error_code }: Pick<AttemptRecord, 'status' | 'error_code'>): string {
   if (error_code === null) return wentWell;
-  if (error_code === 'client_gone') return error_code;
+  if (harmless.has(error_code)) return error_code;
   if (status !== null && status >= 300) return `http_${status}`;
   return plainCode.test(error_code) ? error_code : 'broken';
 }

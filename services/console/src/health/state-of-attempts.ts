@@ -1,4 +1,5 @@
 /** The state of an upstream, a key entry or a model, read from what became of its latest attempts. */
+import { withoutCounter } from '@model-gateway/contracts';
 import { medianOf, type RecentAttempts } from '@model-gateway/storage';
 
 /**
@@ -23,8 +24,8 @@ export interface ResourceState {
 
 /** The same words as statistics have. */
 const wentWell = 'ok';
-/** Neither a success nor a fault of the upstream: the caller left, or sent what no upstream would take. */
-const callersOwn: ReadonlySet<string> = new Set(['client_gone', 'http_400', 'http_413', 'http_422']);
+/** Neither a success nor a fault of the upstream: the caller left, sent what no upstream would take, or asked for a count that it does not give. */
+const saysNothing: ReadonlySet<string> = new Set(['client_gone', 'http_400', 'http_413', 'http_422', withoutCounter]);
 
 /** From these shares of failures on. */
 export const degradedShare = 0.1;
@@ -34,7 +35,7 @@ export const noState = (status: StateName): ResourceState => ({ status, since: n
 
 /** `seen`: it was tried at some time. */
 export function stateOfAttempts(found: readonly RecentAttempts[], seen: boolean): ResourceState {
-  const own = found.filter(({ outcome }) => !callersOwn.has(outcome));
+  const own = found.filter(({ outcome }) => !saysNothing.has(outcome));
   const good = own.filter(({ outcome }) => outcome === wentWell);
   const bad = own.filter(({ outcome }) => outcome !== wentWell);
   const [attempts, failed] = [sum(found), sum(bad)];

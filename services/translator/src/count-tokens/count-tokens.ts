@@ -1,5 +1,5 @@
 /** Counts a request's tokens: by the upstream's own counter where it has one and may be asked, else by tiktoken. Never fails for want of a counter. */
-import type { AttemptRecord } from '@model-gateway/contracts';
+import { type AttemptRecord, withoutCounter } from '@model-gateway/contracts';
 import { type Conversation, findProtocol } from '@model-gateway/protocols';
 import { type Route, resolveTarget } from '@model-gateway/routing';
 import { planReroute } from '../attempt/reroute.ts';
@@ -10,7 +10,7 @@ import type { ReplySink } from '../reply-sink.ts';
 import { type CurrentRequest, readRequest } from '../request/current.ts';
 import type { RequestPlan } from '../request/plan.ts';
 import { abandonAttempt, beginAttempt, endAttempt } from '../spans.ts';
-import { sendCount } from './ask-upstream.ts';
+import { type CountAnswer, sendCount } from './ask-upstream.ts';
 import { conversationText, mediaTokens } from './conversation-text.ts';
 import type { CountDeps } from './deps.ts';
 
@@ -83,7 +83,7 @@ async function askUpstream(target: CountTarget, deps: CountDeps): Promise<number
     upstream: route.upstream.name,
     key_index: keyIndex,
     status: answer.status,
-    error_code: answer.tokens === null ? 'no_count' : null,
+    error_code: errorOf(answer, request.cancellation.isOver),
     duration_ms: Math.round(performance.now() - began),
     model: route.model.name,
     key: route.key?.id ?? '',
@@ -91,6 +91,16 @@ async function askUpstream(target: CountTarget, deps: CountDeps): Promise<number
   record.addAttempt(attempt);
   if (span) endAttempt(span, { request, record, attempt, began, complete: false });
   return answer.tokens;
+}
+
+/** Statuses of a path, a method or an operation that the upstream does not have. */
+const lacking: ReadonlySet<number> = new Set([404, 405, 501]);
+
+/** An upstream without a counter has not failed, and says the same to each request: statistics keep it apart from one that is broken. */
+function errorOf({ status, tokens }: CountAnswer, callerLeft: boolean): string | null {
+  if (tokens !== null) return null;
+  if (callerLeft) return 'client_gone';
+  return status !== null && (status < 300 || lacking.has(status)) ? withoutCounter : 'count_failed';
 }
 
 /** Whether `url` is `base`, but for what a protocol adds to its query. */
