@@ -116,7 +116,7 @@ describe.each(arrangements('tasks'))('tasks, %s', (arrangement) => {
 
   test('a task that nobody asks about is billed all the same; one that failed costs nothing', async () => {
     const films = await submit();
-    vendor.succeed(vendor.newest, {}, { video_duration: 2.5 });
+    vendor.succeed(vendor.newest, {}, { video_duration: 2.2 });
     const failed = await submit();
     vendor.fail(vendor.newest, 'DataInspectionFailed');
     await until(async () => (await rowsOf(films)).length + (await rowsOf(failed)).length === 2, 'both rows', 60_000);

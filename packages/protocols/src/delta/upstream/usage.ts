@@ -45,6 +45,6 @@ export function readUnaryUsage(body: unknown): Usage | null {
     output,
     ...(images > 0 && { images }),
     ...(characters > 0 && { characters }),
-    ...(seconds !== undefined && seconds > 0 && { seconds }),
+    ...(seconds !== undefined && seconds > 0 && { seconds: Math.ceil(seconds) }),
   };
 }
