@@ -69,6 +69,7 @@ export async function startVectors(): Promise<void> {
       { name: 'titan', upstream: 'cloudhost_invoke', upstream_model_id: 'amazon.titan-embed-text-v2:0' },
       { name: 'bedrock-ranks', upstream: 'cloudhost_invoke', upstream_model_id: 'cohere.rerank-v3-5:0' },
     ],
+    loadBalancers: [{ name: 'either-vectors', strategy: 'priority', entries: [{ model: 'qwen-vectors' }, { model: 'vectors' }] }],
   });
 }
 

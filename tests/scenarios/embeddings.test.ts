@@ -167,6 +167,21 @@ describe('embeddings', () => {
       expect(row.attempts).toHaveLength(sizes.length);
     });
 
+    test('what was paid for parts stays in the row when another upstream answers the whole', async () => {
+      let parts = 0;
+      vendor.reply = {
+        status: 200,
+        body: (asked: Record<string, unknown>) => {
+          if (Array.isArray(asked['input'])) return { ...vectorsReply(...texts.map(() => [1])), usage: { prompt_tokens: 50, total_tokens: 50 } };
+          return ++parts === 3 ? {} : numbered(asked);
+        },
+      };
+      const { json, row } = await post('/v1/embeddings', { model: 'either-vectors', input: texts });
+      expect(json.data).toHaveLength(37);
+      expect(row).toMatchObject({ status: 200, model: 'vectors', input_tokens: 10 + 10 + 50 });
+      expect(row.attempts).toHaveLength(4);
+    });
+
     test('a part that fails fails the whole, with the error of that part', async () => {
       let calls = 0;
       vendor.reply = { status: 200, body: (asked: Record<string, unknown>) => (++calls === 3 ? { output: { embeddings: [] } } : numbered(asked)) };

@@ -20,6 +20,8 @@ import { withoutSignatures } from './without-signatures.ts';
 
 /** Throws the caller's error where no other attempt may follow. */
 export async function runAttempt(attempt: AttemptContext): Promise<AttemptResult> {
+  // Of a question in parts some were answered, and paid for, before its upstream failed.
+  if (attempt.request.cache.parts?.answered && attempt.record.meter.usage) attempt.record.nextCall();
   attempt.record.startAttempt(attempt.route);
   attempt.request.cache.parts = undefined;
   attempt.request.cache.hosted = undefined;

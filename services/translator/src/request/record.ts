@@ -53,7 +53,7 @@ export class RequestRecord {
   #firstContentMs: number | null = null;
   #responseBytes = 0;
   #searched: SearchPrice | null = null;
-  /** Calls of attempts that were given up after some rounds of hosted tools. */
+  /** Calls of attempts that were given up after some rounds of hosted tools, or some parts of a question. */
   readonly #givenUp: PaidCall[] = [];
 
   constructor(request: RequestContext, body: RequestBody) {
@@ -256,7 +256,7 @@ export class RequestRecord {
     return this.meter.settleCall(false, () => this.#body.estimateTokens());
   }
 
-  /** The upstream is asked again for the same reply. */
+  /** An upstream is asked again for the same reply: what was used so far is paid for. */
   nextCall(): void {
     this.meter.nextCall(() => this.#body.estimateTokens());
   }
