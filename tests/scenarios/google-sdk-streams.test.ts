@@ -21,8 +21,10 @@ let gateway: InProcessGateway;
 const bytes = new Map<string, string>();
 const bytesOf = (model: string): string => [...bytes].find(([url]) => decodeURIComponent(url).includes(`/${model}:`))?.[1] ?? '';
 beforeAll(async () => {
-  fake = await startFakeUpstream();
-  const { upstreams = [], models = [] } = scriptedModels(fake.url, () => [slowText, slowCall, 'ok']);
+  fake = await startFakeUpstream({
+    play: (body) => (JSON.stringify(body).includes('a result') ? { text: 'It is done.' } : { text: 'Let me look at it.', call: 'look', args: {} }),
+  });
+  const { upstreams = [], models = [] } = scriptedModels(fake.url, () => [slowText, slowCall, 'ok', 'play']);
   gateway = await startInProcess({ upstreams, models, edge: { keepAliveMs: 50 } });
 });
 afterAll(async () => {
@@ -66,14 +68,11 @@ async function collect(chunks: AsyncIterable<Chunk>): Promise<Chunk[]> {
   return all;
 }
 
-const readers: Record<string, (ask: Ask) => Promise<Chunk[]>> = {
+// biome-ignore lint/suspicious/noExplicitAny: the same few methods of two versions' types.
+const clients: Record<string, () => any> = {
   // It knows no `fetch` of one's own: it takes the global one.
-  '1.30': async (ask) => {
-    const client = new GoogleGenAI130({ apiKey: gateway.key, httpOptions: { baseUrl: gateway.url } });
-    return collect(await client.models.generateContentStream(ask));
-  },
-  current: async (ask) =>
-    collect(await new GoogleGenAI({ apiKey: gateway.key, httpOptions: { baseUrl: gateway.url, fetch: noting } }).models.generateContentStream(ask)),
+  '1.30': () => new GoogleGenAI130({ apiKey: gateway.key, httpOptions: { baseUrl: gateway.url } }),
+  current: () => new GoogleGenAI({ apiKey: gateway.key, httpOptions: { baseUrl: gateway.url, fetch: noting } }),
 };
 
 const partsOf = (chunks: Chunk[]): Chunk[] => chunks.flatMap((chunk) => chunk.candidates?.[0]?.content?.parts ?? []);
@@ -82,8 +81,8 @@ const textOf = (chunks: Chunk[]): string =>
     .map((part) => part.text ?? '')
     .join('');
 
-describe.each(Object.keys(readers))('@google/genai %s', (version) => {
-  const read = readers[version]!;
+describe.each(Object.keys(clients))('@google/genai %s', (version) => {
+  const read = async (ask: Ask): Promise<Chunk[]> => collect(await clients[version]!().models.generateContentStream(ask));
   beforeAll(() => {
     bytes.clear();
     if (version === '1.30') globalThis.fetch = noting;
@@ -110,6 +109,16 @@ describe.each(Object.keys(readers))('@google/genai %s', (version) => {
   test.each(clientProtocols)('reads line separators in arguments, with keep-alives before them: %s upstream', async (upstream) => {
     const chunks = await read({ model: modelOf(upstream, slowCall), contents: 'hi', config: look });
     expect(partsOf(chunks).flatMap((part) => part.functionCall ?? [])).toMatchObject([{ name: 'look', args: { path: odd } }]);
+  });
+
+  // A chat keeps each chunk of a reply as a content of its own.
+  test.each(clientProtocols)('goes on with a chat in which a call came after a text: %s upstream', async (upstream) => {
+    const client = clients[version]!();
+    const chat = client.chats.create({ model: modelOf(upstream, 'play'), config: look });
+    const calls = partsOf(await collect(await chat.sendMessageStream({ message: 'go' }))).flatMap((part) => part.functionCall ?? []);
+    const message = calls.map(({ id, name }) => ({ functionResponse: { id, name, response: { output: 'a result' } } }));
+    expect(textOf(await collect(await chat.sendMessageStream({ message })))).toBe('It is done.');
+    expect(chat.getHistory().filter(({ role }: { role: string }) => role === 'model').length).toBeGreaterThan(2);
   });
 
   test.each(clientProtocols)('reads line separators in a text: %s upstream', async (upstream) => {

@@ -74,8 +74,8 @@ describe('requests', () => {
     });
 
     test('results of a turn that is split over several contents', () => {
-      const contents = [model(call('f', '1')), model(call('g', '2')), user(result('f', '1'), result('g', '2'))];
-      expect(sent([...contents, user(result('f', '1'), result('g', '2'))])).toEqual(contents);
+      const results = user(result('f', '1'), result('g', '2'));
+      expect(sent([model(call('f', '1')), model(call('g', '2')), results, results])).toEqual([model(call('f', '1'), call('g', '2')), results]);
     });
 
     test('what may be sent stays as it is, byte by byte', () => {
@@ -86,13 +86,43 @@ describe('requests', () => {
         [model(call('f')), user(result('other'))],
         [model(call('f', '1')), user(result('f', '1'), result('f', '2'))],
         [user(result('f'), result('f'))],
-        // SDKs keep a streamed turn as one content for each chunk.
-        [model(call('f', '1')), model(call('f', '2')), user(result('f', '1'), result('f', '2'))],
-        [model(call('f')), model({ text: 'and' }), model(call('f')), user(result('f'), result('f'))],
       ]) {
         const text = JSON.stringify({ contents }, null, 1);
         expect(editRequest(text)).toEqual({ text, losses: 0, parsed: true });
       }
+    });
+  });
+
+  describe('turns that a history holds in several contents, as SDKs keep streams', () => {
+    const proof = { thoughtSignature: seal('QQ==') };
+    const call = (name: string, args = '{}') => `{ "functionCall": {"name":"${name}",  "args":${args}} }`;
+    const model = (...parts: string[]) => `{"role":"model","parts":[${parts.join(',')}]}`;
+    const result = '{"role":"user","parts":[{"functionResponse":{"name":"f"}}]}';
+    const body = (...contents: string[]) => `{"contents" : [${contents.join(',')}]}`;
+
+    test('become one content, in which the first call keeps its bytes', () => {
+      const split = [model('{"text":"so","thought":true}'), model('{"text":"I"}'), model('{"text":" look"}', call('f', '{"n":12345678901234567890}'))];
+      const after = model(JSON.stringify({ functionCall: { name: 'g', args: { n: 1 } }, ...proof }), '{"text":"","thoughtSignature":"Zm9yZWlnbg=="}');
+      expect(editRequest(body(...split, after, result, model('{"text":"a"}'), model('{"text":"b"}'))).text).toBe(
+        body(
+          model(
+            ...['{"text":"so","thought":true}', '{"text":"I"}', '{"text":" look"}', call('f', '{"n":12345678901234567890}')],
+            ...['{"functionCall":{"name":"g","args":{"n":1}},"thoughtSignature":"QQ=="}', '{"text":""}'],
+          ),
+          ...[result, model('{"text":"a"}'), model('{"text":"b"}')],
+        ),
+      );
+    });
+
+    test('calls of several contents are one step, whose results may come together', () => {
+      const results = '{"role":"user","parts":[{"functionResponse":{"name":"f"}},{"functionResponse":{"name":"f"}}]}';
+      const text = editRequest(body(model(call('f')), model('{"text":"and"}'), model(call('f')), results)).text;
+      expect(JSON.parse(text).contents.map(({ parts }: { parts: unknown[] }) => parts.length)).toEqual([3, 2]);
+    });
+
+    test('stay where a later call holds a number that printing would change', () => {
+      const text = body(model(call('f')), model(call('g', '{"n":12345678901234567890}')), result);
+      expect(editRequest(text)).toEqual({ text, losses: 0, parsed: true });
     });
   });
 
@@ -121,21 +151,26 @@ describe('requests', () => {
 
   test('families that check signatures get the placeholder on the first call of a step without one, however its names are spelled', () => {
     const call = (name: string) => ({ functionCall: { name, args: {} } });
+    const next = { role: 'user', parts: [{ text: 'go' }] };
     const contents = [
-      { role: 'user', parts: [{ text: 'go' }] },
+      next,
       { role: 'model', parts: [{ text: 'so', thought: true }, call('a'), call('b')] },
+      next,
       { role: 'model', parts: [{ ...call('c'), thoughtSignature: seal('QQ==') }, call('d')] },
+      next,
       { role: 'model', parts: [{ function_call: { name: 'e' }, thought_signature: '' }] },
       { role: 'model', parts: [{ text: 'done' }] },
     ];
     const { text, losses } = editRequest(JSON.stringify({ contents }), 'gemini-3-pro-preview');
     const skip = 'skip_thought_signature_validator';
     expect(JSON.parse(text).contents).toEqual([
-      contents[0],
+      next,
       { role: 'model', parts: [{ text: 'so', thought: true }, { ...call('a'), thoughtSignature: skip }, call('b')] },
+      next,
       { role: 'model', parts: [{ ...call('c'), thoughtSignature: 'QQ==' }, call('d')] },
+      next,
       { role: 'model', parts: [{ function_call: { name: 'e' }, thought_signature: skip }] },
-      contents[4],
+      contents.at(-1),
     ]);
     expect(losses).toBe(1);
     // Families that check nothing keep their bytes, and nobody parses them.

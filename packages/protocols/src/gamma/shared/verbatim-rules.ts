@@ -1,4 +1,4 @@
-/** What must change in verbatim bodies between a gamma caller and a gamma upstream: signatures, model names and doubled results; every other byte stays. */
+/** What must change in verbatim bodies between a gamma caller and a gamma upstream: signatures, model names, doubled results and split turns; every other byte stays. */
 import type { Edit } from '@model-gateway/json-bytes';
 import type { VerbatimReply, VerbatimReplyContext, VerbatimRequestContext, VerbatimRules } from '../../contract/index.ts';
 import { Losses } from '../../kit/losses.ts';
@@ -7,6 +7,7 @@ import { doubledResponseEdits, responseNames } from './doubled-responses.ts';
 import { modelName } from './endpoint.ts';
 import { geminiFamily } from './families.ts';
 import { spelling, standardBase64 } from './fields.ts';
+import { joinSplitTurns, type Placed } from './split-turns.ts';
 import { skipSignature } from './wire.ts';
 
 type Path = readonly (string | number)[];
@@ -25,13 +26,13 @@ const responseTexts = responseNames.map(quoted);
 export const bodyWords: readonly string[] = [...signatureNames, ...nestedNames, ...callNames, ...responseNames];
 
 /** The elements of a list, or the lone object that stands for one, with their paths. */
-function elements(holder: unknown, name: string, path: Path): { value: JsonObject; path: Path }[] {
+function elements(holder: unknown, name: string, path: Path): Placed[] {
   const key = spelling(holder, name);
   if (key === undefined) return [];
   const found = own(holder, key);
   const at = [...path, key];
   const list = asArray(found)?.map((value, index) => ({ value: asObject(value), path: [...at, index] as Path })) ?? [{ value: asObject(found), path: at }];
-  return list.filter((item): item is { value: JsonObject; path: Path } => item.value !== undefined);
+  return list.filter((item): item is Placed => item.value !== undefined);
 }
 
 // ---- the request ---------------------------------------------------------------------------------------------------
@@ -52,11 +53,14 @@ function requestEdits(context: VerbatimRequestContext): { edits: Edit[]; losses:
   // The nested request repeats the caller's name for the model, which the upstream does not know.
   if (nested !== undefined && asString(own(request, 'model')) !== undefined)
     edits.push({ path: [...prefix, 'model'], value: modelName(context.target.upstreamModelId) });
-  for (const content of elements(request, 'contents', prefix)) {
+  const contents = elements(request, 'contents', prefix);
+  const ofParts: Edit[] = [];
+  for (const content of contents) {
     const parts = elements(content.value, 'parts', content.path);
-    for (const part of parts) edits.push(...partEdits(part.value, part.path, context, needsCallSignature, losses));
-    if (needsCallSignature) edits.push(...unsignedCallEdits(parts, losses));
+    for (const part of parts) ofParts.push(...partEdits(part.value, part.path, context, needsCallSignature, losses));
+    if (needsCallSignature) ofParts.push(...unsignedCallEdits(parts, losses));
   }
+  edits.push(...joinSplitTurns(contents, ofParts));
   if (mayHoldDoubled) edits.push(...doubledResponseEdits(request, prefix, losses));
   return { edits, losses: losses.list };
 }
