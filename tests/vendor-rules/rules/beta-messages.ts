@@ -74,7 +74,7 @@ export const betaMessages: readonly Row[] = [
     check: ({ body, modelId }) =>
       first(turnsOf(body), ({ role }) => {
         if (role === 'user' || role === 'assistant') return null;
-        if (role === 'system') return withoutSampling.test(modelId) ? null : bad("role 'system' is not supported on this model");
+        if (role === 'system') return modelId === '' || withoutSampling.test(modelId) ? null : bad("role 'system' is not supported on this model");
         return bad(`messages: Unexpected role "${role}". Allowed roles are "user" or "assistant"`);
       }),
     refused: [
