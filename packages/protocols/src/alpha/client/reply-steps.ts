@@ -40,6 +40,8 @@ export class MessageSteps {
   #thought = 0;
   /** Length of all text so far, in UTF-16 units. */
   #said = 0;
+  /** Annotations so far. The readers of the official SDKs keep those of one delta alone, or refuse a second one. */
+  readonly #annotations: unknown[] = [];
   #refused = false;
   #finished = false;
 
@@ -137,7 +139,8 @@ export class MessageSteps {
         return null;
       }
       if (more) this.#loseRest();
-      return { delta: { annotations: pages.map((page) => writeCitation(page, 0, this.#said)) } };
+      this.#annotations.push(...pages.map((page) => writeCitation(page, 0, this.#said)));
+      return null;
     }
     const { place, fields } = block.value as RawFields;
     return place === 'message' ? { delta: { ...fields } } : { choice: fields };
@@ -200,7 +203,8 @@ export class MessageSteps {
     this.#blocks.delete(index);
     if (block?.kind === 'text' && block.cited.length > 0) {
       const { from, cited } = block;
-      return { delta: { annotations: cited.map((page) => writeCitation(within(page, from), from, this.#said)) } };
+      this.#annotations.push(...cited.map((page) => writeCitation(within(page, from), from, this.#said)));
+      return null;
     }
     if (block?.kind !== 'tool-call' || block.silent || block.custom || !block.empty) return null;
     if (this.#legacy) return { delta: { function_call: { arguments: '{}' } } };
@@ -213,7 +217,11 @@ export class MessageSteps {
     const { word, exact } = writeFinish(reason, this.#refused);
     if (!exact) this.losses.add(`finish.${reason}`, 'downgraded', 'This protocol has a less exact word for how the reply ended.');
     if (stopSequence !== undefined) this.losses.add('finish.stopSequence', 'dropped', 'Which stop sequence was hit has no place.');
-    return { finish: word === 'tool_calls' && this.#legacy ? 'function_call' : word, tier: writeServedTier(served, tiersWritten, this.losses) };
+    return {
+      ...(this.#annotations.length > 0 && { delta: { annotations: this.#annotations } }),
+      finish: word === 'tool_calls' && this.#legacy ? 'function_call' : word,
+      tier: writeServedTier(served, tiersWritten, this.losses),
+    };
   }
 }
 

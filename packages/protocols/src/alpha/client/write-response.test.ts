@@ -48,6 +48,26 @@ const callEvents = (index: number, id: string, name: string, ...fragments: strin
 ];
 const finish = (reason: 'stop' | 'tool-calls' | 'pause' | 'refusal'): ChatEvent => ({ type: 'finish', reason });
 
+test('citations of all texts come in one delta before the end, as readers of the official SDKs keep one alone', () => {
+  const cited = (index: number, text: string): ChatEvent[] => [
+    { type: 'block-start', index, block: { type: 'text' } },
+    { type: 'text-delta', index, text },
+    { type: 'raw-delta', index, value: { citation: { url: `https://pages.example/${text}`, title: text } } },
+    { type: 'block-end', index },
+  ];
+  const { text, chunks } = write([start, ...cited(0, 'one'), ...cited(1, 'two'), finish('stop'), end]);
+  expect(validateStream(text)).toEqual([]);
+  const url_citation = (title: string, start_index: number) => ({
+    type: 'url_citation',
+    url_citation: { url: `https://pages.example/${title}`, title, start_index, end_index: start_index + 3 },
+  });
+  expect(chunks.slice(-2).map(({ choices: [{ delta, finish_reason }] }) => [delta, finish_reason])).toEqual([
+    [{ annotations: [url_citation('one', 0), url_citation('two', 3)] }, null],
+    [{}, 'stop'],
+  ]);
+  expect(chunks.filter(({ choices: [{ delta }] }) => 'annotations' in delta)).toHaveLength(1);
+});
+
 test('text: role first, one identity, finish with an empty delta, terminator', () => {
   const { text, chunks } = write([
     start,

@@ -71,11 +71,13 @@ export class AlphaWriter implements ReplyWriter {
     return this.#chunk({ delta: { role: 'assistant', content: '', refusal: null } });
   }
 
-  #chunk(step: Step): string {
+  #chunk({ delta, ...step }: Step): string {
+    // What comes last has a chunk of its own: the one that ends the reply has no delta.
+    if (delta && step.finish !== undefined) return this.#chunk({ delta }) + this.#chunk(step);
     const extra = step.choice === undefined ? '"logprobs":null' : JSON.stringify(step.choice).slice(1, -1);
     const finish = step.finish === undefined ? 'null' : `"${step.finish}"`;
     const tail = step.tier === undefined ? this.#tail : `],"service_tier":"${step.tier}"${this.#tail.slice(1)}`;
-    return `${this.#head}{"index":0,"delta":${JSON.stringify(step.delta ?? {})},${extra},"finish_reason":${finish}}${tail}`;
+    return `${this.#head}{"index":0,"delta":${JSON.stringify(delta ?? {})},${extra},"finish_reason":${finish}}${tail}`;
   }
 
   #end(): string {
