@@ -207,11 +207,34 @@ describe.each(arrangements('request admission'))('the client endpoints of a %s g
       expect((await send(gateway.url, '/v1/models', { method: 'DELETE', headers: bearer() })).headers.allow).toBe('GET, HEAD');
     });
 
+    test.each([
+      ['alpha', 'POST', '/chat/completions', '/v1/chat/completions', 'must end in /v1'],
+      ['alpha', 'GET', '/models', '/v1/models', 'must end in /v1'],
+      ['beta', 'POST', '/v1/v1/messages', '/v1/messages', 'must not end in /v1'],
+      ['gamma', 'POST', '/v1beta/v1beta/models/ok:generateContent', '/v1beta/models/ok:generateContent', 'must not end in /v1beta'],
+    ] as const)(
+      'a base address without its version, or with it twice, is 404 with the remedy in the shape of %s: %s %s',
+      async (client, method, path, meant, remedy) => {
+        const answer = await send(gateway.url, path, { method, headers: bearer() });
+        expectShape(client, answer, 404);
+        expect(answer.json.error.message).toBe(`There is nothing at ${path}, but at ${meant}: the base address that the client was given ${remedy}.`);
+      },
+    );
+
     test('the console and unknown everyday paths answer in their own words', async () => {
       for (const path of ['/v1beta/interactions', '/v1beta/interactions/abc/cancel'])
         expect((await send(gateway.url, path, { method: 'POST' })).json).toEqual({
           error: { code: 404, status: 'NOT_FOUND', message: expect.stringContaining(':generateContent') },
         });
+      const google = { 'x-goog-api-client': 'google-genai-sdk/3.6.1 gl-python/3.11' };
+      for (const path of ['/v1/interactions', '/v1/cachedContents', '/upload/v1beta/files', '/v1/batches', '/v1alpha/auth_tokens'])
+        expect((await send(gateway.url, path, { method: 'POST', headers: google })).json).toEqual({
+          error: { code: 404, status: 'NOT_FOUND', message: expect.stringMatching(/\bnot\b.* here: /) },
+        });
+      expect((await send(gateway.url, '/v1/files?beta=true', { method: 'POST', headers: { 'anthropic-version': '2023-06-01' } })).json).toMatchObject({
+        type: 'error',
+        error: { type: 'not_found_error', message: 'Files are not kept here: send them inside the request that is about them.' },
+      });
       expect((await send(gateway.url, '/nothing', { method: 'GET' })).json).toEqual({ error: { code: 'not_found', message: 'Not found.' } });
       expect((await gateway.console('GET', '/nothing')).body).toMatchObject({ error: { code: 'not_found' } });
       // An access key is no console token.

@@ -113,6 +113,11 @@ describe('an unknown path is refused in the shape of its prefix', () => {
     ['/v1/models/%E0%A4%A', 'alpha'],
     ['/v1/models/a:nothing', 'gamma', { 'x-goog-api-client': 'google-genai-sdk/1.0' }],
     ['/v1/models/a/b', 'beta', anthropic],
+    // Several protocols share this prefix: the caller's own shape.
+    ['/v1/files', 'beta', anthropic],
+    ['/v1/interactions', 'gamma', { 'x-goog-api-client': 'google-genai-sdk/3.6' }],
+    ['/upload/v1/files', 'gamma', { 'x-goog-api-client': 'google-genai-sdk/3.6' }],
+    ['/v1/responses/resp_1/nothing', 'alpha_response', anthropic],
   ])('%s: %s', (target, id, headers = {}) => {
     const answer = find('POST', target, headers);
     expect('found' in answer || 'methods' in answer).toBe(false);

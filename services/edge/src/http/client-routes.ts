@@ -53,7 +53,8 @@ export function findClientRoute(asked: string, path: string, query: URLSearchPar
     }
   }
   if (other) return { protocol: other, methods: [...(methods ?? [])] };
-  return { protocol: path.startsWith(`${modelsPath}/`) ? protocolOfList(modelsPath, query, headers) : protocolOfPrefix(path) };
+  const owner = path.startsWith(`${modelsPath}/`) ? undefined : ownerOf(path);
+  return { protocol: owner ?? protocolOfList(modelsPath, query, headers) };
 }
 
 /** Callers of several protocols share it: they are told apart by what they send. */
@@ -77,17 +78,28 @@ function findStream(method: string, id: string, query: URLSearchParams, headers:
 /** Of Google's SDKs, whose paths have a version of their own. */
 const googleHeaders = ['x-goog-api-key', 'x-gamma-api-key', 'x-goog-api-client'];
 
-/** The protocol in whose shape an unknown path is refused: the one whose own path the asked one begins with, else whose first segment it shares. */
+/** The protocol in whose shape a path is refused where nothing is known of its caller. */
 export function protocolOfPrefix(path: string): ClientProtocol {
-  const deeper = entries.filter(({ route }) => path.startsWith(route.path)).sort((a, b) => b.route.path.length - a.route.path.length)[0];
-  const segment = firstSegment(path);
-  const found = deeper ?? entries.find(({ route }) => firstSegment(route.path) === segment);
-  if (found) return found.protocol;
-  const ofSessions = realtimePaths.find((known) => firstSegment(known.path) === segment)?.protocol;
-  if (ofSessions && isClient(ofSessions)) return ofSessions;
-  if (!entries[0]) throw new Error('no client protocol is registered');
-  return entries[0].protocol;
+  const [first] = ofSegment(path);
+  const found = ownerOf(path) ?? first ?? entries[0]?.protocol;
+  if (!found) throw new Error('no client protocol is registered');
+  return found;
 }
+
+/** The protocol whose own path an unknown one begins with, or which has its first segment alone; undefined: several share that, or none has it. */
+function ownerOf(path: string): ClientProtocol | undefined {
+  const deeper = entries.filter(({ route }) => path.startsWith(route.path)).sort((a, b) => b.route.path.length - a.route.path.length)[0];
+  if (deeper) return deeper.protocol;
+  const [sole, ...others] = ofSegment(path);
+  if (sole) return others.length === 0 ? sole : undefined;
+  const ofSessions = realtimePaths.find((known) => firstSegment(known.path) === firstSegment(path))?.protocol;
+  return ofSessions && isClient(ofSessions) ? ofSessions : undefined;
+}
+
+/** The protocols that have a path with this one's first segment. */
+const ofSegment = (path: string): ClientProtocol[] => [
+  ...new Set(entries.filter(({ route }) => firstSegment(route.path) === firstSegment(path)).map(({ protocol }) => protocol)),
+];
 
 const isClient = (protocol: Protocol): protocol is ClientProtocol => protocol.client !== undefined;
 

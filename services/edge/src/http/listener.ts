@@ -9,9 +9,10 @@ import { mintKey, shortLivedKeysAt } from '../realtime/mint-key.ts';
 import { notASocket, realtimeAt } from '../realtime/open-session.ts';
 import { type ClientProtocol, findClientRoute, type Headers } from './client-routes.ts';
 import { originForm, refusalOfHead, singleSlash } from './request-target.ts';
+import { notServed, unknownPath, wrongBase } from './unknown-path.ts';
 
 /** Paths under these belong to callers of models; the rest goes to the service routes. */
-const dataPlane = /^\/(?:v\d+[a-z]*|rerank|api\/v1\/(?:services|tasks)|ws|api-ws)(?:\/|$)/;
+const dataPlane = /^\/(?:(?:upload\/)?v\d+[a-z]*|rerank|api\/v1\/(?:services|tasks)|ws|api-ws)(?:\/|$)/;
 
 /** Shared: what is taken out of a query is not in this one. */
 const noQuery = new URLSearchParams();
@@ -25,28 +26,28 @@ export function createListener(context: EdgeContext, serviceRoutes: RequestListe
     const cut = target.indexOf('?');
     const path = singleSlash(cut < 0 ? target : target.slice(0, cut));
     if (isMcpPath(path)) return void handleMcp(request, response, context);
-    if (!dataPlane.test(path)) return serviceRoutes(request, response);
+    const method = request.method ?? 'GET';
+    const headers = request.headers as Headers;
+    if (!dataPlane.test(path)) {
+      const wrong = wrongBase(method, path, headers);
+      return wrong ? refuse(request, response, wrong.protocol, wrong.error) : serviceRoutes(request, response);
+    }
     if (path.length > 4096) return refuse(request, response, findRouteOf(path), new GatewayError('not_found'));
     const refusal = refusalOfHead(request);
     if (refusal) return refuse(request, response, findRouteOf(path), refusal);
     const query = cut < 0 ? noQuery : new URLSearchParams(target.slice(cut + 1));
-    const answer = findClientRoute(request.method ?? 'GET', path, query, request.headers as Headers);
+    const answer = findClientRoute(method, path, query, headers);
     const keys = shortLivedKeysAt(path);
     if (keys) return void mintKey(request, response, keys, context);
     if ('found' in answer) return void call({ request, response, found: answer.found, query }, context);
-    const unserved = request.method === 'POST' ? notServed(answer.protocol, path) : undefined;
-    const error =
-      realtimeAt(path) && unserved === undefined
-        ? notASocket()
-        : 'methods' in answer
-          ? new GatewayError('method_not_allowed', { headers: { allow: answer.methods.join(', ') } })
-          : new GatewayError('not_found', { message: notServed(answer.protocol, path) ?? `There is nothing at ${path.slice(0, 200)}.` });
-    refuse(request, response, answer.protocol, error);
+    const unserved = notServed(answer.protocol, path);
+    if (realtimeAt(path) && (method !== 'POST' || unserved === undefined)) return refuse(request, response, answer.protocol, notASocket());
+    if ('methods' in answer)
+      return refuse(request, response, answer.protocol, new GatewayError('method_not_allowed', { headers: { allow: answer.methods.join(', ') } }));
+    const { protocol, error } = wrongBase(method, path, headers) ?? { protocol: answer.protocol, error: unknownPath(path, unserved) };
+    refuse(request, response, protocol, error);
   };
 }
-
-const notServed = ({ client }: ClientProtocol, path: string): string | undefined =>
-  client.notServed?.find((known) => path === known.path || path.startsWith(`${known.path}/`))?.message;
 
 const findRouteOf = (path: string): ClientProtocol => {
   const answer = findClientRoute('GET', path.slice(0, 64), new URLSearchParams(), {});

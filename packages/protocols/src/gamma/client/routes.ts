@@ -70,10 +70,17 @@ export const notServed = [
     },
     { path: liveMethod(version, 'BidiGenerateMusic'), message: 'Sessions that make music are not served here.' },
   ]),
-  {
-    path: '/v1beta/interactions',
-    message: 'Interactions are not served here: send the whole conversation to /v1beta/models/{model}:generateContent or :streamGenerateContent.',
-  },
+  ...['/v1beta', '/v1', '/v1alpha'].flatMap((version) => [
+    {
+      path: `${version}/interactions`,
+      message: 'Interactions are not served here: send the whole conversation to /v1beta/models/{model}:generateContent or :streamGenerateContent.',
+    },
+    { path: `${version}/cachedContents`, message: 'Contents are not cached beforehand here: send them inside the request that is about them.' },
+    { path: `${version}/files`, message: 'Files are not kept here: send them inside the request that is about them.' },
+    { path: `/upload${version}/files`, message: 'Files are not kept here: send them inside the request that is about them.' },
+    { path: `${version}/batches`, message: 'Batches are not served here: send their requests one by one.' },
+    { path: `${version}/auth_tokens`, message: 'Short-lived tokens of the vendor are not made here: use an access key.' },
+  ]),
 ];
 
 export const routes: readonly ClientRoute[] = [
