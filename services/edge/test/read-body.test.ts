@@ -62,7 +62,7 @@ test('a body above the cap is refused while it is read, and its share of the bud
   const reading = read(request, 10, budget);
   request.write('123456');
   request.write('789012');
-  expect(await outcome(() => reading)).toMatchObject({ code: 'payload_too_large', status: 413 });
+  expect(await outcome(() => reading)).toMatchObject({ code: 'payload_too_large', status: 413, message: 'The request body is larger than 10 bytes.' });
   expect(budget.held).toBe(0);
 });
 

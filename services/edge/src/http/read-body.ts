@@ -92,7 +92,7 @@ export function readBody(request: IncomingMessage, rules: BodyRules, budget: Bod
       reject(error);
     };
     request.on('data', (chunk: Buffer) => {
-      if (size + chunk.length > maxBytes) return fail(new GatewayError('payload_too_large'));
+      if (size + chunk.length > maxBytes) return fail(tooLarge(maxBytes));
       if (!budget.take(chunk.length)) return fail(new GatewayError('overloaded', { message: 'The gateway holds too many request bodies.' }));
       size += chunk.length;
       pieces.add(chunk);
@@ -155,12 +155,13 @@ class Collector {
   }
 }
 
+const tooLarge = (maxBytes: number): GatewayError => new GatewayError('payload_too_large', { message: `The request body is larger than ${maxBytes} bytes.` });
+
 /** `application/json`, `text/json`, `application/vnd.api+json`. Anchored at the end alone: a caller's long value is searched once. */
 const jsonType = /(?:^|[/+.-])json$/i;
 
 function checkHeaders({ headers }: IncomingMessage, { maxBytes, accepts = 'json' }: BodyRules): void {
-  if (Number(headers['content-length'] ?? 0) > maxBytes)
-    throw new GatewayError('payload_too_large', { message: `The request body is larger than ${maxBytes} bytes.` });
+  if (Number(headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
   if (accepts === 'raw') return;
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity')
