@@ -18,6 +18,8 @@ export interface Agent {
   version: string;
   /** The upstream of `stage.ts` that speaks its protocol and takes what it says, where it is run without a gateway. */
   family: string;
+  /** Under Node 24 its session files lose a reply with U+2028 or U+2029 in it, while the results of its calls stay. */
+  losesSeparators?: true;
   /** Writes the files it reads; gives its arguments and environment. */
   launch(place: Place): { args: string[]; env: Record<string, string> };
   /** The same for a further prompt in the session that `launch` made. */
@@ -89,6 +91,7 @@ export const agents: readonly Agent[] = [
     package: '@google/gemini-cli',
     version: '0.61.0',
     family: 'gamma',
+    losesSeparators: true,
     // Each result of a tool is sent twice.
     launch: (place) => gemini(place, []),
     resume: (place) => gemini(place, ['--resume', 'latest']),

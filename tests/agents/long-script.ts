@@ -22,6 +22,8 @@ export const stepsOfTask = 34;
 export const lineOf = (step: number): string => `step ${step}`;
 /** U+2028 and U+2029 end lines for some readers of streams; the rest needs care somewhere on every way. */
 export const specialText = 'line\u2028separator\u2029paragraph "quoted" \\ back\tslash 😀 é $HOME `tick`';
+/** The same without the two. */
+export const plainSeparators = (text: string): string => text.replaceAll(/[\u2028\u2029]/g, ' ');
 
 /** What goes wrong, once, at these steps. */
 const accidents: Readonly<Record<number, string>> = {

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Agent, agents, type Place } from './agents.ts';
 import { installAgents } from './install-agents.ts';
 import { keepRequests, spendDay } from './long-day.ts';
-import { specialText } from './long-script.ts';
+import { plainSeparators, specialText } from './long-script.ts';
 import { runAgent } from './run-agent.ts';
 import { arrangementOfRun, families, isAskedFor, openStage, type Stage } from './stage.ts';
 
@@ -37,8 +37,9 @@ describe.each(askedFor.map((agent) => [agent.name, agent] as const))(`%s (${arra
       await stage.moveTo(family);
       await stage.gateway.settle();
       const before = (await stage.gateway.rows()).length;
+      const said = agent.losesSeparators ? plainSeparators(specialText) : specialText;
       const move = (to: 'other' | 'own') => stage.moveTo(to === 'other' ? other : family);
-      const { day, resume } = await spendDay({ stage, specialText, address: stage.throughGateway, run: runOf(agent), move });
+      const { day, resume } = await spendDay({ stage, specialText: said, address: stage.throughGateway, run: runOf(agent), move });
       keepRequests(stage, `${name}-${family.name}`);
       expect(day).toEqual({ missing: [], code: 0, reported: true, refusals: [], printed: expect.any(String) });
       expect(resume).toEqual({ code: 0, resumed: true, startedAnew: false, reported: true, refusals: [], printed: expect.any(String) });
@@ -56,7 +57,7 @@ describe.each(askedFor.map((agent) => [agent.name, agent] as const))(`%s (${arra
       'is run without the gateway',
       async () => {
         // Google escapes the two separators, which its own readers stumble over; the scripted model does not.
-        const plain = own.protocol === 'gamma' ? specialText.replaceAll(/[\u2028\u2029]/g, ' ') : specialText;
+        const plain = own.protocol === 'gamma' ? plainSeparators(specialText) : specialText;
         const { day, resume } = await spendDay({ stage, specialText: plain, address: stage.withoutGateway(own), run: runOf(agent), move: async () => {} });
         keepRequests(stage, `${name}-direct`);
         process.stderr.write(`${name} without the gateway: ${JSON.stringify({ day, resume }, null, 1)}\n`);

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { keepRequests, spendDay } from './long-day.ts';
-import { specialText } from './long-script.ts';
+import { plainSeparators, specialText } from './long-script.ts';
 import { installSdkAgent, isUnreachable, runSdkAgent, sdkAgents } from './sdk-agents.ts';
 import { arrangementOfRun, families, isAskedFor, openStage, type Stage } from './stage.ts';
 
@@ -76,7 +76,7 @@ describe.each(asked.map((agent) => [agent.name, agent] as const))(`%s (${arrange
         const run = await spendDay({
           stage,
           // Google escapes the two separators, which its own readers stumble over; the scripted model does not.
-          specialText: own.protocol === 'gamma' ? specialText.replaceAll(/[\u2028\u2029]/g, ' ') : specialText,
+          specialText: own.protocol === 'gamma' ? plainSeparators(specialText) : specialText,
           address: stage.withoutGateway(own),
           run: (place, resume) => runSdkAgent(at, agent, place, { resume, maxMs }),
           move: async () => {},
