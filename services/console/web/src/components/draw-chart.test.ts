@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { isSparse, labelLeft, nonEmptySteps, stackUp } from './draw-chart.ts';
+import { isSparse, labelLeft, nonEmptySteps, stackUp, stepsOf } from './draw-chart.ts';
 
 const one = (values: (number | null)[]) => ({ label: 'x', color: '#000', values });
 
@@ -19,6 +19,11 @@ test('steps without anything are read out to nobody', () =>
 test('a line of few values has points: one value alone would draw nothing', () => {
   expect(isSparse([null, 7, null])).toBe(true);
   expect(isSparse(Array.from({ length: 96 }, (_, at) => at))).toBe(false);
+});
+
+test('whole numbers have whole marks, others have any', () => {
+  expect(stepsOf([one([1, null]), one([0, 2])])?.slice(0, 4)).toEqual([1, 2, 5, 10]);
+  expect(stepsOf([one([0.25])])).toBeUndefined();
 });
 
 test.each([

@@ -64,6 +64,12 @@ export const nonEmptySteps = (times: readonly number[], series: readonly Series[
     .map((time, at) => ({ time, values: series.map(({ values }) => values[at] ?? null) }))
     .filter(({ values }) => values.some((value) => value !== null && value !== 0));
 
+/** How far apart the marks of the value axis may be: nobody makes a quarter of a request. */
+export const stepsOf = (series: readonly Series[]): number[] | undefined =>
+  series.every(({ values }) => values.every((value) => value === null || Number.isInteger(value)))
+    ? Array.from({ length: 15 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat()
+    : undefined;
+
 export function drawChart({ host, legend, width, height, dark, times, series, stacked, format, marks, stepMs, listeners }: DrawnChart): UPlot {
   // The tallest is drawn first, so that each part shows below the next.
   const order = series.map((_, at) => at);
@@ -82,6 +88,7 @@ export function drawChart({ host, legend, width, height, dark, times, series, st
     const value = one.values[index];
     return value === null || value === undefined ? '–' : (one.format ?? format)(value);
   };
+  const steps = stepsOf(series);
   const plot: UPlot = new UPlot(
     {
       width,
@@ -90,7 +97,7 @@ export function drawChart({ host, legend, width, height, dark, times, series, st
       legend: { live: true, ...(legend && { mount: (_plot: UPlot, table: HTMLElement) => void legend.appendChild(table) }) },
       axes: [
         { ...axis, size: 28, space: 64, values: (...[, splits, , , step]) => splits.map((split) => formatAxisTime(split * 1000, step)) },
-        { ...axis, size: 56, values: (_plot, values) => values.map((value) => format(value)) },
+        { ...axis, size: 56, ...(steps && { incrs: steps }), values: (_plot, values) => values.map((value) => format(value)) },
       ],
       scales: stacked
         ? {
