@@ -1,5 +1,5 @@
 /** Rate limit and budget of an access key or a group, as fields of a form. */
-import { Fieldset, Group, NumberInput, Select, Text, TextInput } from '@mantine/core';
+import { Fieldset, NumberInput, Select, SimpleGrid, Text, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 
 /** Empty numbers: not limited here. */
@@ -38,7 +38,7 @@ export function KeyLimitFields({ form, field }: { form: Field; field: string }) 
   const props = (name: string) => form.getInputProps(`${field}.${name}` as never);
   return (
     <Fieldset legend={t('rate')}>
-      <Group grow align="flex-start">
+      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="md">
         <NumberInput
           label={t('requests')}
           description={t('fields:key_rate_limit.rpm')}
@@ -55,7 +55,7 @@ export function KeyLimitFields({ form, field }: { form: Field; field: string }) 
           allowDecimal={false}
           {...props('window_secs')}
         />
-      </Group>
+      </SimpleGrid>
     </Fieldset>
   );
 }
@@ -68,11 +68,11 @@ export function BudgetFields({ form, field }: { form: Field; field: string }) {
       <Text size="sm" c="dimmed">
         {t('fields:budget.limit')} {t('fields:budget.period')}
       </Text>
-      <Group grow align="flex-start">
+      <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="md">
         <NumberInput label={t('amount')} placeholder={t('none')} min={0} decimalScale={6} {...props('limit')} />
         <Select label={t('period')} data={['day', 'week', 'month', 'total'].map((value) => ({ value, label: t(`periods.${value}`) }))} {...props('period')} />
         <TextInput label={t('currency')} maxLength={3} {...props('currency')} />
-      </Group>
+      </SimpleGrid>
     </Fieldset>
   );
 }
