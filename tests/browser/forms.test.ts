@@ -1,4 +1,4 @@
-/** Forms where something is in the way: no network, a proxy that answers in the gateway's place, a session that ends, thousands of names. Nothing is lost, nothing is sent unseen, and what is wrong is said. */
+/** Forms under adverse conditions: no network, a proxy that answers for the gateway, a session that ends, thousands of names. No input is lost, nothing is sent in the background, and errors are shown. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '../support/gateway.ts';
 import { browserAvailable, choose, dialogHasFocus, dialogsGone, prepareMs, visit, waitMs } from './browser.ts';

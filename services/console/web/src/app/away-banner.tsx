@@ -1,4 +1,4 @@
-/** Says that the gateway does not answer: figures that stand still look like figures of now. When it is back, all is read anew. */
+/** Notice while the gateway does not answer: without it, outdated figures look current. All queries run again when the gateway is back. */
 import { Alert } from '@mantine/core';
 import { IconPlugConnectedX } from '@tabler/icons-react';
 import { useEffect } from 'react';

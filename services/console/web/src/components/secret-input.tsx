@@ -1,4 +1,4 @@
-/** A field for a secret: hidden until somebody wants to read it, by mouse or keyboard; a fault of it is told to screen readers too. */
+/** Input for a secret, hidden until it is revealed by mouse or keyboard; an error is announced to screen readers too. */
 import { PasswordInput, type PasswordInputProps } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 

@@ -47,7 +47,7 @@ export function McpServersPage() {
 function Health({ status }: { status: McpStatus | undefined }) {
   const { t } = useTranslation('mcp-servers');
   const known = status?.state ?? 'unknown';
-  // A server that was asked in vain, though too seldom to be called unwell.
+  // A server that has not answered yet, with too few failures to count as unhealthy.
   const state = known === 'unknown' && status?.reason ? 'unanswered' : known;
   return (
     <>
