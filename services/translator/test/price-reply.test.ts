@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { newRequestRow, noUsage, type PricingInput, pricingSchema } from '@model-gateway/contracts';
 import { fromRecord, type PriceOf } from '@model-gateway/model-catalog';
-import { type PaidCall, priceReply } from '../src/hosted-tools/price-reply.ts';
+import { type PaidCall, priceReply } from '../src/request/price-reply.ts';
 
 const price = (model: string, more: Partial<PricingInput>) => fromRecord(pricingSchema.parse({ name: model, model, input: 1_000_000, output: 0, ...more }));
 const prices: Record<string, ReturnType<typeof price>> = {

@@ -13,12 +13,12 @@ import {
 } from '@model-gateway/contracts';
 import type { Route } from '@model-gateway/routing';
 import type { SearchPrice } from '../hosted-tools/hosted-reply.ts';
-import type { Paid, PaidCall } from '../hosted-tools/price-reply.ts';
 import { addUsage, Meter } from '../meter.ts';
 import type { RequestBody } from './body.ts';
 import type { RequestContext } from './context.ts';
 import { passedCallOf } from './passed.ts';
 import type { RequestPlan } from './plan.ts';
+import type { Paid, PaidCall } from './price-reply.ts';
 
 const maxLosses = 64;
 const noRoutes: string[] = [];

@@ -1,7 +1,7 @@
 /** Prices a reply that took several calls of upstreams, or searches. Other rows are priced where they are stored; a row that has a cost is not priced again. */
 import type { RequestRow, Usage } from '@model-gateway/contracts';
 import { costOfCall, costOfRow, type PriceOf } from '@model-gateway/model-catalog';
-import type { SearchPrice } from './hosted-reply.ts';
+import type { SearchPrice } from '../hosted-tools/hosted-reply.ts';
 
 /** One call of an upstream for a reply. */
 export interface PaidCall {
