@@ -27,6 +27,7 @@ export const longGroups = [
       'tests/scenarios/hostile-connections.test.ts',
       'tests/scenarios/hostile-scripts.test.ts',
       'packages/bus/test/nats-faults.test.ts',
+      'packages/bus/test/nats-dead-peers.test.ts',
       'packages/storage/test/outage.test.ts',
       'services/script-runner/test/hostile.test.ts',
     ],
