@@ -10,6 +10,8 @@ export const isAudioOperation = (operation: Operation | undefined): boolean =>
 const charactersPerToken = 4;
 /** Of English that is spoken at an ordinary pace. */
 const spokenCharactersPerSecond = 15;
+/** The words of days. What an upstream sends beyond it passes, and is not kept. */
+const maxTranscriptBytes = 8 * 1024 * 1024;
 
 /** Tokens, or whole seconds, of a transcription or of a stream's last event; older models give the duration of the audio alone. null: the body has no figures. */
 export function readAudioUsage(body: unknown): Usage | null {
@@ -48,17 +50,28 @@ function observeSpeech({ requestValue }: BytesContext): BytesObserver {
 /** Subtitles end when the sound does, or a little before; of a bare text only its length is known. */
 function observeTranscript({ contentType, requestTokens }: BytesContext): BytesObserver {
   const chunks: Uint8Array[] = [];
+  let size = 0;
   return {
     push(chunk) {
-      chunks.push(chunk);
+      if (size < maxTranscriptBytes) chunks.push(chunk);
+      size += chunk.length;
     },
     finish() {
       const body = Buffer.concat(chunks).toString('utf8');
-      const text = /json/i.test(contentType) ? (asString(own(JSON.parse(body), 'text')) ?? '') : body;
+      const text = /json/i.test(contentType) ? textOf(body) : body;
       const seconds = Math.ceil(endOfSubtitles(text) ?? text.length / spokenCharactersPerSecond);
       return { usage: { ...noUsage, input: requestTokens(), output: Math.ceil(text.length / charactersPerToken), seconds }, estimated: true };
     },
   };
+}
+
+/** Of JSON; empty where the body broke off. */
+function textOf(body: string): string {
+  try {
+    return asString(own(JSON.parse(body), 'text')) ?? '';
+  } catch {
+    return '';
+  }
 }
 
 /** In seconds; undefined: they are no subtitles. Both formats have lines such as `00:00:01,000 --> 00:00:04,500`, one without the hours. */
