@@ -1,8 +1,8 @@
 /** What frames of a session say, under the present event names and those of the beta. */
 import { applyEdits } from '@model-gateway/json-bytes';
-import type { RealtimeAdapter, RealtimeNotice, WrittenTokens } from '../contract/index.ts';
+import type { RealtimeAdapter, RealtimeNotice } from '../contract/index.ts';
 import { asString, own } from '../kit/read.ts';
-import { ofSound, ofText } from '../kit/written-tokens.ts';
+import { ofSound, ofText, openAiSoundBytes } from '../kit/written-tokens.ts';
 import { mayBeEvent, readEventType } from './event-type.ts';
 import { readUsage } from './usage.ts';
 
@@ -12,10 +12,6 @@ const sessionEvents: ReadonlySet<string> = new Set(['session.created', 'conversa
 const contentEvent = /^response\.(?:(?:output_)?(?:text|audio|audio_transcript)|function_call_arguments)\.delta$/;
 
 const soundEvent = /\.(?:output_)?audio\.delta$/;
-/** 16-bit samples, 24,000 a second, of which the vendor counts 50 ms as a token. */
-const bytesPerToken = 2400;
-
-const ofFrame = (frame: Buffer): WrittenTokens => ofSound(frame, bytesPerToken);
 
 /** Of a response, or of the item that is transcribed. */
 export function readText(frame: Buffer): RealtimeNotice {
@@ -41,7 +37,7 @@ export const readNotice =
     const type = readEventType(frame);
     if (type === null) return null;
     if (sessionEvents.has(type)) return { kind: 'session' };
-    if (contentEvent.test(type)) return soundEvent.test(type) ? { kind: 'content', id: null, written: ofFrame(frame) } : readText(frame);
+    if (contentEvent.test(type)) return soundEvent.test(type) ? { kind: 'content', id: null, written: ofSound(frame, openAiSoundBytes) } : readText(frame);
     if (type !== 'response.created' && type !== 'response.done' && type !== 'error') return null;
     const event = parseFrame(frame);
     if (type === 'error') return readErrorNotice(event, frame, readFault);

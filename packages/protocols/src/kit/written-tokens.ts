@@ -4,6 +4,8 @@ import type { WrittenTokens } from '../contract/realtime.ts';
 /** What is around the sound in a frame: names, ids, places. */
 const aroundSound = 200;
 const charactersPerToken = 4;
+/** OpenAI's token of sound: 50 ms of 16-bit samples, 24,000 a second (https://platform.openai.com/docs/guides/realtime-costs). */
+export const openAiSoundBytes = 2400;
 
 export const ofText = (text: string): WrittenTokens => ({ text: text.length / charactersPerToken, sound: 0 });
 

@@ -5,6 +5,7 @@ import { LeadingThinking } from '../../kit/leading-thinking.ts';
 import { Losses, lostIn } from '../../kit/losses.ts';
 import { asArray, asNumber, asString, type JsonObject, own } from '../../kit/read.ts';
 import { readServedTier, type ServedTier } from '../../kit/service-tier.ts';
+import { openAiSoundBytes } from '../../kit/written-tokens.ts';
 import { readStreamError } from '../shared/errors.ts';
 import { readThinkingText } from '../shared/read-parts.ts';
 import { tiersRead } from '../shared/service-tiers.ts';
@@ -18,8 +19,8 @@ import { CallReader } from './read-calls.ts';
 
 /** Vendor fields that no other protocol has a word for; kept raw, so that a caller of this protocol still gets them. */
 const rawMessageFields = ['annotations', 'audio', 'images'] as const;
-/** Bytes in base64 of what the vendor counts as a token: 50 ms of 16-bit samples, 24,000 a second, the one form that is streamed. */
-const soundPerToken = (2400 * 4) / 3;
+/** Of base64. The one form of sound that is streamed is that of realtime sessions. */
+const soundPerToken = (openAiSoundBytes * 4) / 3;
 const soundIn = (fields: unknown): number => (asString(own(own(fields, 'audio'), 'data'))?.length ?? 0) / soundPerToken;
 const rawChoiceFields = ['logprobs'] as const;
 
