@@ -37,7 +37,7 @@ export { type OpenOptions, openStorage, type Storage, type StorageLogger, type S
 export { type RequestFilters, type RequestPage, type RequestQuery, searchedColumns } from './requests/list-rows.ts';
 export type { RequestStats } from './requests/request-stats.ts';
 export type { NewSsoCredential, SsoCredential, SsoCredentialPatch, SsoCredentialRepository, SsoLogin } from './sso/sso-credentials.ts';
-export { harmless } from './stats/attempts.ts';
+export { harmlessOutcomes } from './stats/attempts.ts';
 export { type AttemptDimension, attemptDimensions, type Dimension, dimensions, type Grouping, groupings } from './stats/dimension-names.ts';
 export { type Grain, grainMs, startOf } from './stats/dimensions.ts';
 export type { Keep } from './stats/prune.ts';

@@ -4,6 +4,7 @@ interface Refusal {
   error?: { message?: string; details?: { field: string; message: string }[] };
 }
 
+/** `what`: the subject of the sentence. `text`: the reply's body, which a proxy may have written. */
 export function describeRefusal(what: string, { status, text }: { status: number; text: string }): string {
   const { message, details = [] } = read(text)?.error ?? {};
   const head = `${what} was refused (${status})`;

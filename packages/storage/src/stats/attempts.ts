@@ -32,13 +32,13 @@ export const wentWell = 'ok';
 /** A vendor's error word becomes a class only when it holds no digit: words that are unique for each failure would fill the table. */
 const plainCode = /^[a-zA-Z][a-zA-Z_-]{0,39}$/;
 
-/** Attempts that failed nobody: the caller left, or an upstream was asked for a count of tokens and has no counter. */
-export const harmless: ReadonlySet<string> = new Set(['client_gone', withoutCounter]);
+/** What became of attempts that failed nobody: the caller left, or an upstream was asked for a count of tokens and has no counter. */
+export const harmlessOutcomes: ReadonlySet<string> = new Set(['client_gone', withoutCounter]);
 
 /** `ok`, `http_429`, or a word for failures without a status. */
 export function outcomeOf({ status, error_code }: Pick<AttemptRecord, 'status' | 'error_code'>): string {
   if (error_code === null) return wentWell;
-  if (harmless.has(error_code)) return error_code;
+  if (harmlessOutcomes.has(error_code)) return error_code;
   if (status !== null && status >= 300) return `http_${status}`;
   return plainCode.test(error_code) ? error_code : 'broken';
 }

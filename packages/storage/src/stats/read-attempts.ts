@@ -2,7 +2,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import type { Database } from '../schema.ts';
-import { harmless, wentWell } from './attempts.ts';
+import { harmlessOutcomes, wentWell } from './attempts.ts';
 import { type AttemptDimension, attemptDimensions } from './dimension-names.ts';
 import { type Grain, grains } from './dimensions.ts';
 import { type Histogram, quantile, readCounts } from './histogram.ts';
@@ -118,7 +118,7 @@ function finish({ start, value, upstream, attempts, duration, outcomes, histogra
     value,
     upstream,
     attempts,
-    failed: nonZero.reduce((sum, one) => (one.outcome === wentWell || harmless.has(one.outcome) ? sum : sum + one.attempts), 0),
+    failed: nonZero.reduce((sum, one) => (one.outcome === wentWell || harmlessOutcomes.has(one.outcome) ? sum : sum + one.attempts), 0),
     outcomes: nonZero.sort((one, other) => other.attempts - one.attempts),
     averageMs: attempts === 0 ? null : Math.round(duration / attempts),
     duration: { p50: quantile(histogram, 0.5), p95: quantile(histogram, 0.95), p99: quantile(histogram, 0.99) },

@@ -1,5 +1,5 @@
 /** All upstreams with their keys: how each stands, and what it said last where it fails. */
-import { harmless, type Storage, type UpstreamDocument } from '@model-gateway/storage';
+import { harmlessOutcomes, type Storage, type UpstreamDocument } from '@model-gateway/storage';
 import type { ConsoleContext } from '../context.ts';
 import { fingerprintOf } from '../resources/upstream-keys.ts';
 import { showDetails } from '../statistics/show-row.ts';
@@ -75,7 +75,9 @@ export async function lastFailureOf(
 ): Promise<UpstreamHealth['last_failure']> {
   const { items } = await storage.requests.listRows({ filters: { upstream, from: now() - lookBackMs }, limit: 50 });
   for (const row of items) {
-    const attempt = showDetails(row, keyring).attempts.findLast((one) => one.upstream === upstream && one.error_code !== null && !harmless.has(one.error_code));
+    const attempt = showDetails(row, keyring).attempts.findLast(
+      (one) => one.upstream === upstream && one.error_code !== null && !harmlessOutcomes.has(one.error_code),
+    );
     if (attempt) return { request_id: row.id, at: row.started_at, message: attempt.message ?? null };
   }
   return null;

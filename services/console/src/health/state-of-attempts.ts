@@ -1,6 +1,5 @@
 /** The state of an upstream, a key entry or a model, read from what became of its latest attempts. */
-import { withoutCounter } from '@model-gateway/contracts';
-import { medianOf, type RecentAttempts } from '@model-gateway/storage';
+import { harmlessOutcomes, medianOf, type RecentAttempts } from '@model-gateway/storage';
 
 /**
  * `refused`: its credential is not accepted; `limited`: it asks to wait; `failing`: the latest attempts failed; `degraded`: some do; `idle`: not tried lately;
@@ -24,8 +23,8 @@ export interface ResourceState {
 
 /** The same words as statistics have. */
 const wentWell = 'ok';
-/** Neither a success nor a fault of the upstream: the caller left, sent what no upstream would take, or asked for a count that it does not give. */
-const saysNothing: ReadonlySet<string> = new Set(['client_gone', 'http_400', 'http_413', 'http_422', withoutCounter]);
+/** Neither a success nor a fault of the upstream: also what callers sent that no upstream would take. */
+const saysNothing: ReadonlySet<string> = new Set([...harmlessOutcomes, 'http_400', 'http_413', 'http_422']);
 
 /** From these shares of failures on. */
 export const degradedShare = 0.1;
