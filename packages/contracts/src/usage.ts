@@ -38,6 +38,13 @@ export interface Usage extends TokenUsage {
   characters?: number;
 }
 
+/** All that the upstream read, sound included. */
+export const inputTokensOf = ({ input, audioInput = 0, cacheRead, cacheWrite5m, cacheWrite1h }: Usage): number =>
+  input + audioInput + cacheRead + cacheWrite5m + cacheWrite1h;
+
+/** All that it wrote, sound and reasoning included. */
+export const outputTokensOf = ({ output, audioOutput = 0, reasoning }: Usage): number => output + audioOutput + reasoning;
+
 export type UsageSource = 'upstream' | 'partial' | 'estimated';
 
 export const noUsage: Readonly<TokenUsage> = Object.freeze({ input: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0, reasoning: 0 });

@@ -3,7 +3,7 @@
  * first byte; the counts that the same model gave of earlier prompts cost nothing, and an agent's prompts are much alike from turn to turn.
  */
 
-import type { Usage } from '@model-gateway/contracts';
+import { inputTokensOf, type Usage } from '@model-gateway/contracts';
 import type { Conversation, Part } from '@model-gateway/protocols';
 import { LRUCache } from 'lru-cache';
 import { mediaTokens } from './count-tokens/conversation-text.ts';
@@ -27,9 +27,8 @@ export class PromptSizes {
   }
 
   /** What the upstream counted of such a prompt. Prompts with media tell nothing of text. */
-  learn(kind: string, conversation: Conversation, bytes: number, { input, cacheRead, cacheWrite5m, cacheWrite1h }: Usage): void {
-    const tokens = input + cacheRead + cacheWrite5m + cacheWrite1h;
-    const ratio = bytes / tokens;
+  learn(kind: string, conversation: Conversation, bytes: number, usage: Usage): void {
+    const ratio = bytes / inputTokensOf(usage);
     if (bytes < fewestBytes || !(ratio >= bounds.min && ratio <= bounds.max) || mediaTokens(conversation) > 0) return;
     const known = this.#bytesPerToken.get(kind);
     this.#bytesPerToken.set(kind, known === undefined ? ratio : known * (1 - weight) + ratio * weight);

@@ -1,5 +1,14 @@
 /** The translator's spans of a request that is traced: the run, each call of an upstream, each script. */
-import type { AttemptRecord, Job, Operation, RealtimeJob, RequestRow, ScriptSlot } from '@model-gateway/contracts';
+import {
+  type AttemptRecord,
+  inputTokensOf,
+  type Job,
+  type Operation,
+  outputTokensOf,
+  type RealtimeJob,
+  type RequestRow,
+  type ScriptSlot,
+} from '@model-gateway/contracts';
 import { toGatewayError } from '@model-gateway/contracts/errors';
 import type { Route } from '@model-gateway/routing';
 import { endServed, type Span, type Tracer } from '@model-gateway/telemetry';
@@ -146,8 +155,8 @@ export function endAttempt(span: Span, { request, record, attempt, began, comple
   const { tokens, source } = record.settle(complete);
   if (source !== null && (complete || request.job.operation !== 'count-tokens'))
     span.set({
-      'gen_ai.usage.input_tokens': tokens.input + (tokens.audioInput ?? 0) + tokens.cacheRead + tokens.cacheWrite5m + tokens.cacheWrite1h,
-      'gen_ai.usage.output_tokens': tokens.output + (tokens.audioOutput ?? 0) + tokens.reasoning,
+      'gen_ai.usage.input_tokens': inputTokensOf(tokens),
+      'gen_ai.usage.output_tokens': outputTokensOf(tokens),
       'gen_ai.usage.cache_read.input_tokens': tokens.cacheRead,
       'gen_ai.usage.cache_creation.input_tokens': tokens.cacheWrite5m + tokens.cacheWrite1h,
       'gen_ai.usage.reasoning.output_tokens': tokens.reasoning,

@@ -1,5 +1,5 @@
 /** Sends one prepared attempt and carries its reply to the caller; resolves with how it went. */
-import { isInUpstreamTerms, isUnary, type Job } from '@model-gateway/contracts';
+import { inputTokensOf, isInUpstreamTerms, isUnary, type Job, outputTokensOf } from '@model-gateway/contracts';
 import { isGatewayError, toGatewayError } from '@model-gateway/contracts/errors';
 import type { Lease } from '@model-gateway/distributed-state';
 import type { UpstreamFault } from '@model-gateway/protocols';
@@ -478,6 +478,6 @@ class Attempt {
 }
 
 function tokensUsed(record: RequestRecord): number {
-  const { input, audioInput = 0, cacheRead, cacheWrite5m, cacheWrite1h, output, audioOutput = 0, reasoning } = record.settleCall().tokens;
-  return input + audioInput + cacheRead + cacheWrite5m + cacheWrite1h + output + audioOutput + reasoning;
+  const { tokens } = record.settleCall();
+  return inputTokensOf(tokens) + outputTokensOf(tokens);
 }

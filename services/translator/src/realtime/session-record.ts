@@ -1,5 +1,14 @@
 /** What a session leaves: a row for each response, also of those that the vendor began, and one for itself. */
-import { type AttemptRecord, newRequestRow, noUsage, type RealtimeJob, type RequestRow, type Usage } from '@model-gateway/contracts';
+import {
+  type AttemptRecord,
+  inputTokensOf,
+  newRequestRow,
+  noUsage,
+  outputTokensOf,
+  type RealtimeJob,
+  type RequestRow,
+  type Usage,
+} from '@model-gateway/contracts';
 import type { Place } from '@model-gateway/distributed-state';
 import type { RealtimeAsk, RealtimeNotice, WrittenTokens } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
@@ -198,7 +207,7 @@ export class SessionRecord {
     const tokens: Usage = usage ?? estimate ?? noUsage;
     const { audioInput = 0, audioOutput = 0 } = tokens;
     // Where they are unknown, what was expected stays counted.
-    if (usage) settle?.(tokens.input + tokens.cacheRead + tokens.output + tokens.reasoning + audioInput + audioOutput);
+    if (usage) settle?.(inputTokensOf(tokens) + outputTokensOf(tokens));
     this.#context.publish(
       newRequestRow({
         ...this.#common(),

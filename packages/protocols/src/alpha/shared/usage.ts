@@ -1,4 +1,4 @@
-import type { Usage } from '@model-gateway/contracts';
+import { inputTokensOf, outputTokensOf, type Usage } from '@model-gateway/contracts';
 import { asCount, own } from '../../kit/read.ts';
 import { splitSoundIn, splitSoundOut } from '../../kit/sound-tokens.ts';
 import type { WireUsage } from './wire.ts';
@@ -55,8 +55,8 @@ function splitOutput(completion: number, beyond: number, reasoning: number, soun
 export function writeUsage(usage: Usage): WireUsage {
   const cacheWrite = usage.cacheWrite5m + usage.cacheWrite1h;
   const { audioInput = 0, audioOutput = 0 } = usage;
-  const prompt = usage.input + audioInput + usage.cacheRead + cacheWrite;
-  const completion = usage.output + audioOutput + usage.reasoning;
+  const prompt = inputTokensOf(usage);
+  const completion = outputTokensOf(usage);
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,

@@ -1,5 +1,5 @@
 /** Token counts: this wire counts cached tokens inside the prompt and reasoning inside the output; ours are disjoint. */
-import type { Usage } from '@model-gateway/contracts';
+import { inputTokensOf, outputTokensOf, type Usage } from '@model-gateway/contracts';
 import { asCount, asObject, own } from '../../kit/read.ts';
 import { splitSoundIn, splitSoundOut } from '../../kit/sound-tokens.ts';
 import type { WireUsage } from './wire.ts';
@@ -31,8 +31,8 @@ export function readUsage(value: unknown): Usage | null {
 
 export function writeUsage(usage: Usage): WireUsage {
   const cacheWrite = usage.cacheWrite5m + usage.cacheWrite1h;
-  const input = usage.input + (usage.audioInput ?? 0) + usage.cacheRead + cacheWrite;
-  const output = usage.output + (usage.audioOutput ?? 0) + usage.reasoning;
+  const input = inputTokensOf(usage);
+  const output = outputTokensOf(usage);
   return {
     input_tokens: input,
     input_tokens_details: {

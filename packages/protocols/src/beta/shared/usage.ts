@@ -1,5 +1,5 @@
 /** Token counts: on this wire `input_tokens` leaves both cache buckets out, and `output_tokens` includes thinking. */
-import { noUsage, type TokenUsage, type Usage } from '@model-gateway/contracts';
+import { noUsage, outputTokensOf, type TokenUsage, type Usage } from '@model-gateway/contracts';
 import { asArray, asCount, asObject, asString, type JsonObject, own } from '../../kit/read.ts';
 import type { WireUsage } from './wire.ts';
 
@@ -91,7 +91,7 @@ export const writeUsage = (usage: Usage): WireUsage => ({
   cache_creation_input_tokens: usage.cacheWrite5m + usage.cacheWrite1h,
   cache_read_input_tokens: usage.cacheRead,
   cache_creation: { ephemeral_5m_input_tokens: usage.cacheWrite5m, ephemeral_1h_input_tokens: usage.cacheWrite1h },
-  output_tokens: usage.output + (usage.audioOutput ?? 0) + usage.reasoning,
+  output_tokens: outputTokensOf(usage),
   ...(usage.reasoning > 0 && { output_tokens_details: { thinking_tokens: usage.reasoning } }),
 });
 

@@ -1,5 +1,5 @@
 /** Gamma's usageMetadata against the disjoint buckets. */
-import { noUsage, type Usage } from '@model-gateway/contracts';
+import { inputTokensOf, noUsage, type Usage } from '@model-gateway/contracts';
 import type { Losses } from '../../kit/losses.ts';
 import { asCount, asNumber, asObject } from '../../kit/read.ts';
 import { readServedTier, type ServedTier } from '../../kit/service-tier.ts';
@@ -86,7 +86,7 @@ export function loseDetails(metadata: unknown, losses: Losses): void {
 
 export function writeUsage(usage: Usage): WireUsage {
   const { audioInput = 0, audioOutput = 0 } = usage;
-  const prompt = usage.input + audioInput + usage.cacheRead + usage.cacheWrite5m + usage.cacheWrite1h;
+  const prompt = inputTokensOf(usage);
   const candidates = usage.output + audioOutput;
   const details = detailsOf({ IMAGE: usage.imageOutput, AUDIO: audioOutput });
   return {
