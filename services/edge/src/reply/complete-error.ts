@@ -1,6 +1,5 @@
-import { isObject } from '@model-gateway/contracts';
-
 /** An upstream's own error body for a caller of its protocol: the vendor's words stay, and what its server left out of the shape is filled in. */
+import { isObject } from '@model-gateway/contracts';
 
 type JsonObject = Record<string, unknown>;
 

@@ -1,5 +1,4 @@
 /** Reads what a caller posted: which messages, of which era, and whether headers and body agree. */
-
 import { isUtf8 } from 'node:buffer';
 import { isObject } from '@model-gateway/contracts';
 import { decodeHeaderValue } from '../protocol/header-values.ts';

@@ -2,7 +2,6 @@
  * Sessions of callers who speak the revisions that have them. The id says all there is to know of a session and is signed, so that every process can go on
  * with it; the process that opened it, whose name it begins with, has the connections to servers that belong to it.
  */
-
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isObject } from '@model-gateway/contracts';
 import { LRUCache } from 'lru-cache';
