@@ -13,7 +13,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { parseArgs, stripVTControlCharacters } from 'node:util';
 import { fastSuites, longGroups, ordinarySuites } from './suites.mjs';
 
 /** A larger young generation takes a seventh of the CPU of suites that compute; helpers of its collector wait for one another where cores are shared. */
@@ -39,6 +39,8 @@ if (whole) {
   const slowest = suites.toSorted((one, other) => other.seconds - one.seconds).slice(0, slowestNamed);
   process.stderr.write(`slowest suites:\n${slowest.map(({ name, seconds }) => `  ${seconds} s ${relative(root, name)}\n`).join('')}`);
 }
+// Once more at the end, where the log of a long run is read first.
+process.stdout.write(suites.flatMap(({ name, failures }) => failures.map((one) => `failed: ${relative(root, name)}: ${one}\n`)).join(''));
 process.stdout.write(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`);
 process.exit(runs.every(({ ended }) => ended) && failed === 0 && passed > 0 && !skippedInCi ? 0 : 1);
 
@@ -93,14 +95,16 @@ function jest(args, env = {}) {
   });
   try {
     const { testResults, numFailedTests, numRuntimeErrorTestSuites } = JSON.parse(readFileSync(report, 'utf8'));
-    const suites = testResults.map(({ name, status, assertionResults, startTime, endTime }) => {
+    const suites = testResults.map(({ name, status, message, assertionResults, startTime, endTime }) => {
       const number = (...ends) => assertionResults.filter((one) => ends.includes(one.status)).length;
+      const failures = assertionResults.filter((one) => one.status === 'failed').map((one) => `${one.fullName}: ${summaryOf(one.failureMessages.join('\n'))}`);
       // A suite that could not even be loaded has no tests to count: it is one failure.
       return {
         name,
         seconds: Math.round((endTime - startTime) / 1000),
         passed: number('passed'),
         failed: Math.max(number('failed'), status === 'failed' ? 1 : 0),
+        failures: failures.length > 0 || status !== 'failed' ? failures : [summaryOf(message)],
         skipped: number('pending'),
       };
     });
@@ -111,4 +115,15 @@ function jest(args, env = {}) {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** What went wrong, on one line of at most 300 characters. */
+function summaryOf(message) {
+  const lines = stripVTControlCharacters(message)
+    .split('\n')
+    .map((line) => line.trim());
+  return lines
+    .filter((line) => line !== '' && !line.startsWith('at '))
+    .join(' · ')
+    .slice(0, 300);
 }

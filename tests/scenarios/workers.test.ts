@@ -1,5 +1,6 @@
 /** `up --workers 2`: limits, budgets and rows as one gateway has them, and what becomes of callers when a worker dies, hangs or is renewed. */
 import { execFile } from 'node:child_process';
+import { readdir, readFile, readlink } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -58,15 +59,45 @@ const ask = (key: string, model = 'alpha ok', more: object = {}) =>
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', connection: 'close' },
     body: JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }], ...more }),
   });
-/** The status of one request on the connection of `agent`. */
-const askBy = (agent: Agent, key: string): Promise<number> =>
+/** The status of one request on the connection of `agent`, and the port of this end of it. */
+const askBy = (agent: Agent, key: string): Promise<{ status: number; port: number }> =>
   new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     const asked = request(`${gateway.url}/v1/chat/completions`, { agent, method: 'POST', headers }, (reply) => {
-      reply.resume().on('end', () => resolve(reply.statusCode!));
+      const port = reply.socket.localPort!;
+      reply.resume().on('end', () => resolve({ status: reply.statusCode!, port }));
     });
     asked.on('error', reject).end(JSON.stringify({ model: 'alpha ok', messages: [{ role: 'user', content: 'hi' }] }));
   });
+/** Connections that are kept, `count` at each worker: a new one goes to the worker that has fewest, which nobody knows beforehand. */
+async function agentsAtEachWorker(count: number): Promise<Agent[][]> {
+  const byWorker = new Map((await workerPids()).map((pid) => [pid, [] as Agent[]]));
+  const spare: Agent[] = [];
+  while ([...byWorker.values()].some((agents) => agents.length < count)) {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const { status, port } = await askBy(agent, gateway.key);
+    expect(status).toBe(200);
+    const pid = await holderOf(port, [...byWorker.keys()]);
+    const agents = byWorker.get(pid!)!;
+    if (agents.length < count) agents.push(agent);
+    else spare.push(agent);
+    expect(spare.length).toBeLessThan(100);
+  }
+  for (const agent of spare) agent.destroy();
+  return [...byWorker.values()];
+}
+/** Which of the processes has the connection whose other end is `port`. */
+async function holderOf(port: number, pids: readonly number[]): Promise<number | undefined> {
+  const ends = [Number(new URL(gateway.url).port), port].map((one) => `:${one.toString(16).toUpperCase().padStart(4, '0')}`);
+  const lines = (await Promise.all(['tcp', 'tcp6'].map((table) => readFile(`/proc/net/${table}`, 'utf8')))).join('').split('\n');
+  const columns = lines.map((line) => line.trim().split(/\s+/)).find(([, local, remote]) => local?.endsWith(ends[0]!) && remote?.endsWith(ends[1]!));
+  for (const pid of pids) {
+    const files = await readdir(`/proc/${pid}/fd`);
+    const targets = await Promise.all(files.map((file) => readlink(`/proc/${pid}/fd/${file}`).catch(() => '')));
+    if (targets.includes(`socket:[${columns?.[9]}]`)) return pid;
+  }
+  return undefined;
+}
 const made = async (name: string, more: object): Promise<string> => {
   const { status, body } = await gateway.console('POST', '/access-keys', { name, group: 'everyone', ...more });
   expect(status).toBe(201);
@@ -110,20 +141,20 @@ test('SIGSTOP of the first process, for the first time: all workers together let
     await made('first-share', { rate_limit: { rpm: 10, window_secs: 3600 } }),
     await made('second-share', { rate_limit: { rpm: 10, window_secs: 3600 } }),
   ];
-  // New connections wait for the first process, and a refusal ends its own: one for each request, dealt out to the workers in turns.
-  const agents = Array.from({ length: 40 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
-  for (const agent of agents) expect(await askBy(agent, gateway.key)).toBe(200);
+  // New connections wait for the first process, and a refusal ends its own: one for each request.
+  const agents = await agentsAtEachWorker(10 * keys.length);
   const first = gateway.processes['gateway']!.pid!;
   process.kill(first, 'SIGSTOP');
   try {
     for (const [at, key] of keys.entries()) {
-      const statuses = await Promise.all(agents.slice(20 * at, 20 * (at + 1)).map((agent) => askBy(agent, key)));
+      const asking = agents.flatMap((ofOne) => ofOne.slice(10 * at, 10 * (at + 1)).map((agent) => askBy(agent, key)));
+      const statuses = (await Promise.all(asking)).map(({ status }) => status);
       expect(statuses.filter((status) => status === 200)).toHaveLength(10);
       expect(statuses.filter((status) => status === 429)).toHaveLength(10);
     }
   } finally {
     process.kill(first, 'SIGCONT');
-    for (const agent of agents) agent.destroy();
+    for (const agent of agents.flat()) agent.destroy();
   }
   await whole();
 });
