@@ -8,6 +8,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { type NatsServer, natsAvailable, startNatsServer } from '../../../tests/support/nats-server.ts';
 import { type Bus, connectNatsBus } from '../src/index.ts';
+import { startLateConnection } from './late-connection.ts';
 import { inPlace, nothingFor, openRecorded, pastWindow, pattern, quiet, row, sleep, until } from './support.ts';
 
 const available = natsAvailable('durable events over NATS') && !process.env['NATS_URL'];
@@ -16,6 +17,7 @@ if (!available && process.env['NATS_URL']) process.stderr.write('durable events 
 (available ? describe : describe.skip)('durable events over NATS', () => {
   let server: NatsServer;
   const buses: Bus[] = [];
+  const toClose: { close(): void }[] = [];
 
   const connectBus = async (name: string, options: { outbox?: { items: number }; ackWaitMs?: number } = {}) => {
     const bus = await connectNatsBus({ url: server.url, name, logger: quiet, drainMs: 1000, ackWaitMs: 2000, ...options });
@@ -64,6 +66,7 @@ if (!available && process.env['NATS_URL']) process.stderr.write('durable events 
   });
   afterEach(async () => {
     await Promise.all(buses.splice(0).map((bus) => bus.drain()));
+    for (const one of toClose.splice(0)) one.close();
     await server.dispose();
   });
 
@@ -83,6 +86,25 @@ if (!available && process.env['NATS_URL']) process.stderr.write('durable events 
     await Promise.all(described);
     await until(() => seen.size === 2000, 'all items');
     expect(publisher.stats().outboxItems).toBe(0);
+  });
+
+  test('what is on its way to a listener that leaves goes to the next one, long before its acknowledgement is missed', async () => {
+    const late = await startLateConnection(server.url, 300);
+    toClose.push(late);
+    const publisher = await connectBus('edge');
+    const leaving = await connectNatsBus({ url: late.url, name: 'stats', logger: quiet, drainMs: 5000, ackWaitMs: 120_000 });
+    const seen = new Map<string, number>();
+    listenInto(leaving, seen);
+    await until(() => publisher.connected && leaving.connected, 'both connect');
+    await publisher.publishDurable('stats.request', 'first', row('first'));
+    await until(() => seen.size === 1, 'it listens');
+    const described = Array.from({ length: 20 }, (_, at) => publisher.publishDurable('stats.request', `id${at}`, row(`id${at}`)));
+    await delivered(1);
+    await leaving.drain();
+    const next = await connectBus('stats-2', { ackWaitMs: 120_000 });
+    listenInto(next, seen);
+    await Promise.all(described);
+    await until(() => seen.size === 21, 'all of them');
   });
 
   test('many waiting items share a message', async () => {

@@ -1,5 +1,6 @@
 /** Incoming durable events: pulled within bounds, merged into batches, acknowledged after `handle` resolves, released when it rejects. */
 import { type ConsumerMessages, type JsMsg, jetstream } from '@nats-io/jetstream';
+import type { Subscription } from '@nats-io/transport-node';
 import type { EventItem, EventSubject } from '../bus.ts';
 import { backOffMs } from '../kit/back-off.ts';
 import type { BusLogger } from '../kit/logger.ts';
@@ -27,6 +28,9 @@ interface Held {
   item: EventItem<EventSubject>;
   source: Source;
 }
+
+/** For what the server has sent before it knows that nobody listens. */
+const lastMs = 2000;
 
 /** What tells that the consumer is not as we left it. */
 const fatalNotes = new Set(['consumer_not_found', 'stream_not_found', 'consumer_deleted', 'no_responders', 'heartbeats_missed']);
@@ -65,8 +69,8 @@ export class EventConsumer {
     if (this.timer) clearTimeout(this.timer);
     this.timer = null;
     await this.handling;
-    this.giveBack(new Set(this.queue.map(({ source }) => source)), 0);
     await settlesWithin(this.running, 5000);
+    this.giveBack(new Set(this.queue.map(({ source }) => source)), 0);
   }
 
   private async run(): Promise<void> {
@@ -82,6 +86,7 @@ export class EventConsumer {
         const messages = await this.consume();
         tries = 0;
         await interrupted;
+        if (this.link.connected) await receiveLast(messages);
         messages.stop();
         // Interrupted by a note: the stream or the consumer may be in the middle of its deletion.
         if (this.link.connected && !this.stopped) await new Promise((resolve) => setTimeout(resolve, deletionMs));
@@ -118,7 +123,7 @@ export class EventConsumer {
   }
 
   private receive(message: JsMsg): void {
-    if (this.stopped || this.held.has(message.seq)) return;
+    if (this.held.has(message.seq)) return;
     const items = readItems(message);
     this.held.add(message.seq);
     const source = { message, left: items.length };
@@ -185,6 +190,15 @@ export class EventConsumer {
       this.logger.warn({ error }, 'durable events could not be acknowledged');
     }
   }
+}
+
+/**
+ * Unsubscribes, and receives what the server had sent until then. The library's `stop` alone would drop it, and nobody else gets it before the server
+ * misses its acknowledgement.
+ */
+async function receiveLast(messages: ConsumerMessages): Promise<void> {
+  const { sub } = messages as { sub?: Subscription };
+  if (sub && !sub.isClosed()) await settlesWithin(sub.drain(), lastMs);
 }
 
 /** No batch of ours is half as long. */
