@@ -179,7 +179,7 @@ describe.each(arrangements('audit-ledger'))('%s', (arrangement) => {
     expect(changes.acknowledged.size).toBeGreaterThanOrEqual(wanted);
     await checkLedger(gateway, changes);
     // In one process, rows of the last moment before a kill go with it (outbox.test.ts says how long that is); what was counted was counted once.
-    if (arrangement === 'split') await callers.checkRows(60_000);
+    if (arrangement === 'split') await callers.checkRows();
     await callers.checkSums();
     callers.close();
   }, 600_000);

@@ -167,7 +167,7 @@ describe.each(allArrangements('drain'))('%s: the public process', (arrangement) 
     expect(outcomes.filter((status) => status !== 200)).toEqual([]);
     await Promise.all(streams.map((one) => one.done));
     for (const one of streams) expectProperEnd(one, false);
-    await callers.checkRows(60_000);
+    await callers.checkRows();
     gateway.checkProcesses();
   });
 });

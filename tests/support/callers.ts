@@ -57,6 +57,9 @@ export interface AskOptions {
   bytesPerSecond?: number;
 }
 
+/** Of a reader that was killed, events come again after half a minute without an acknowledgement. */
+const rowsMs = 60_000;
+
 export class Callers {
   readonly ledger: Exchange[] = [];
   readonly #gateway: TestGateway;
@@ -167,7 +170,7 @@ export class Callers {
   }
 
   /** Exactly one row for each answered request of the ledger, waited for up to `ms`; one that got no answer may never have arrived, and has at most one. */
-  async checkRows(ms = 30_000): Promise<void> {
+  async checkRows(ms = rowsMs): Promise<void> {
     const wanted = this.ledger.filter((one) => one.endedAt !== null);
     const deadline = performance.now() + ms;
     for (;;) {
@@ -187,7 +190,7 @@ export class Callers {
   }
 
   /** The sums say what the rows say: each was counted once. Rows that are still on their way, up to `ms`, may come between the two questions. */
-  async checkSums(ms = 30_000): Promise<void> {
+  async checkSums(ms = rowsMs): Promise<void> {
     const deadline = performance.now() + ms;
     for (;;) {
       const counts = new Map<string, number>();
