@@ -1,16 +1,20 @@
 /** Calls of the console API from the command line. */
 import { ConfigError, loadConfig } from '@model-gateway/config';
 import { ownAddress } from '../own-address.ts';
+import { describeRefusal } from './refusal.ts';
 
 /** Calls the console's API of a running gateway. */
 export interface ApiClient {
   call(method: string, path: string, body?: string, contentType?: string): Promise<Reply>;
 }
 
-/** Nothing answers at the address. */
+/** No gateway answers at the address now. */
 export class NoAnswerError extends ConfigError {}
 
 type Reply = { status: number; text: string };
+
+/** The console is, or what stands in front of it says so: the same call may succeed later. */
+export const isAway = (status: number): boolean => [502, 503, 504].includes(status);
 
 /** `--url` (default: this machine's gateway), and CONSOLE_SECRET_KEY, or a sign-in as `admin` with CONSOLE_PASSWORD. */
 export function createApiClient(url: string | undefined, env: NodeJS.ProcessEnv): ApiClient {
@@ -25,6 +29,7 @@ export function createApiClient(url: string | undefined, env: NodeJS.ProcessEnv)
 
   const send = async (method: string, path: string, body?: string, contentType?: string): Promise<Reply> => {
     let response: Response;
+    let text: string;
     try {
       response = await fetch(`${base}/console/api${path}`, {
         method,
@@ -32,10 +37,10 @@ export function createApiClient(url: string | undefined, env: NodeJS.ProcessEnv)
         headers: { ...(token !== null && { authorization: `Bearer ${token}` }), ...(contentType !== undefined && { 'content-type': contentType }) },
         ...(body !== undefined && { body }),
       });
+      text = await response.text();
     } catch (cause) {
       throw new NoAnswerError(`--url: nothing answers at ${base}; accepted: the address of a running gateway`, { cause });
     }
-    const text = await response.text();
     // Something in front of the gateway, such as a sign-in page, or something else altogether.
     if (response.status < 400 && response.status !== 204 && !/\b(?:json|yaml)\b/.test(response.headers.get('content-type') ?? ''))
       throw new ConfigError(`--url: what answers at ${base} is no model gateway (${response.status}); accepted: the address of a running gateway`);
@@ -44,7 +49,8 @@ export function createApiClient(url: string | undefined, env: NodeJS.ProcessEnv)
   const signIn = async (): Promise<void> => {
     token = null;
     const { status, text } = await send('POST', '/login', JSON.stringify({ username: 'admin', password }), 'application/json');
-    if (status !== 200) throw new ConfigError(`CONSOLE_PASSWORD is refused (${status}); accepted: the password of the console user admin`);
+    if (status === 401) throw new ConfigError('CONSOLE_PASSWORD is refused (401); accepted: the password of the console user admin');
+    if (status !== 200) throw new (isAway(status) ? NoAnswerError : ConfigError)(describeRefusal('the sign-in as admin', { status, text }));
     token = (JSON.parse(text) as { token: string }).token;
   };
 

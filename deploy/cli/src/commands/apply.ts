@@ -4,7 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { ConfigError } from '@model-gateway/config';
 import { parse as parseYaml } from 'yaml';
-import { type ApiClient, createApiClient } from './api-client.ts';
+import { type ApiClient, createApiClient, isAway, NoAnswerError } from './api-client.ts';
+import { applyChanges } from './apply-changes.ts';
 import { type ImportAnswer, printDiff } from './print-diff.ts';
 import { resolveReferences } from './references.ts';
 import { describeRefusal } from './refusal.ts';
@@ -28,8 +29,18 @@ export async function apply(args: readonly string[], env: NodeJS.ProcessEnv): Pr
   if (values.watch && file === '-') throw new ConfigError('--watch is for a file, and -f is "-"; accepted: the path of a file');
   const client = createApiClient(values.url, env);
   const once = (): Promise<void> => applyFile(client, file, { dryRun: values['dry-run'], json: values.json, env });
-  if (values.watch) await applyChanges(file, once);
-  else await once();
+  if (!values.watch) return once();
+  await applyChanges({ version: () => versionOf(file), apply: once, rest: () => sleep(lookMs), report: (text) => void process.stderr.write(`${text}\n`) });
+}
+
+/** Identifies the file that the path names now, and its version; empty when it cannot be inspected (the reader reports why). */
+function versionOf(file: string): string {
+  try {
+    const { ino, size, mtimeMs } = statSync(file);
+    return `${ino} ${size} ${mtimeMs}`;
+  } catch {
+    return '';
+  }
 }
 
 async function applyFile(client: ApiClient, file: string, options: Omit<ApplyOptions, 'file'>): Promise<void> {
@@ -56,7 +67,7 @@ interface ApplyOptions {
 export async function applyText(client: ApiClient, text: string, { file, dryRun, json, env }: ApplyOptions): Promise<void> {
   const { body, type } = bodyOf(resolveReferences(text, env));
   const { status, text: answer } = await client.call('POST', `/import${dryRun ? '?dry_run=true' : ''}`, body, type);
-  if (status >= 300) throw new ConfigError(describeRefusal(file, { status, text: answer }));
+  if (status >= 300) throw new (isAway(status) ? NoAnswerError : ConfigError)(describeRefusal(file, { status, text: answer }));
   process.stdout.write(json ? `${answer}\n` : printDiff(JSON.parse(answer) as ImportAnswer));
 }
 
@@ -67,30 +78,4 @@ const yamlAliases = 100;
 function bodyOf(yaml: string): { body: string; type: string } {
   if (Buffer.byteLength(yaml) <= longYaml) return { body: yaml, type: 'application/yaml' };
   return { body: JSON.stringify(parseYaml(yaml, { maxAliasCount: yamlAliases, uniqueKeys: true, logLevel: 'error' })), type: 'application/json' };
-}
-
-/** Identifies the file that the path names now, and its version; empty when it cannot be inspected (the reader reports why). */
-function versionOf(file: string): string {
-  try {
-    const { ino, size, mtimeMs } = statSync(file);
-    return `${ino} ${size} ${mtimeMs}`;
-  } catch {
-    return '';
-  }
-}
-
-/**
- * Looks at the file's name, not at what it names now: editors and mounted configurations put another file in its place. What changes while a
- * version is applied is seen at the next look. Never resolves; rejects when the first application fails.
- */
-async function applyChanges(file: string, apply: () => Promise<void>): Promise<never> {
-  let seen = versionOf(file);
-  await apply();
-  for (;;) {
-    await sleep(lookMs);
-    const version = versionOf(file);
-    if (version === seen) continue;
-    seen = version;
-    await apply().catch((error: unknown) => void process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`));
-  }
 }
