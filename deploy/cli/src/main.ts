@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The command line: `model-gateway up | serve NAME | apply | export | import | login | setup`. */
 import { ConfigError } from '@model-gateway/config';
+import manifest from '../package.json' with { type: 'json' };
 
 type Command = (args: readonly string[], env: NodeJS.ProcessEnv) => Promise<void>;
 
@@ -18,19 +19,23 @@ const commands: Record<string, () => Promise<Command>> = {
 
 const usage = `model-gateway up [--demo] [--port N]        the whole gateway in one process
               [--workers N|auto]            requests in N processes of their own, behind one port
+              [--SETTING VALUE]             any setting of docs/configuration.md but secrets: --data-dir for DATA_DIR
 model-gateway serve edge|router|translator|script-runner|mcp-aggregator|stats|console|data-plane
-                                           one service, on NATS_URL; data-plane is edge, router and translator in one process
-model-gateway apply -f FILE [--dry-run] [--watch] [--url URL]
+              [--SETTING VALUE]             one service, on NATS_URL; data-plane is edge, router and translator in one process
+model-gateway apply -f FILE|- [--dry-run] [--watch] [--json] [--url URL]
                                            bring a running gateway to a file's configuration (every field: docs/gateway-file.md); signs in
                                            with CONSOLE_SECRET_KEY, or as admin with CONSOLE_PASSWORD; URL: http://127.0.0.1:$PORT
 model-gateway export [-o FILE] [--format yaml|json] [--url URL]
                                            the configuration of a running gateway
 model-gateway import litellm|new-api|one-api FILE [-o FILE] [--findings FILE] [--apply] [--dry-run] [--url URL]
                                            another gateway's configuration as a file of this one, and what became of each of its keys
-model-gateway login [PROFILE] [--name NAME] [--upstream NAME] [--flow device|code] [--set NAME=VALUE] [--paste] [--replace] [--qr]
+model-gateway login [PROFILE] [--name NAME] [--upstream NAME [--base-url URL]] [--account NAME] [--flow device|code|machine] [--set NAME=VALUE]
+              [--paste] [--replace] [--qr] [--url URL]
                                            give an upstream its credential by a login at its vendor
 model-gateway setup CLIENT [--key KEY] [--model NAME] [--base-url URL] [--write] [--no-check]
                                            point a client (claude-code, codex, …) here
+model-gateway help [COMMAND]               this text, or what is about a command
+model-gateway --version                    the version of this gateway
 `;
 
 const [name = process.env['SERVICE'] && process.env['SERVICE'] !== 'up' ? 'serve' : 'up', ...args] = process.argv.slice(2);
@@ -43,7 +48,8 @@ for (const stream of [process.stdout, process.stderr])
     process.exit(1);
   });
 
-if (name === 'help' || name === '--help' || name === '-h') process.stdout.write(usage);
+if (name === 'help' || name === '--help' || name === '-h') process.stdout.write(usageOf(args[0] ?? '') || usage);
+else if (name === '--version') process.stdout.write(`model-gateway ${manifest.version}\n`);
 else if (name.startsWith('-')) await run('up', [name, ...args]);
 else await run(name, process.argv.length > 2 ? args : [process.env['SERVICE'] ?? ''].filter((service) => service !== '' && service !== 'up'));
 

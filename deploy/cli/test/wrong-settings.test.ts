@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ConfigError } from '@model-gateway/config';
 import { compileCache, gatewayEntry } from '../../../tests/support/gateway-entry.ts';
+import manifest from '../package.json' with { type: 'json' };
 import { apply } from '../src/commands/apply.ts';
 import { exportAll } from '../src/commands/export.ts';
 import { serve } from '../src/commands/serve.ts';
@@ -159,4 +160,16 @@ test('an unknown command shows the usage and exits 2; help exits 0', async () =>
   const help = await run(['--help']);
   expect([help.code, help.err]).toEqual([0, '']);
   expect(help.out).toContain('model-gateway serve edge|router|translator|script-runner|mcp-aggregator|stats|console|data-plane');
+});
+
+test('help tells of one command, and all options that it takes', async () => {
+  const login = await run(['login', '--help']);
+  expect([login.code, login.err]).toEqual([0, '']);
+  for (const option of ['--name', '--upstream', '--base-url', '--account', '--flow', '--set', '--paste', '--replace', '--qr', '--url'])
+    expect(login.out).toContain(option);
+  expect((await run(['help', 'login'])).out).toBe(login.out);
+});
+
+test('--version prints the version and starts nothing', async () => {
+  expect(await run(['--version'])).toEqual({ code: 0, out: `model-gateway ${manifest.version}\n`, err: '' });
 });

@@ -32,9 +32,10 @@ export async function importForeign(args: readonly string[], env: NodeJS.Process
       url: { type: 'string' },
     },
   });
-  const [source, file] = positionals;
+  const [source, file, extra] = positionals;
   if (!isSource(source)) throw new ConfigError(`"${source ?? ''}" is no gateway that is known here; accepted: ${foreignSources.join(', ')}`);
   if (file === undefined) throw new ConfigError(`FILE is missing; accepted: ${accepted[source]}`);
+  if (extra !== undefined) throw new ConfigError(`"${extra}" is one file too many; accepted: ${accepted[source]}`);
   const { file: converted, findings } = await convert(source, file);
   if (values.findings !== undefined) write(values.findings, `${JSON.stringify(findings, null, 2)}\n`, '--findings');
   const yaml = printYaml(converted, { lineWidth: 0 });
