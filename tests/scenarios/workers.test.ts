@@ -1,7 +1,8 @@
 /** `up --workers 2`: limits, budgets and rows as one gateway has them, and what becomes of callers when a worker dies, hangs or is renewed. */
 import { execFile } from 'node:child_process';
-import { readdir, readFile, readlink } from 'node:fs/promises';
+import { readdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
@@ -25,14 +26,17 @@ async function workerPids(): Promise<number[]> {
   const { stdout } = await promisify(execFile)('pgrep', ['-P', `${gateway.processes['gateway']!.pid}`]).catch(() => ({ stdout: '' }));
   return stdout.trim().split('\n').filter(Boolean).map(Number);
 }
+/** What the first process says of itself beside being ready. */
+async function notes(): Promise<string[]> {
+  const probe = gateway.processes['gateway']!.ports[1];
+  return ((await (await fetch(`http://127.0.0.1:${probe}/readyz`)).json()) as { notes?: string[] }).notes ?? [];
+}
 /** Ready ones, by what the first process says. */
 const whole = (without: readonly number[] = []) =>
   until(
     async () => {
       const pids = await workerPids();
-      const probe = gateway.processes['gateway']!.ports[1];
-      const body = (await (await fetch(`http://127.0.0.1:${probe}/readyz`)).json()) as { notes?: string[] };
-      return pids.length === workerCount && !pids.some((pid) => without.includes(pid)) && !body.notes?.some((note) => note.startsWith('workers:'));
+      return pids.length === workerCount && !pids.some((pid) => without.includes(pid)) && !(await notes()).some((note) => note.startsWith('workers:'));
     },
     'as many workers as there should be',
     60_000,
@@ -212,6 +216,28 @@ describe('workers that end', () => {
     const rows = await gateway.rows();
     expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
     // What it held of limits is free again: the next test of them would find it.
+    expect((await ask(gateway.key)).status).toBe(200);
+  });
+
+  test('while the configuration file is nonsense, a worker that dies is replaced by one with the settings of before, and /readyz says so', async () => {
+    const file = join(gateway.home, 'gateway.toml');
+    const good = await readFile(file, 'utf8');
+    const [dead] = await workerPids();
+    await writeFile(file, '[server\nnonsense');
+    try {
+      process.kill(dead!, 'SIGKILL');
+      const replaced = async () => {
+        const pids = await workerPids();
+        return pids.length === workerCount && !pids.includes(dead!) && (await notes()).join() === 'workers:earlier-settings';
+      };
+      await until(replaced, 'a worker with the settings of before', 60_000);
+      expect((await ask(gateway.key)).status).toBe(200);
+    } finally {
+      await writeFile(file, good);
+    }
+    const before = await workerPids();
+    process.kill(gateway.processes['gateway']!.pid!, 'SIGHUP');
+    await whole(before);
     expect((await ask(gateway.key)).status).toBe(200);
   });
 });

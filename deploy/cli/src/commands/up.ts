@@ -12,6 +12,7 @@ import { createParts, type Parts } from '../parts.ts';
 import { serviceFactories } from '../services.ts';
 import { takeWorkers } from '../workers/count.ts';
 import { mergeMetrics } from '../workers/merge-metrics.ts';
+import { SettingsFile } from '../workers/settings-file.ts';
 import { Supervisor } from '../workers/supervisor.ts';
 import { type RunOptions, runService } from './run.ts';
 
@@ -86,6 +87,7 @@ async function withWorkers(
   const folder = mkdtempSync(join(tmpdir(), 'model-gateway-'));
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   const socketPath = join(folder, 'bus');
+  const file = new SettingsFile(config.process.configFile, join(folder, 'settings.toml'));
   let supervisor: Supervisor | null = null;
   const parts = await createParts(config, 'gateway', {
     announce,
@@ -95,7 +97,7 @@ async function withWorkers(
   const keeper = new LeaseKeeper();
   bus.serve({ ask: { 'limits.run': (call) => keeper.run(call) } });
   const { port, host } = config.edge;
-  const all = new Supervisor({ count: workers, port, host, logger, worker: { socketPath, argv, env: settings } });
+  const all = new Supervisor({ count: workers, port, host, logger, worker: { socketPath, argv, env: settings }, settings: file });
   supervisor = all;
   const service = compose(
     [

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Health, Service } from '@model-gateway/service-runtime';
 import type { Logger } from '@model-gateway/telemetry';
 import { SharedPort } from './port.ts';
+import type { Settings, SettingsFile } from './settings-file.ts';
 import { Worker, type WorkerPlan } from './worker.ts';
 
 /** How many workers, where they are reached, and how they are started. */
@@ -12,6 +13,7 @@ export interface SupervisorOptions {
   host: string;
   logger: Logger;
   worker: Pick<WorkerPlan, 'socketPath' | 'argv' | 'env'>;
+  settings: SettingsFile;
   /** How long the start waits for all of them once one is there. Default 30,000 ms. */
   startMs?: number;
 }
@@ -30,6 +32,7 @@ export class Supervisor implements Service {
   readonly #logger: Logger;
   readonly #port: SharedPort;
   readonly #workers = new Set<Worker>();
+  readonly #settings = new Map<Worker, Settings>();
   readonly #waiting = new Set<() => void>();
   readonly #timers = new Set<NodeJS.Timeout>();
   #named = 0;
@@ -77,7 +80,9 @@ export class Supervisor implements Service {
   health(): Health {
     const ready = this.#readyCount();
     const reasons = ready === 0 ? ['no-worker'] : [];
-    return { ready: ready > 0, reasons, ...(ready < this.#options.count && { notes: [`${ready}-of-${this.#options.count}`] }) };
+    const notes = ready < this.#options.count ? [`${ready}-of-${this.#options.count}`] : [];
+    if ([...this.#settings.values()].some(({ isEarlier }) => isEarlier)) notes.push('earlier-settings');
+    return { ready: ready > 0, reasons, ...(notes.length > 0 && { notes }) };
   }
 
   /** A worker has connected to the bus, or was lost from it. */
@@ -107,7 +112,7 @@ export class Supervisor implements Service {
     const old = [...this.#workers].filter((worker) => !worker.leaving);
     this.#logger.info({ workers: old.length }, 'workers are renewed, one after another');
     for (const worker of old) {
-      const next = this.#spawn();
+      const next = this.#spawn({ anew: true });
       await this.#until(() => this.#stopping || next.ready || next.exit !== null);
       if (this.#stopping) return;
       if (!next.ready) {
@@ -120,13 +125,20 @@ export class Supervisor implements Service {
     this.#logger.info({ workers: this.#readyCount() }, 'workers are renewed');
   }
 
-  #spawn(): Worker {
+  /** `anew`: with the configuration file as it is, whatever became of other workers. */
+  #spawn({ anew = false } = {}): Worker {
+    const { settings, worker: plan, count } = this.#options;
+    const chosen = settings.choose({ anew });
+    const name = `worker-${++this.#named}`;
+    if (chosen.isEarlier) this.#logger.error({ worker: name }, 'no worker could start with the configuration file: this one has the earlier settings');
     const worker = new Worker({
-      ...this.#options.worker,
-      count: this.#options.count,
-      name: `worker-${++this.#named}`,
+      ...plan,
+      argv: [...plan.argv, ...chosen.argv],
+      count,
+      name,
       logger: this.#logger,
       onReady: () => {
+        settings.worked(chosen);
         this.#port.serveWaiting();
         this.#changed();
       },
@@ -134,11 +146,15 @@ export class Supervisor implements Service {
       onRefused: (connection) => this.#port.place(connection),
     });
     this.#workers.add(worker);
+    this.#settings.set(worker, chosen);
     return worker;
   }
 
   #ended(worker: Worker, connections: Socket[]): void {
     this.#workers.delete(worker);
+    const settings = this.#settings.get(worker);
+    if (settings && !worker.ready && !worker.leaving && !this.#stopping) this.#options.settings.failed(settings);
+    this.#settings.delete(worker);
     for (const connection of connections) this.#port.place(connection);
     if (!worker.leaving && !this.#stopping) {
       this.#failures = performance.now() - worker.startedAt > goodStartMs ? 0 : this.#failures + 1;
