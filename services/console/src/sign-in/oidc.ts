@@ -24,7 +24,9 @@ interface Kept {
 export const keptMs = 600_000;
 const place = 'console sign-in';
 const timeoutSeconds = 10;
-/** How far the provider's clock may be ahead of ours. */
+/** How long what the provider says of itself is believed. */
+const discoveredMs = 60_000;
+/** How far the provider's clock and ours may be apart. */
 const clockSkewSeconds = 60;
 
 /** null: no provider is set. */
@@ -37,24 +39,26 @@ export function createOidc(settings: OidcConfig, keyring: Keyring, now: () => nu
   let taken: SecretWay | undefined;
   // The setting allows http on this machine alone.
   const transport = issuer.startsWith('http:') ? [client.allowInsecureRequests] : [];
-  let found: Promise<client.ServerMetadata> | undefined;
-  /** Asked on first use; a provider that was away is asked again. */
+  let found: { metadata: Promise<client.ServerMetadata>; until: number } | undefined;
+  /** A provider that was away is asked again at once, one that answered after a while: it may have moved. */
   const discover = (): Promise<client.ServerMetadata> => {
-    found ??= client
+    if (found && found.until > now()) return found.metadata;
+    const metadata = client
       .discovery(new URL(issuer), clientId, undefined, client.None(), { timeout: timeoutSeconds, execute: transport })
       .then((provider) => provider.serverMetadata())
       .catch((error: unknown) => {
-        found = undefined;
+        if (found?.metadata === metadata) found = undefined;
         throw refusalOf(error, 'unavailable');
       });
-    return found;
+    found = { metadata, until: now() + discoveredMs };
+    return metadata;
   };
   /**
    * Made for each sign-in: the library keeps the provider's keys as long as this lives, and a key that the provider withdrew, or gave itself a moment ago,
    * is known at once that way. ID tokens are believed only when such a key signed them, also where TLS brought them.
    */
   const connect = async (way: SecretWay): Promise<client.Configuration> => {
-    const provider = new client.Configuration(await discover(), clientId, undefined, credentialBy(way));
+    const provider = new client.Configuration(await discover(), clientId, { [client.clockTolerance]: clockSkewSeconds }, credentialBy(way));
     provider.timeout = timeoutSeconds;
     for (const setUp of [...transport, client.enableNonRepudiationChecks]) setUp(provider);
     return provider;
@@ -117,7 +121,7 @@ export function createOidc(settings: OidcConfig, keyring: Keyring, now: () => nu
     const claims = tokens.claims();
     if (!claims) throw new OidcRefusal('failed', 'the provider gave no ID token');
     // The library looks at `exp` and `nbf`, not at this one.
-    if (claims.iat > now() / 1000 + clockSkewSeconds) throw new OidcRefusal('failed', 'the ID token is of the future');
+    if (claims.iat > now() / 1000 + clockSkewSeconds) throw new OidcRefusal('failed', clocksDiffer);
     // Many providers give e-mail and groups there alone. What the signed token says stands.
     const more = provider.serverMetadata().userinfo_endpoint ? await client.fetchUserInfo(provider, tokens.access_token, claims.sub) : {};
     return { issuer: claims.iss, subject: claims.sub, claims: { ...more, ...claims } };
@@ -145,6 +149,8 @@ function refusesClient(error: unknown): boolean {
   return error instanceof client.WWWAuthenticateChallengeError && error.cause.some(({ scheme }) => scheme === 'basic');
 }
 
+const clocksDiffer = "the ID token is not valid now: compare this machine's clock with the provider's";
+
 /** A code of OAuth, of the library or of a connection; anything else could be a person's data. */
 const word = /^[\w.-]{1,64}$/;
 
@@ -156,6 +162,7 @@ function reasonOf(error: unknown): string {
   const { name = 'Error', code, cause } = error as { name?: string; code?: unknown; cause?: unknown };
   if (code === 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED')
     return 'the provider gives itself another name: CONSOLE_OIDC_ISSUER has to be the issuer that it names';
+  if (code === 'OAUTH_JWT_TIMESTAMP_CHECK_FAILED') return clocksDiffer;
   if (cause instanceof Response) return `the provider answered ${cause.status}`;
   const why = (cause as { code?: unknown } | undefined)?.code;
   if (name === 'TypeError' && typeof why === 'string' && word.test(why)) return `the provider cannot be reached (${why})`;
