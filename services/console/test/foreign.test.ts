@@ -29,6 +29,9 @@ litellm_settings:
   fallbacks: [{ smart: [fast, local] }]
   drop_params: true
   cache: true
+search_tools:
+  - search_tool_name: web
+    litellm_params: { search_provider: tavily, api_key: os.environ/TAVILY_API_KEY, timeout: 30 }
 general_settings:
   master_key: os.environ/LITELLM_MASTER_KEY
   database_url: os.environ/DATABASE_URL
@@ -164,6 +167,69 @@ test('LiteLLM: models, balancers, fallbacks, prices and keys', () => {
   expect(convertForeign('litellm', litellm.replace('simple-shuffle', 'usage-based-routing-v2')).file).toMatchObject({
     models: [{ rate_limit: { rpm: 600 } }, {}, {}, {}],
   });
+});
+
+/** What is made of more of LiteLLM's models, routing and search tools, and the status of what was found at a path. */
+function convertLitellm(text: string) {
+  const { file, findings } = convertForeign('litellm', text);
+  return { file, statusOf: (path: string) => findings.find(({ source_path }) => source_path === path)?.status };
+}
+
+test('LiteLLM: a model whose name tells its provider goes there, and its key nowhere else', () => {
+  const { file, statusOf } = convertLitellm(`
+model_list:
+  - { model_name: a, litellm_params: { model: claude-sonnet-4-5, api_key: sk-of-anthropic } }
+  - { model_name: b, litellm_params: { model: gpt-4o, api_key: sk-of-openai } }
+  - { model_name: c, litellm_params: { model: gemini-2.5-pro, api_key: sk-of-google } }
+  - { model_name: d, litellm_params: { model: os.environ/MODEL, api_key: sk-of-somebody } }`);
+  expect(file['upstreams']).toMatchObject([
+    { base_url: 'https://api.anthropic.com', api_keys: [{ key: 'sk-of-anthropic' }] },
+    { base_url: 'https://api.openai.com', api_keys: [{ key: 'sk-of-openai' }] },
+  ]);
+  expect([2, 3].map((at) => statusOf(`model_list[${at}].litellm_params.api_key`))).toEqual(['manual', 'manual']);
+});
+
+test('LiteLLM: half a price is none, but of what only reads', () => {
+  const { file, statusOf } = convertLitellm(`
+model_list:
+  - { model_name: a, litellm_params: { model: openai/gpt-4o, api_key: x, input_cost_per_token: 0.000001 } }
+  - { model_name: b, litellm_params: { model: openai/text-embedding-3-small, api_key: x }, model_info: { mode: embedding, input_cost_per_token: 0.00000002 } }`);
+  expect(file['pricing']).toEqual([{ model: 'b', input: '0.02', output: '0' }]);
+  expect(statusOf('model_list[0].litellm_params.input_cost_per_token')).toBe('manual');
+  expect(statusOf('model_list[1].model_info.input_cost_per_token')).toBe('exact');
+});
+
+test('LiteLLM: aliases and fallbacks of which nothing can be made are said to be, those by way of an alias are made', () => {
+  const { file, statusOf } = convertLitellm(`
+model_list:
+  - { model_name: a, litellm_params: { model: openai/gpt-4o, api_key: x } }
+  - { model_name: b, litellm_params: { model: openai/gpt-4o-mini, api_key: x } }
+router_settings:
+  model_group_alias: { other: b, b: a, lost: nowhere }
+  fallbacks: [{ a: [other, nowhere] }, { "*": [a] }, { b: [b] }]`);
+  expect(file).toMatchObject({
+    models: [{ name: 'a--1' }, { name: 'b', aliases: ['other'] }],
+    load_balancers: [{ name: 'a', strategy: 'priority', entries: [{ model: 'a--1' }, { model: 'b' }] }],
+  });
+  const at = (path: string) => statusOf(`router_settings.${path}`);
+  expect(['model_group_alias.other', 'model_group_alias.b', 'model_group_alias.lost'].map(at)).toEqual(['exact', 'manual', 'manual']);
+  expect(['fallbacks[0].a', 'fallbacks[1]["*"]'].map(at)).toEqual(['manual', 'manual']);
+});
+
+test('LiteLLM: search tools become search providers where the service is known here', () => {
+  const { file, statusOf } = convertLitellm(`
+search_tools:
+  - { search_tool_name: t, litellm_params: { search_provider: tavily, api_base: "https://tavily.example.com/" }, search_tool_info: { description: News } }
+  - { search_tool_name: t, litellm_params: { search_provider: brave, api_key: os.environ/BRAVE } }
+  - { search_tool_name: s, litellm_params: { search_provider: searxng } }
+  - { search_tool_name: p, litellm_params: { search_provider: perplexity, api_key: x } }`);
+  expect(file['search_providers']).toEqual([
+    { name: 't', kind: 'tavily', base_url: 'https://tavily.example.com/search', api_key: '${TAVILY_API_KEY}', description: 'News' },
+    { name: 't-2', kind: 'brave', api_key: '${BRAVE}' },
+    { name: 's', kind: 'searxng', base_url: '${SEARXNG_API_BASE}' },
+  ]);
+  expect(statusOf('search_tools[0].litellm_params.search_provider')).toBe('exact');
+  expect(statusOf('search_tools[3].litellm_params.api_key')).toBe('manual');
 });
 
 test('new-api: channels, tiers, groups, tokens and quotas', () => {

@@ -47,6 +47,8 @@ function leavesOf(value: unknown, path: string): Leaf[] {
 /** A place in the source. */
 export interface Place {
   readonly path: string;
+  /** The key that it is the value of; empty for the source. */
+  readonly key: string | number;
   readonly value: unknown;
   /** The value of a key below, not yet reported. */
   at(key: string | number): Place;
@@ -59,6 +61,8 @@ export interface Place {
   /** The same, and its value as a text; undefined where it is none. */
   text(status: FindingStatus, message: string): string | undefined;
   number(status: FindingStatus, message: string): number | undefined;
+  /** Its value as a number, of which nothing is said yet; undefined where it is none. */
+  figure(): number | undefined;
 }
 
 export interface Source {
@@ -75,16 +79,18 @@ const unknown = (path: string, value: unknown): Finding =>
 /** `root`: the parsed source. */
 export function readSource(root: unknown): Source {
   const found = new Map<string, Finding>();
-  const place = (value: unknown, path: string): Place => ({
+  const place = (value: unknown, path: string, key: string | number = ''): Place => ({
     path,
+    key,
     value,
-    at: (key) =>
+    at: (inner) =>
       place(
-        typeof key === 'number' ? (value as unknown[] | undefined)?.[key] : isNode(value) && Object.hasOwn(value, key) ? value[key] : undefined,
-        join(path, key),
+        typeof inner === 'number' ? (value as unknown[] | undefined)?.[inner] : isNode(value) && Object.hasOwn(value, inner) ? value[inner] : undefined,
+        join(path, inner),
+        inner,
       ),
     keys: () => (isNode(value) ? Object.keys(value) : []),
-    list: () => (Array.isArray(value) ? value.map((item, index) => place(item, join(path, index))) : []),
+    list: () => (Array.isArray(value) ? value.map((item, index) => place(item, join(path, index), index)) : []),
     report(status, message) {
       if (value === undefined) return;
       for (const { path: leaf } of leavesOf(value, path)) if (!found.has(leaf)) found.set(leaf, { source_path: leaf, status, message });
@@ -95,10 +101,13 @@ export function readSource(root: unknown): Source {
       return String(value);
     },
     number(status, message) {
-      const figure = typeof value === 'number' ? value : typeof value === 'string' && value.trim() !== '' ? Number(value) : Number.NaN;
-      if (!Number.isFinite(figure)) return undefined;
-      this.report(status, message);
+      const figure = this.figure();
+      if (figure !== undefined) this.report(status, message);
       return figure;
+    },
+    figure() {
+      const figure = typeof value === 'number' ? value : typeof value === 'string' && value.trim() !== '' ? Number(value) : Number.NaN;
+      return Number.isFinite(figure) ? figure : undefined;
     },
   });
   return {

@@ -39,6 +39,14 @@ const notMade = (place: Place, status: 'manual' | 'unsupported', message: string
   return [];
 };
 
+/** By their names LiteLLM knows whose these are; the key of one provider must not go to another. */
+const namedAfter: readonly [names: RegExp, provider: string][] = [
+  [/^claude/, 'anthropic'],
+  [/^(?:gemini|gemma|chat-bison|text-bison|imagen)/, 'vertex_ai'],
+  [/^(?:command|embed-|rerank)/, 'cohere'],
+];
+const providerOfName = (model: string): string => namedAfter.find(([names]) => names.test(model))?.[1] ?? 'openai';
+
 export function readDeployment(place: Place, making: Making): Deployment[] {
   const params = place.at('litellm_params');
   const name = place.at('model_name').value;
@@ -46,8 +54,9 @@ export function readDeployment(place: Place, making: Making): Deployment[] {
   if (typeof name !== 'string' || typeof sent !== 'string') return notMade(place, 'unsupported', 'An entry without model_name or litellm_params.model.');
   if (name.includes('*') || sent.includes('*'))
     return notMade(place, 'manual', 'Wildcards stand for every model of a provider: add the provider as an upstream and choose its models in First steps.');
+  if (sent.startsWith('os.environ/')) return notMade(place, 'manual', 'A variable says which model this is: make the model by hand.');
   const slash = sent.indexOf('/');
-  const prefix = slash === -1 ? 'openai' : sent.slice(0, slash);
+  const prefix = slash === -1 ? providerOfName(sent) : sent.slice(0, slash);
   const stated = params.at('custom_llm_provider');
   const provider = litellmProviders[typeof stated.value === 'string' ? stated.value : prefix];
   if (!provider) return notMade(place, 'manual', `The provider ${prefix} needs credentials or an address of its own kind: make its upstream by hand.`);
@@ -146,15 +155,23 @@ function readDefaults(params: Place): Record<string, unknown>[] {
 
 /** Prices are beside the parameters, or in `model_info`. */
 function readPrices(place: Place, params: Place): Record<string, string> | null {
-  const price: Record<string, string> = {};
-  for (const [field, name] of Object.entries(prices)) {
-    const at = [params.at(name), place.at('model_info').at(name)];
-    const figure = at.map((one) => one.number('exact', 'The model’s price.')).find((one) => one !== undefined);
-    const text = perMillion(figure);
-    if (text !== null) price[field] = text;
-  }
-  return price['input'] === undefined || price['output'] === undefined ? null : price;
+  const found = Object.entries(prices).flatMap(([field, name]) => {
+    const at = [params.at(name), place.at('model_info').at(name)].filter(({ value }) => value !== undefined && value !== null);
+    const price = at.map((one) => perMillion(one.figure())).find((one) => one !== null);
+    return price === undefined ? [] : [{ field, price, at }];
+  });
+  const price = Object.fromEntries(found.map(({ field, price: text }) => [field, text]));
+  // What only reads puts nothing out.
+  if (price['output'] === undefined && isReader(place)) price['output'] = '0';
+  const isWhole = price['input'] !== undefined && price['output'] !== undefined;
+  for (const one of found.flatMap(({ at }) => at))
+    if (isWhole) one.report('exact', 'The model’s price.');
+    else one.report('manual', 'No price was made, since prices of input and output are needed: known list prices are used, or add a price.');
+  return isWhole ? price : null;
 }
+
+const isReader = (place: Place): boolean =>
+  ['embedding', 'rerank'].includes(String(place.at('model_info').at('mode').value)) || /embed/.test(String(place.at('litellm_params').at('model').value));
 
 function reportInfo(info: Place): void {
   if (!isNode(info.value)) return;

@@ -9,10 +9,14 @@ export interface Deployment {
   price: Record<string, string> | null;
 }
 
-/** How names lead to deployments. */
+/** How deployments of one name share its requests. */
 export interface Routing {
   strategy: 'weighted' | 'least_latency';
   isShuffle: boolean;
+}
+
+/** How names lead to deployments. */
+export interface Names extends Routing {
   /** By name: what is asked when all of the name failed. */
   fallbacks: ReadonlyMap<string, readonly string[]>;
   /** By name. */
@@ -28,7 +32,7 @@ interface Entry {
  * A name with one deployment and no fallback is a model. Any other is a load balancer over hidden models: entries of weight 0 are asked only when all others
  * failed, which is what fallbacks are.
  */
-export function groupDeployments(deployments: readonly Deployment[], routing: Routing) {
+export function groupDeployments(deployments: readonly Deployment[], routing: Names) {
   const byName = new Map<string, Deployment[]>();
   for (const one of deployments) byName.set(one.name, [...(byName.get(one.name) ?? []), one]);
   const isPlain = (name: string): boolean => byName.get(name)?.length === 1 && (routing.fallbacks.get(name) ?? []).length === 0;
