@@ -13,7 +13,7 @@ export class NoAnswerError extends ConfigError {}
 
 type Reply = { status: number; text: string };
 
-/** The console is, or what stands in front of it says so: the same call may succeed later. */
+/** The console, or a proxy in front of it, says that it is away: the same call may succeed later. */
 export const isAway = (status: number): boolean => [502, 503, 504].includes(status);
 
 /** `--url` (default: this machine's gateway), and CONSOLE_SECRET_KEY, or a sign-in as `admin` with CONSOLE_PASSWORD. */

@@ -24,7 +24,7 @@ export async function applyChanges({ version, apply, rest, report }: WatchedFile
   for (;;) {
     await rest();
     const now = version();
-    // Half of a file can be valid too: one that just changed is applied once it stands still.
+    // Half of a file can be valid too: one that just changed is applied when it has not changed for one look.
     if (now !== seen) [seen, isDue, reported] = [now, true, ''];
     else if (isDue) {
       const fault = await faultOf(apply);
