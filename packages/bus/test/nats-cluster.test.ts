@@ -5,6 +5,7 @@ import { connect } from '@nats-io/transport-node';
 import { freePort } from '../../../tests/support/free-port.ts';
 import { type NatsServer, natsAvailable, startNatsServer } from '../../../tests/support/nats-server.ts';
 import { type Bus, connectNatsBus } from '../src/index.ts';
+import { NatsBus } from '../src/nats/nats-bus.ts';
 import { quiet, row, sleep, until } from './support.ts';
 
 /** Asks until the store is as described: a cluster settles by itself, within a minute on a busy machine. */
@@ -53,6 +54,23 @@ if (!available && process.env['NATS_URL']) process.stderr.write('the bus over a 
       await connection.close();
     }
   };
+
+  test('a server that hangs is left for another, also with much that it has not taken', async () => {
+    const link = new NatsBus({ url: urls(), name: 'router', logger: quiet, drainMs: 1000 });
+    buses.push(link);
+    await until(() => link.connected, 'the router connects');
+    const hung = servers.find(({ url }) => url.endsWith(link.link.connection!.getServer()))!;
+    await hung.signal('SIGSTOP');
+    try {
+      // More than the buffers between the two hold.
+      for (let part = 0; part < 40; part++) link.link.publish('gw.v1.router.outcome', Buffer.alloc(500_000));
+      await until(() => !link.connected, 'the router to see that it hangs');
+      await until(() => link.connected, 'the router to be connected to another server');
+      expect(hung.url.endsWith(link.link.connection!.getServer())).toBe(false);
+    } finally {
+      await hung.signal('SIGCONT');
+    }
+  });
 
   test('a store that an edge made with one copy has three once the statistics are there, and nothing is lost or doubled when its leader is killed', async () => {
     const publisher = await connectBus('edge');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { connectionOptions } from './connection-options.ts';
+import { connectionOptions, longestAgo } from './connection-options.ts';
 
 describe('NATS addresses', () => {
   test.each([
@@ -17,4 +17,13 @@ describe('NATS addresses', () => {
     const given = Object.fromEntries(Object.entries({ token, user, pass, tls }).filter(([, value]) => value !== undefined));
     expect([options.servers, given]).toEqual([servers, wanted]);
   });
+});
+
+test('the server to connect to next is the one that was tried longest ago', () => {
+  const choose = longestAgo();
+  const pool = (...names: string[]) => names.map((listen) => ({ listen })) as never;
+  const chosen = (...names: string[]) => (choose(pool(...names), null) as { listen: string }).listen;
+  // The library puts the one whose connection just ended first.
+  expect([chosen('a', 'b', 'c'), chosen('a', 'b', 'c'), chosen('b', 'c', 'a'), chosen('c', 'a', 'b')]).toEqual(['a', 'b', 'c', 'a']);
+  expect([chosen('a', 'new', 'b', 'c'), chosen('a')]).toEqual(['new', 'a']);
 });

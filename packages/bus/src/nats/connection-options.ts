@@ -1,7 +1,7 @@
 /** NATS addresses, with or without credentials in them, as the library wants them: hosts and credentials apart. */
 import { isIP } from 'node:net';
 import { checkServerIdentity, type ConnectionOptions as TlsOptions } from 'node:tls';
-import type { ConnectionOptions, NodeConnectionOptions } from '@nats-io/transport-node';
+import type { ConnectionOptions, NodeConnectionOptions, ReconnectToServerHandler } from '@nats-io/transport-node';
 import { inboxPrefix } from './subjects.ts';
 
 /** Where to connect, and as whom. */
@@ -58,6 +58,21 @@ export function connectionOptions(source: ConnectionSource): NodeConnectionOptio
     pingInterval: 2000,
     maxPingOut: 2,
     ...source.natsOptions,
+  };
+}
+
+/**
+ * Chooses the server to connect to next: the one that was tried longest ago. The library would begin with the one whose connection just ended, and
+ * wait five seconds for it where its machine is gone or it hangs.
+ */
+export function longestAgo(): ReconnectToServerHandler {
+  const tried = new Map<string, number>();
+  let tries = 0;
+  return (pool) => {
+    const triedAt = ({ listen }: { listen: string }): number => tried.get(listen) ?? 0;
+    const next = pool.reduce((best, one) => (triedAt(one) < triedAt(best) ? one : best));
+    tried.set(next.listen, ++tries);
+    return next;
   };
 }
 

@@ -12,7 +12,7 @@ import {
 import { backOffMs } from '../kit/back-off.ts';
 import type { BusLogger } from '../kit/logger.ts';
 import { settlesWithin } from '../kit/settle-within.ts';
-import { connectionOptions, type NatsTls, serverHosts } from './connection-options.ts';
+import { connectionOptions, longestAgo, type NatsTls, serverHosts } from './connection-options.ts';
 import { checkPermissions, describeViolation, isDispensable, isForbiddenTry, isOptional } from './permission-check.ts';
 
 /** Options of the connection. */
@@ -62,6 +62,9 @@ export class ServerConnection {
   private undirectedReported = false;
   private closed = false;
   private stopWaiting: (() => void) | null = null;
+  /** Ends the present connection's life here, whatever becomes of it. */
+  private leave: (() => void) | null = null;
+  private readonly chooseServer = longestAgo();
   private readonly ended: Promise<void>;
 
   constructor(options: ServerConnectionOptions) {
@@ -114,6 +117,17 @@ export class ServerConnection {
     return this.connected && this.connection ? settlesWithin(this.connection.flush(), drainSubscriptionMs) : false;
   }
 
+  /**
+   * The server does not answer: the next connection is made, to another one where there is one. The library would wait until the server has taken all
+   * that was written to it, which one that hangs never does.
+   */
+  giveUp(): void {
+    if (!this.connection || !this.leave) return;
+    this.options.logger.warn({ server: this.connection.getServer() }, 'the bus server does not answer: its connection is given up');
+    void this.connection.close().catch(() => undefined);
+    this.leave();
+  }
+
   async close(): Promise<void> {
     this.closed = true;
     this.stopWaiting?.();
@@ -129,7 +143,7 @@ export class ServerConnection {
   private async run(): Promise<void> {
     for (let tries = 1; !this.closed; tries++) {
       try {
-        const connection = await connect(connectionOptions(this.options));
+        const connection = await connect({ ...connectionOptions(this.options), reconnectToServer: this.chooseServer });
         tries = 0;
         await this.live(connection);
       } catch (error) {
@@ -150,14 +164,23 @@ export class ServerConnection {
     this.usable = true;
     for (const registration of this.registrations) this.attach(registration);
     this.admit(connection);
+    const left = new Promise<void>((resolve) => {
+      this.leave = resolve;
+    });
+    await Promise.race([this.follow(connection), left]);
+    this.leave = null;
+    this.down();
+    this.admitted = false;
+    this.connection = null;
+  }
+
+  private async follow(connection: NatsConnection): Promise<void> {
     for await (const status of connection.status()) {
+      if (this.connection !== connection) continue;
       if (status.type === 'disconnect') this.down();
       else if (status.type === 'reconnect') this.up();
       else if (status.type === 'error') this.onError(status.error);
     }
-    this.down();
-    this.admitted = false;
-    this.connection = null;
   }
 
   private down(): void {

@@ -414,6 +414,7 @@ export class NatsBus implements Bus {
       },
       ping: () => bus.link.ping(),
       hangs: (hung) => bus.hangs(hung),
+      giveUp: () => bus.link.giveUp(),
     });
     return Object.assign(host, { peers: new Peers(host), servers: new Servers(host), trips });
   }

@@ -8,6 +8,8 @@
 export const freshMs = 250;
 /** A server that leaves a ping unanswered for this long (of awake time) hangs. */
 const hungMs = 1000;
+/** After this long it is given up: by then all that was under way over it has ended. */
+const givenUpMs = 4000;
 
 /** What round trips need of their bus. */
 export interface RoundTripsHost {
@@ -17,6 +19,8 @@ export interface RoundTripsHost {
   ping(): Promise<void> | null;
   /** The server stopped answering, or answers again. */
   hangs(hung: boolean): void;
+  /** The server has not answered for so long that another is to be tried; said once for each connection. */
+  giveUp(): void;
 }
 
 /** Pings to the server: how fresh what we read is, and whether the server hangs. */
@@ -30,6 +34,7 @@ export class RoundTrips {
   private waiting = 0;
   /** Of one connection. */
   private era = 0;
+  private givenUp = false;
 
   constructor(host: RoundTripsHost) {
     this.host = host;
@@ -61,7 +66,11 @@ export class RoundTrips {
 
   tick(): void {
     if (this.waiting === 0) this.flush();
-    else if (!this.hung && this.waitingSince !== null && this.host.now - this.waitingSince > hungMs) this.change(true);
+    const silentMs = this.waitingSince === null ? 0 : this.host.now - this.waitingSince;
+    if (!this.hung && silentMs > hungMs) this.change(true);
+    if (this.givenUp || silentMs <= givenUpMs) return;
+    this.givenUp = true;
+    this.host.giveUp();
   }
 
   /** The connection is another one, or none. */
@@ -69,6 +78,7 @@ export class RoundTrips {
     this.era++;
     this.waiting = 0;
     this.waitingSince = null;
+    this.givenUp = false;
     this.answered = Number.NEGATIVE_INFINITY;
     // Changes of the connection itself are reported by the connection.
     this.hung = false;
