@@ -1,37 +1,55 @@
-/** What is still unfinished when a drain is over, and is no reply yet: uploads that are under way, and calls of tools that hang. Each is answered. */
+/**
+ * What is still unfinished when a drain is over, and is no reply yet: uploads that are under way, requests that wait for money, and calls of tools that hang.
+ * Each is answered.
+ */
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { mintAccessKey } from '@model-gateway/secrets';
 import { ToolServer } from '../fake-mcp/tool-server.ts';
 import { AnsweringServer, answerJson } from '../support/answering-server.ts';
 import { type Arrangement, arrangements, splitAvailable, startGateway, type TestGateway, until } from '../support/gateway.ts';
 import { postMcp, toolNames } from '../support/mcp-posts.ts';
+import { readSse } from '../support/read-sse.ts';
 
 const draining = { code: 'draining' };
 const head = '--b\r\nContent-Disposition: form-data; name="model"\r\n\r\nears\r\n--b\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\n\r\n';
 const server = new AnsweringServer();
+const silent = new AnsweringServer();
 const tools = new ToolServer('modern');
+const poor = mintAccessKey();
 let gateway: TestGateway;
 
 beforeAll(async () => {
   server.answer = answerJson({ text: 'x' });
-  await Promise.all([server.start(), tools.start()]);
+  silent.answer = () => undefined;
+  await Promise.all([server.start(), silent.start(), tools.start()]);
 });
 afterAll(() => {
   server.stop();
+  silent.stop();
   tools.stop();
 });
 
 async function start(arrangement: Arrangement): Promise<void> {
   gateway = await startGateway({ arrangement, mcp: true, toml: { server: { drain_seconds: 2 } } });
   await gateway.configure({
-    upstreams: [{ name: 'sound', protocol: 'alpha_audio', base_url: server.address, api_keys: [{ key: 'sk-of-sound' }] }],
-    models: [{ name: 'ears', upstream: 'sound', upstream_model_id: 'whisper-1' }],
+    upstreams: [
+      { name: 'sound', protocol: 'alpha_audio', base_url: server.address, api_keys: [{ key: 'sk-of-sound' }] },
+      { name: 'silent', protocol: 'alpha', base_url: silent.address, api_keys: [{ key: 'sk-of-silence' }] },
+    ],
+    models: [
+      { name: 'ears', upstream: 'sound', upstream_model_id: 'whisper-1' },
+      { name: 'gpt-4o', upstream: 'silent', upstream_model_id: 'gpt-4o' },
+    ],
+    // Less than a reply of that model may cost: its calls go one after the other.
+    access_keys: [{ name: 'poor', group: 'everyone', key: poor, budget: { limit: 0.05, period: 'total' } }],
     mcp_servers: [{ name: 'tools', endpoint: tools.url }],
     key_groups: [{ name: 'everyone', models: ['*'], mcp_tool_acl: { allowed_tools: ['*'] } }],
   });
   await until(async () => (await toolNames(gateway)).includes('tools.wait'), 'the tools to be known');
 }
 
+const front = () => gateway.processes['edge'] ?? gateway.processes['gateway']!;
 const announced = (name: string): unknown => {
   const line = gateway.processes[name]!.logs().findLast((one) => one.includes('"process exits"'));
   return line === undefined ? null : (JSON.parse(line) as { code: number }).code;
@@ -70,6 +88,35 @@ function upload(id: string): { begun: Promise<unknown>; answer: Promise<{ status
   return { begun, answer };
 }
 
+/** What a chat with the silent model is answered. */
+async function chat(id: string): Promise<{ status: number; body: unknown }> {
+  const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${poor}`, 'content-type': 'application/json', 'z-request-id': id },
+    body: JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content: 'hi' }] }),
+  });
+  return { status: answer.status, body: await answer.json() };
+}
+
+/** A stream of the first transport of MCP: `post` asks on it, `rest` is all that comes on it until it ends. */
+async function openToolStream(): Promise<{ post(message: object): Promise<number>; rest: Promise<string> }> {
+  const authorization = `Bearer ${gateway.key}`;
+  const stream = await fetch(`${gateway.url}/mcp/sse`, { headers: { authorization, accept: 'text/event-stream' } });
+  const parts = stream.body!.pipeThrough(new TextDecoderStream()).getReader();
+  const first = (await parts.read()).value ?? '';
+  const address = /data: (\S+)/.exec(first)![1]!;
+  const rest = (async () => {
+    let text = '';
+    for (let part = await parts.read(); !part.done; part = await parts.read()) text += part.value;
+    return text;
+  })();
+  const post = async (message: object): Promise<number> => {
+    const body = JSON.stringify({ jsonrpc: '2.0', ...message });
+    return (await fetch(gateway.url + address, { method: 'POST', headers: { authorization, 'content-type': 'application/json' }, body })).status;
+  };
+  return { post, rest };
+}
+
 describe.each(arrangements('unfinished at the end of a drain'))('%s: the public process', (arrangement) => {
   beforeAll(() => start(arrangement));
   afterAll(() => gateway.stop());
@@ -79,16 +126,33 @@ describe.each(arrangements('unfinished at the end of a drain'))('%s: the public 
     const { begun, answer } = upload('unfinished');
     await begun;
     await until(async () => tools.waiting > 0, 'the tool to be called');
-    const front = gateway.processes['edge'] ?? gateway.processes['gateway']!;
-    const leaving = front.kill('SIGTERM');
+    const leaving = front().kill('SIGTERM');
     expect(await answer).toMatchObject({ status: 503, body: { error: draining } });
     expect(await call).toMatchObject({ status: 503, body: { error: { data: draining } } });
     await leaving;
-    expect(announced(front.name)).toBe(0);
-    await front.restart();
+    expect(announced(front().name)).toBe(0);
+    await front().restart();
     expect(await gateway.row('unfinished')).toMatchObject({ status: 503, error_code: 'draining' });
     const isCall = ({ kind }: { kind?: string }): boolean => kind === 'mcp_call';
     await until(async () => (await gateway.rows()).some(isCall), 'the row of the call');
+  });
+
+  test('answers requests that wait for money with 503, and their rows say why', async () => {
+    const called = silent.received.length;
+    const paid = chat('paid');
+    await until(async () => silent.received.length > called, 'the model to be called');
+    const waits = chat('waits');
+    const active = async (): Promise<boolean> => /^gateway_requests_active\S* 2$/m.test(await front().metrics());
+    await until(active, 'the second request to wait');
+    const leaving = front().kill('SIGTERM');
+    expect(await Promise.all([paid, waits])).toEqual([
+      expect.objectContaining({ status: 503 }),
+      { status: 503, body: { error: expect.objectContaining(draining) } },
+    ]);
+    await leaving;
+    expect(silent.received.length).toBe(called + 1);
+    await front().restart();
+    expect(await gateway.row('waits')).toMatchObject({ status: 503, error_code: 'draining', access_key: 'poor' });
   });
 });
 
@@ -107,5 +171,17 @@ describe.each(arrangements('unfinished at the end of a drain'))('%s: the public 
     expect(tools.cancelled).toBe(cancelled + 1);
     await aggregator.restart();
     await until(async () => (await gateway.rows()).some(({ kind, error_code: code }) => kind === 'mcp_call' && code === 'draining'), 'the row of the call');
+  });
+
+  test('answers on a stream of the first transport what was asked on it, before it ends', async () => {
+    const { post, rest } = await openToolStream();
+    const before = tools.waiting;
+    expect(await post({ id: 'mine', method: 'tools/call', params: { name: 'tools.wait', arguments: {} } })).toBe(202);
+    await until(async () => tools.waiting > before, 'the tool to be called');
+    const aggregator = gateway.processes['mcp-aggregator']!;
+    await aggregator.kill('SIGTERM');
+    expect(readSse(await rest).at(-1)?.json).toMatchObject({ id: 'mine', error: { code: -32_000, data: draining } });
+    expect(announced('mcp-aggregator')).toBe(0);
+    await aggregator.restart();
   });
 });

@@ -11,6 +11,7 @@ import { type HeldBody, readBody } from '../http/read-body.ts';
 import { modelsTag } from '../models/models.ts';
 import type { RequestLogEntry } from '../request-log-entry.ts';
 import { beginSpan } from '../request-span.ts';
+import { awaitBudget } from './await-budget.ts';
 import { isBudgeted } from './budgets.ts';
 import { planFor } from './choose-plan.ts';
 import { authenticate, type Principal } from './credentials.ts';
@@ -92,11 +93,7 @@ export async function admit({ exchange, entry, found, query }: Entering, context
     const { places, fields } = wanted;
     const asked = { snapshot, named, body: body.bytes, values: places.values, fields, files: places.files, client: protocol.client };
     if (operation !== 'count-tokens') context.admission.budgets.refuseUnpriced(principal, asked);
-    if (isBudgeted(principal) && operation !== 'count-tokens') {
-      entry.settleLater(await context.admission.budgets.reserve(principal, asked, (leave) => exchange.watch({ closed: leave })));
-      // A request whose caller leaves while it waits for others to settle blocks nobody.
-      if (exchange.left) throw new GatewayError('client_gone');
-    }
+    if (isBudgeted(principal) && operation !== 'count-tokens') await awaitBudget({ exchange, entry }, principal, asked, context);
     // After the wait for money: places for streams are few.
     const streaming = stream ? slot.asStream() : undefined;
     if (streaming) await streaming;

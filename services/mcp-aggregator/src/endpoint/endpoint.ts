@@ -23,6 +23,12 @@ interface Entered {
   body: Buffer;
 }
 
+/** A stream of the first transport, and what is being answered on it. */
+interface EventStream {
+  reply: Reply;
+  answering: Set<Promise<void>>;
+}
+
 const sessionNotFound = -32001;
 /** A call that takes longer is answered as a stream. */
 const quietMs = 10_000;
@@ -31,7 +37,7 @@ export class Endpoint {
   readonly #context: EndpointContext;
   readonly #stopping: AbortSignal;
   /** Streams of the first transport, by session. */
-  readonly #streams = new Map<string, Reply>();
+  readonly #streams = new Map<string, EventStream>();
   readonly #open = new Set<{ caller: Caller; reply: Reply }>();
   /** One for each request that is being answered. */
   readonly #answering = new Set<AbortController>();
@@ -218,15 +224,24 @@ export class Endpoint {
       return refuse(reply, 406, errorCodes.server, 'Not Acceptable: the client must accept text/event-stream.');
     const session = this.#context.sessions.open({ owner: caller.facts.owner, scope: null, version: '2024-11-05', capabilities: '{}' });
     if (!session) return refuse(reply, 503, errorCodes.server, 'The gateway cannot open sessions yet.');
-    this.#streams.set(session.id, reply);
+    const stream: EventStream = { reply, answering: new Set() };
+    this.#streams.set(session.id, stream);
     reply.named('endpoint', `/mcp/messages?sessionId=${session.id}${exchange.query === '' ? '' : `&${exchange.query}`}`);
     const stop = watchList({ caller, scope: null }, this.#context, () => reply.event('{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'));
     await over(reply, this.#stopping);
     stop();
+    // A process that leaves answers first what it was asked: there is no other way to the caller.
+    while (stream.answering.size > 0 && !reply.ended) await Promise.all(stream.answering);
     this.#streams.delete(session.id);
     this.#context.sessions.end(session);
     for (const server of this.#context.registry.servers) void server.dropSessions((_owner, own) => own === session.id);
     reply.close();
+  }
+
+  #answerOn({ reply, answering }: EventStream, message: Message & { kind: 'request' }, entered: Entered & { era: Era; session: Session }): void {
+    const answer = this.#answer(message, entered).then(({ text }) => reply.event(text));
+    answering.add(answer);
+    void answer.finally(() => answering.delete(answer));
   }
 
   async #postToStream(entered: Entered, query: URLSearchParams): Promise<void> {
@@ -245,10 +260,10 @@ export class Endpoint {
       return reply.end(400, printError(error.id, error.error.print()));
     }
     reply.end(202, '"Accepted"');
-    const own = { ...entered, reply: stream, era: 'session' as const, session };
+    const own = { ...entered, reply: stream.reply, era: 'session' as const, session };
     for (const message of incoming.messages) {
       if (message.kind !== 'request') this.#notice(message, own);
-      else void this.#answer(message, own).then(({ text }) => stream.event(text));
+      else this.#answerOn(stream, message, own);
     }
   }
 }
