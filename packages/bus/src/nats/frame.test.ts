@@ -80,3 +80,15 @@ describe('subjects and ids', () => {
     expect(keys.size).toBe(5000);
   });
 });
+
+test('an id says nothing of those that are minted after it', () => {
+  const ids = Array.from({ length: 4000 }, mintStreamId);
+  const steps = new Set(ids.slice(1).map(({ number }, at) => (number - ids[at]!.number) >>> 0));
+  expect(steps.size).toBeGreaterThan(3900);
+  // Every bit is 0 in some and 1 in others.
+  const bits = (part: 'number' | 'salt') => [ids.reduce((all, id) => all | id[part], 0) >>> 0, ids.reduce((all, id) => all & id[part], -1) >>> 0];
+  expect([bits('number'), bits('salt')]).toEqual([
+    [2 ** 32 - 1, 0],
+    [2 ** 21 - 1, 0],
+  ]);
+});

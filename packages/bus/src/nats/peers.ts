@@ -201,12 +201,8 @@ export class Peers {
   }
 }
 
-/** They were added in the order of their time limits. */
 function settleOverdue(peer: Peer, now: number): void {
-  for (const stream of peer.unsettled.values()) {
-    if (stream.settlesBy > now) return;
-    stream.settle('lost');
-  }
+  for (const stream of peer.unsettled.values()) if (stream.settlesBy <= now) stream.settle('lost');
 }
 
 function listStreams(streams: NumberMap<SharedStream>): Buffer {

@@ -1,27 +1,28 @@
-/** Stream ids: a counter and a salt, minted by the opener; together a safe integer that serves as a Map key. */
+/** Stream ids: random, minted by the opener; both parts together are a safe integer that serves as a Map key. */
 import { randomFillSync } from 'node:crypto';
 
-/** Identifies a stream between two processes. */
+/**
+ * Identifies a stream between two processes, and is all that a frame needs to belong to it. So nothing of it may follow from other streams of the same
+ * process: who serves one of them may write to that process, and would find the few bits that are left of another by trying.
+ */
 export interface StreamId {
-  /** u32. */
+  /** 32 random bits. */
   number: number;
-  /** 21 random bits, so that a late or forged frame does not fit the next stream. */
+  /** 21 more: all that a safe integer holds. */
   salt: number;
 }
 
 const saltBits = 21;
 const pool = new Uint32Array(1024);
 let used = pool.length;
-let counter = randomFillSync(new Uint32Array(1))[0]!;
 
-/** A new id, unguessable enough that late frames of other streams do not match. */
+/** A new id, which nobody guesses, and late frames of other streams do not match. */
 export function mintStreamId(): StreamId {
   if (used === pool.length) {
     randomFillSync(pool);
     used = 0;
   }
-  counter = (counter + 1) >>> 0;
-  return { number: counter, salt: pool[used++]! >>> (32 - saltBits) };
+  return { number: pool[used++]!, salt: pool[used++]! >>> (32 - saltBits) };
 }
 
 export const streamKey = (number: number, salt: number): number => number * 2 ** saltBits + salt;
