@@ -267,11 +267,11 @@ describe('errors', () => {
   });
 
   test('what would be the same next time is told to SDKs, which would try it twice more', async () => {
-    const shouldRetry = async (status: number, body: unknown) => {
+    const shouldRetry = async (status: number, body: unknown, key = gateway.key) => {
       outbound.script = { status, contentType: 'application/json', chunks: [Buffer.from(JSON.stringify(body))], ending: 'end' };
       const reply = await fetch(`${gateway.url}/v1/chat/completions`, {
         method: 'POST',
-        headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
         body: JSON.stringify({ model: 'to-alpha', ...bodies.alpha }),
       });
       return [reply.status, reply.headers.get('x-should-retry')];
@@ -279,6 +279,8 @@ describe('errors', () => {
     expect(await shouldRetry(401, { error: { message: 'no' } })).toEqual([502, 'false']);
     expect(await shouldRetry(500, { error: { message: 'oops' } })).toEqual([502, null]);
     expect(await shouldRetry(400, { error: { message: 'bad' } })).toEqual([400, null]);
+    // Claude Code repeats this one ten times where it is not told.
+    expect(await shouldRetry(200, {}, 'gk-revoked')).toEqual([401, 'false']);
   });
 
   test('a credential that stands where a long message is cut leaves no half of itself', async () => {

@@ -203,8 +203,7 @@ export class ClientExchange {
       ...drawn.headers,
       ...error.headers,
       ...(error.retryAfter !== undefined && { 'retry-after': String(error.retryAfter) }),
-      // SDKs retry every server error; two of them respect this header when a retry cannot help.
-      ...(error.status >= 500 && !errorCodes[error.code].retryable && { 'x-should-retry': 'false' }),
+      ...(isRepeated(error.status) && !errorCodes[error.code].retryable && { 'x-should-retry': 'false' }),
     });
   }
 
@@ -227,3 +226,6 @@ export class ClientExchange {
     return true;
   }
 }
+
+/** SDKs repeat every server error, and Claude Code repeats refused keys for minutes; both heed `x-should-retry` where that cannot help. */
+const isRepeated = (status: number): boolean => status >= 500 || status === 401;
