@@ -12,9 +12,10 @@ beforeAll(async () => {
       { name: 'claude-big', upstream: 'up', upstream_model_id: 'claude-opus-4-6' },
       { name: 'small', upstream: 'up', upstream_model_id: 'gpt-4o', aliases: ['also-small'] },
       { name: 'own', upstream: 'up', upstream_model_id: 'my-finetune', extra_config: { context_window: 65_536, max_output_tokens: 4096 } },
+      { name: 'apart', upstream: 'up', upstream_model_id: 'gpt-5.2' },
       { name: 'unknown', upstream: 'up', upstream_model_id: 'no-such' },
     ],
-    loadBalancers: [{ name: 'both', entries: [{ model: 'claude-big' }, { model: 'small' }] }],
+    loadBalancers: [{ name: 'both', entries: [{ model: 'claude-big' }, { model: 'small' }, { model: 'apart' }] }],
     outbound,
   });
 });
@@ -33,6 +34,8 @@ describe('pain 22: limits', () => {
     small: [128_000, 16_384],
     'also-small': [128_000, 16_384],
     own: [65_536, 4096],
+    // Of its window of 400,000 a prompt may fill what the longest reply leaves.
+    apart: [272_000, 128_000],
     unknown: [],
     both: [128_000, 16_384],
   };
@@ -40,10 +43,15 @@ describe('pain 22: limits', () => {
   test('in every shape; those of a load balancer are what all of its models keep to', async () => {
     const pick = (list: Record<string, unknown>[], name: string, ...fields: string[]) =>
       Object.fromEntries(list.map((one) => [String(one[name]).replace(/^models\//, ''), fields.flatMap((field) => one[field] ?? [])]));
-    expect(pick((await get('/v1/models')).json.data, 'id', 'context_window', 'max_completion_tokens')).toEqual(limits);
+    expect(pick((await get('/v1/models')).json.data, 'id', 'max_input_tokens', 'max_completion_tokens')).toEqual(limits);
+    expect(pick((await get('/v1/models')).json.data, 'id', 'context_window')).toMatchObject({ own: [65_536], apart: [400_000], unknown: [], both: [128_000] });
     expect(pick((await get('/v1/models?limit=1000', version)).json.data, 'id', 'max_input_tokens', 'max_tokens')).toEqual(limits);
     expect(pick((await get('/v1beta/models')).json.models, 'name', 'inputTokenLimit', 'outputTokenLimit')).toEqual(limits);
-    expect(pick((await get('/v1/models?client_version=0.99.0')).json.models, 'slug', 'context_window')).toMatchObject({ own: [65_536], unknown: [] });
+    expect(pick((await get('/v1/models?client_version=0.99.0')).json.models, 'slug', 'context_window')).toMatchObject({
+      own: [65_536],
+      apart: [272_000],
+      unknown: [],
+    });
     expect((await get('/v1/model/info')).json.data[0]).toMatchObject({ model_name: 'claude-big', model_info: { max_input_tokens: 1_000_000 } });
   });
 

@@ -22,7 +22,7 @@ function withOwnFacts(family: ModelFamily, config: Model['extra_config']): Model
   if (context === undefined && output === undefined && typeof vision !== 'boolean') return family;
   return Object.freeze({
     ...family,
-    ...(context !== undefined && { context }),
+    ...(context !== undefined && { context, input: context }),
     ...(typeof vision === 'boolean' && { vision }),
     ...(output !== undefined && { output, defaultOutput: Math.min(family.defaultOutput, output) }),
   });
@@ -39,6 +39,7 @@ export function familyOfBalancer(snapshot: Snapshot, { entries }: LoadBalancer):
     (one, other) => ({
       ...(thinksLess(other, one) ? other : one),
       context: smaller(one.context, other.context),
+      input: smaller(one.input, other.input),
       output: smaller(one.output, other.output),
       vision: one.vision && other.vision,
       pdf: one.pdf && other.pdf,

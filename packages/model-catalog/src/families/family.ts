@@ -158,6 +158,10 @@ export interface TokenLimits {
   tokenizer: 'o200k_base' | 'cl100k_base';
   /** Tokens it can read and write together; null: unknown. */
   context: number | null;
+  /** Most tokens of a prompt: the window, but where `replyApart`; null: unknown. */
+  input: number | null;
+  /** The longest reply has its own part of the window, which no prompt may use (272,000 of 400,000 are left). */
+  replyApart: boolean;
   /** Most tokens of one reply, thinking included but where `thinksBeside`; null: unknown. */
   output: number | null;
   /** What is asked for where the upstream must be given a limit and the caller gave none. */
@@ -217,7 +221,7 @@ export interface ModelFamily extends TokenLimits, Abilities, HistoryRules {
 }
 
 /** What the list of models says, which no row may. */
-type Listed = 'context' | 'output' | 'prices';
+type Listed = 'context' | 'input' | 'output' | 'prices';
 
 /** A row of the table: what differs from less specific rows. */
 export type FamilyRow = { [Key in Exclude<keyof ModelFamily, 'pattern' | Listed>]?: Key extends Part ? Partial<ModelFamily[Key]> : ModelFamily[Key] } & {
@@ -234,6 +238,8 @@ export const unknownFamily: ModelFamily = Object.freeze({
   vendor: null,
   tokenizer: 'o200k_base',
   context: null,
+  input: null,
+  replyApart: false,
   output: null,
   defaultOutput: 4096,
   thinksBeside: false,

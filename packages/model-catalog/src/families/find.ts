@@ -55,8 +55,9 @@ function withFacts(family: ModelFamily, bare: string, like: Like | null): ModelF
   const context = own?.context ?? others?.context ?? null;
   const written = own?.output ?? others?.output ?? null;
   const output = written !== null && context !== null ? Math.min(written, context) : written;
+  const input = family.replyApart && context !== null && output !== null ? context - output : context;
   const { prices } = own ?? near?.facts ?? { prices: null };
-  return { ...family, context, output, defaultOutput: Math.min(family.defaultOutput, output ?? family.defaultOutput), prices };
+  return { ...family, context, input, output, defaultOutput: Math.min(family.defaultOutput, output ?? family.defaultOutput), prices };
 }
 
 const lay = (base: ModelFamily, { like: _, ...row }: FamilyRow, pattern: string): ModelFamily => ({

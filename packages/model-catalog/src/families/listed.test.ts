@@ -59,7 +59,7 @@ describe('the list', () => {
   });
 
   test('no second table: rows say neither limits nor prices', () => {
-    for (const { row } of Object.values(table)) for (const field of ['context', 'output', 'prices']) expect(row).not.toHaveProperty(field);
+    for (const { row } of Object.values(table)) for (const field of ['context', 'input', 'output', 'prices']) expect(row).not.toHaveProperty(field);
   });
 });
 
@@ -105,6 +105,19 @@ describe('what a model has', () => {
     // A variant that its family's row knows to be smaller.
     expect(findFamily('gpt-5-chat-latest')).toMatchObject({ context: 128_000, output: 16_384 });
   });
+
+  test.each([
+    ['gpt-5', 272_000],
+    ['gpt-5.2-2025-12-11', 272_000],
+    ['gpt-5-pro', 128_000],
+    ['gpt-6.1-sol', 922_000],
+    // All others may fill the whole window.
+    ['gpt-5-chat-latest', 128_000],
+    ['gpt-4o', 128_000],
+    ['o3', 200_000],
+    ['claude-opus-4-8', 1_000_000],
+    ['no-such', null],
+  ])('a prompt of %s has at most %p tokens', (id, input) => expect(findFamily(id).input).toBe(input));
 
   test('what a reply is asked to be at most stays within what the model writes', () => {
     for (const [id] of models) {

@@ -189,11 +189,17 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     like: 'gpt-5',
 
     minOutput: 16,
+    replyApart: true,
     thinking: { style: 'effort', efforts: ['minimal', ...words], optional: false },
     sampling: { fixed: true },
     chat: newest,
   }),
-  'gpt-5*-chat*': gpt({ like: 'gpt-4o', ...{ thinking: { style: 'none', efforts: [] }, sampling: { fixed: false } }, chat: { ...newest, maxStops: 4 } }),
+  'gpt-5*-chat*': gpt({
+    like: 'gpt-4o',
+    replyApart: false,
+    ...{ thinking: { style: 'none', efforts: [] }, sampling: { fixed: false } },
+    chat: { ...newest, maxStops: 4 },
+  }),
   'gpt-5.1*': gpt({ thinking: { efforts: words, optional: true, offByDefault: true } }),
   'gpt-5.1-codex-max*': gpt({ thinking: { efforts: [...words, 'xhigh'] } }),
   'gpt-5.2*': gpt({ thinking: { efforts: [...words, 'xhigh'], optional: true, offByDefault: true } }),
@@ -209,7 +215,7 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     [6, 7, 8, 9].map((major) => [
       `gpt-${major}*`,
       gpt({
-        ...{ like: 'gpt-6.1-sol', minOutput: 16, sampling: { fixed: true }, cacheBreakpoints: true, chat: newest },
+        ...{ like: 'gpt-6.1-sol', minOutput: 16, replyApart: true, sampling: { fixed: true }, cacheBreakpoints: true, chat: newest },
         thinking: { style: 'effort', efforts: [...words, 'xhigh'], optional: true },
       }),
     ]),

@@ -67,7 +67,10 @@ describe('the model list of callers', () => {
   const entry = { id: 'a', object: 'model', created: 5, owned_by: 'o' };
 
   test('lists limits where they are known', () => {
-    expect(list('/v1/models')).toEqual({ object: 'list', data: [{ ...entry, context_window: 400_000, max_completion_tokens: 128_000 }] });
+    expect(list('/v1/models')).toEqual({
+      object: 'list',
+      data: [{ ...entry, context_window: 400_000, max_input_tokens: 272_000, max_completion_tokens: 128_000 }],
+    });
     expect(list('/v1/models', '', unknownFamily)).toEqual({ object: 'list', data: [entry] });
   });
 
@@ -77,7 +80,7 @@ describe('the model list of callers', () => {
     expect(models).toHaveLength(1);
     const [model] = models as [Record<string, unknown>];
     expect(model).toMatchObject({
-      ...{ slug: 'a', display_name: 'a', visibility: 'list', supported_in_api: true, context_window: 400_000, apply_patch_tool_type: 'freeform' },
+      ...{ slug: 'a', display_name: 'a', visibility: 'list', supported_in_api: true, context_window: 272_000, apply_patch_tool_type: 'freeform' },
       ...{ default_reasoning_level: 'medium', supports_parallel_tool_calls: true, input_modalities: ['text', 'image'], shell_type: 'default' },
     });
     expect((model['supported_reasoning_levels'] as { effort: string }[]).map(({ effort }) => effort)).toEqual(['low', 'medium', 'high', 'xhigh']);
@@ -104,7 +107,7 @@ describe('the model list of callers', () => {
   test('limits and prices under the names of one proxy', () => {
     expect(list('/v1/model/info')).toMatchObject({
       data: [
-        { model_name: 'a', model_info: { max_input_tokens: 400_000, max_output_tokens: 128_000, input_cost_per_token: 0.00000175, supports_vision: true } },
+        { model_name: 'a', model_info: { max_input_tokens: 272_000, max_output_tokens: 128_000, input_cost_per_token: 0.00000175, supports_vision: true } },
       ],
     });
   });

@@ -54,8 +54,9 @@ export function catalogueEntry({ name, family }: ListedModel, place: number): Re
     truncation_policy: { mode: 'bytes', limit: 10_000 },
     supports_parallel_tool_calls: family?.tools !== false,
     supports_image_detail_original: false,
-    context_window: family?.context ?? null,
-    max_context_window: family?.context ?? null,
+    // It compacts a conversation near the end of this, and its own catalogue says what a prompt may fill.
+    context_window: family?.input ?? null,
+    max_context_window: family?.input ?? null,
     auto_compact_token_limit: null,
     effective_context_window_percent: 95,
     experimental_supported_tools: [],

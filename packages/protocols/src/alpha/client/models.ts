@@ -9,6 +9,7 @@ export const writeModel = (model: ListedModel): Record<string, unknown> => ({
   created: model.createdAt,
   owned_by: model.ownedBy,
   ...(model.family?.context && { context_window: model.family.context }),
+  ...(model.family?.input && { max_input_tokens: model.family.input }),
   ...(model.family?.output && { max_completion_tokens: model.family.output }),
 });
 
@@ -33,7 +34,7 @@ function writeModelInfo({ name, family }: ListedModel): unknown {
       id: name,
       mode: 'chat',
       max_tokens: family?.output ?? null,
-      max_input_tokens: family?.context ?? null,
+      max_input_tokens: family?.input ?? null,
       max_output_tokens: family?.output ?? null,
       input_cost_per_token: perToken(prices?.input),
       output_cost_per_token: perToken(prices?.output),

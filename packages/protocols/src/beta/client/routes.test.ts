@@ -33,7 +33,7 @@ describe('paths', () => {
   });
 
   test('model lists', () => {
-    const model = { name: 'claude-x', createdAt: 1_700_000_000, ownedBy: 'us', family: { ...unknownFamily, context: 200_000 } };
+    const model = { name: 'claude-x', createdAt: 1_700_000_000, ownedBy: 'us', family: { ...unknownFamily, context: 250_000, input: 200_000 } };
     const listed = { type: 'model', id: 'claude-x', display_name: 'claude-x', created_at: '2023-11-14T22:13:20Z', max_input_tokens: 200_000 };
     expect(client.writeModels([model], asked())).toEqual({ data: [listed], has_more: false, first_id: 'claude-x', last_id: 'claude-x' });
     expect(client.writeModels([], asked())).toEqual({ data: [], has_more: false, first_id: null, last_id: null });

@@ -9,7 +9,7 @@ export const writeModel = (model: ListedModel): unknown => ({
   id: model.name,
   display_name: model.name,
   created_at: new Date(model.createdAt * 1000).toISOString().replace(/\.\d{3}Z$/, 'Z'),
-  ...(model.family?.context && { max_input_tokens: model.family.context }),
+  ...(model.family?.input && { max_input_tokens: model.family.input }),
   ...(model.family?.output && { max_tokens: model.family.output }),
 });
 

@@ -8,7 +8,7 @@ const methods = ['generateContent', 'streamGenerateContent', 'countTokens'];
 export const writeModel = (model: ListedModel): unknown => ({
   name: `models/${model.name}`,
   displayName: model.name,
-  ...(model.family?.context && { inputTokenLimit: model.family.context }),
+  ...(model.family?.input && { inputTokenLimit: model.family.input }),
   ...(model.family?.output && { outputTokenLimit: model.family.output }),
   ...(model.family && { thinking: model.family.thinking.style !== 'none' }),
   supportedGenerationMethods: methods,

@@ -182,7 +182,7 @@ describe('small things of the client adapter', () => {
   test('content types, counts and model lists', () => {
     expect([client.contentType('sse'), client.contentType('json-array')]).toEqual(['text/event-stream', 'application/json; charset=UTF-8']);
     expect(client.writeTokenCount(8)).toEqual({ totalTokens: 8 });
-    const model = { name: 'a/b', createdAt: 1, ownedBy: 'o', family: { ...unknownFamily, context: 100, output: 10 } };
+    const model = { name: 'a/b', createdAt: 1, ownedBy: 'o', family: { ...unknownFamily, context: 110, input: 100, output: 10 } };
     const written = {
       name: 'models/a/b',
       displayName: 'a/b',
