@@ -56,7 +56,11 @@ test('an agent that retries by itself gets a hint, and nothing is changed withou
   expect(out).toContain('set on_break: auto on its key group');
   expect(await onBreakOf('agents')).toBeNull();
   const written = parseToml(readFileSync(join(home, '.codex/config.toml'), 'utf8'));
-  expect(written).toMatchObject({ model: 'smart', model_supports_reasoning_summaries: true, model_context_window: expect.any(Number) });
+  expect(written).toMatchObject({ model: 'smart', model_context_window: expect.any(Number) });
+  // Codex reads the gateway's own list there, in the form that it knows.
+  const { model_catalog_url } = (written as { model_providers: { gateway: { model_catalog_url: string } } }).model_providers.gateway;
+  const listed = await fetch(`${model_catalog_url}?client_version=0.171.0`, { headers: { authorization: `Bearer ${keys.agents}` } });
+  expect(await listed.json()).toMatchObject({ models: [{ slug: 'smart', context_window: expect.any(Number) }] });
 });
 
 test('with a credential of the console the setting is written, visibly, and one that is there stays', async () => {
@@ -64,7 +68,7 @@ test('with a credential of the console the setting is written, visibly, and one 
   expect((await setup('agents', ['opencode', '--write'], env)).out).toContain('Set on_break: auto on the key group agents');
   expect(await onBreakOf('agents')).toBe('auto');
   const { models } = JSON.parse(readFileSync(join(home, '.config/opencode/opencode.json'), 'utf8')).provider.gateway;
-  expect(models.smart.limit).toEqual({ context: expect.any(Number), output: expect.any(Number) });
+  expect(models.smart.limit).toEqual({ context: 400_000, input: 272_000, output: 128_000 });
   expect((await setup('decided', ['opencode', '--write'], env)).out).toContain('has on_break: finish; it stays');
   expect(await onBreakOf('decided')).toBe('finish');
 });

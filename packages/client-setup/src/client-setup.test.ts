@@ -31,8 +31,19 @@ describe('the table of clients', () => {
 });
 
 test('settings of agents contain the size of the model, where it is known', () => {
-  const textOf = (id: string, limits?: { context?: number; output?: number }) => printStep(findClient(id)!.steps({ ...facts, limits })[0]!);
+  const textOf = (id: string, limits?: { context?: number; input?: number; output?: number }, step = 0) =>
+    printStep(findClient(id)!.steps({ ...facts, limits })[step]!);
   expect(textOf('codex', { context: 200_000 })).toContain('model_context_window = 200000');
+  // What counts is how much a prompt may fill.
+  const apart = { context: 400_000, input: 272_000, output: 128_000 };
+  expect(textOf('codex', apart)).toContain('model_context_window = 272000');
+  expect(JSON.parse(textOf('claude-code', apart)).env).toMatchObject({ CLAUDE_CODE_MAX_CONTEXT_TOKENS: '272000' });
+  expect(textOf('claude-code')).not.toContain('CONTEXT_TOKENS');
+  expect(JSON.parse(textOf('opencode', apart)).provider.gateway.models.smart.limit).toEqual(apart);
+  expect(JSON.parse(textOf('opencode', { ...apart, input: 400_000 })).provider.gateway.models.smart.limit).toEqual({ context: 400_000, output: 128_000 });
+  // Half of the prompt, as a part of the million that Gemini CLI takes for the window of every model.
+  expect(JSON.parse(textOf('gemini-cli', apart, 1)).model).toEqual({ name: 'smart', compressionThreshold: 0.13 });
+  expect(JSON.parse(textOf('gemini-cli', { context: 1_048_576 }, 1)).model).toEqual({ name: 'smart' });
   expect(JSON.parse(textOf('opencode', { context: 200_000, output: 64_000 })).provider.gateway.models.smart.limit).toEqual({
     context: 200_000,
     output: 64_000,
@@ -108,7 +119,7 @@ describe('printing', () => {
 
   test('tables of TOML come after their values', () => {
     expect(printStep(findClient('codex')!.steps(facts)[0]!)).toBe(
-      'model = "smart"\nmodel_provider = "gateway"\nmodel_supports_reasoning_summaries = true\n\n[model_providers.gateway]\nname = "Model gateway"\nbase_url = "http://gateway:7890/v1"\nenv_key = "MODEL_GATEWAY_KEY"\nwire_api = "responses"',
+      'model = "smart"\nmodel_provider = "gateway"\n\n[model_providers.gateway]\nname = "Model gateway"\nbase_url = "http://gateway:7890/v1"\nenv_key = "MODEL_GATEWAY_KEY"\nwire_api = "responses"\nmodel_catalog_url = "http://gateway:7890/v1/models"',
     );
   });
 });

@@ -6,7 +6,10 @@ import type { ClientSetup, Dialect, FileStep, SetupFacts, SetupStep, Values } fr
 const environmentKey = 'MODEL_GATEWAY_KEY';
 const openAiUrl = ({ baseUrl }: SetupFacts): string => `${baseUrl}/v1`;
 
-const file = (path: string, format: FileStep['format'], values: Values): FileStep => ({ kind: 'file', path, format, values });
+const file = (path: string, format: FileStep['format'], values: Values, ofModel?: FileStep['ofModel']): FileStep => ({
+  ...{ kind: 'file', path, format, values },
+  ...(ofModel && { ofModel }),
+});
 const code = (language: 'typescript' | 'python', install: string, text: string): SetupStep[] => [{ kind: 'code', language, install, text }];
 
 /** Names of tools without dots: models of some vendors refuse them. */
@@ -15,7 +18,29 @@ const bearer = ({ key }: SetupFacts): Values => ({ Authorization: `Bearer ${key}
 
 /** Without both figures OpenCode cannot know when to compact a conversation. */
 const openCodeLimits = ({ limits }: SetupFacts): Values =>
-  limits?.context === undefined ? {} : { limit: { context: limits.context, output: limits.output ?? Math.min(limits.context, 32_000) } };
+  limits?.context === undefined
+    ? {}
+    : {
+        limit: {
+          context: limits.context,
+          // Of a window that prompt and reply share it keeps the reply's part free only where this is not said.
+          ...(limits.input !== undefined && limits.input < limits.context && { input: limits.input }),
+          output: limits.output ?? Math.min(limits.context, 32_000),
+        },
+      };
+
+/** What a conversation may fill before it has to be compacted. */
+const promptOf = ({ limits }: SetupFacts): number | undefined => limits?.input ?? limits?.context;
+
+/** Gemini CLI compacts at this part of the window that it takes every model to have, by default at its half. */
+const assumedByGemini = 1_048_576;
+function geminiThreshold(facts: SetupFacts): Values {
+  const prompt = promptOf(facts);
+  return prompt === undefined || prompt >= assumedByGemini ? {} : { compressionThreshold: Number((prompt / assumedByGemini / 2).toPrecision(3)) };
+}
+
+/** Claude Code takes a model that it does not know to read a million tokens. */
+const claudeWindow = 'CLAUDE_CODE_MAX_CONTEXT_TOKENS';
 
 function curl(dialect: Dialect): ClientSetup {
   const { title, call } = dialects[dialect];
@@ -66,9 +91,20 @@ export const clients: readonly ClientSetup[] = [
     dialect: 'messages',
     retriesBrokenStreams: true,
     steps: (facts) => [
-      file('~/.claude/settings.json', 'json', {
-        env: { ANTHROPIC_BASE_URL: facts.baseUrl, ANTHROPIC_AUTH_TOKEN: facts.key, ANTHROPIC_MODEL: facts.model, ANTHROPIC_DEFAULT_HAIKU_MODEL: facts.model },
-      }),
+      file(
+        '~/.claude/settings.json',
+        'json',
+        {
+          env: {
+            ANTHROPIC_BASE_URL: facts.baseUrl,
+            ANTHROPIC_AUTH_TOKEN: facts.key,
+            ANTHROPIC_MODEL: facts.model,
+            ANTHROPIC_DEFAULT_HAIKU_MODEL: facts.model,
+            ...(promptOf(facts) !== undefined && { [claudeWindow]: String(promptOf(facts)) }),
+          },
+        },
+        [['env', claudeWindow]],
+      ),
       ...(facts.tools ? [file('~/.claude.json', 'json', { mcpServers: { gateway: { type: 'http', url: toolsUrl(facts), headers: bearer(facts) } } })] : []),
       { kind: 'command', text: 'claude' },
     ],
@@ -84,15 +120,25 @@ export const clients: readonly ClientSetup[] = [
     dialect: 'responses',
     retriesBrokenStreams: true,
     steps: (facts) => [
-      file('~/.codex/config.toml', 'toml', {
-        model: facts.model,
-        model_provider: 'gateway',
-        // Codex knows its own vendor's models alone: it would compact too early, or too late, and ask for no thinking.
-        ...(facts.limits?.context !== undefined && { model_context_window: facts.limits.context }),
-        model_supports_reasoning_summaries: true,
-        model_providers: { gateway: { name: 'Model gateway', base_url: openAiUrl(facts), env_key: environmentKey, wire_api: 'responses' } },
-        ...(facts.tools && { mcp_servers: { gateway: { url: toolsUrl(facts), bearer_token_env_var: environmentKey } } }),
-      }),
+      file(
+        '~/.codex/config.toml',
+        'toml',
+        {
+          model: facts.model,
+          model_provider: 'gateway',
+          // Codex knows its own vendor's models alone: it would compact too early, or too late, and warn of it in each session.
+          ...(promptOf(facts) !== undefined && { model_context_window: promptOf(facts) as number }),
+          model_providers: {
+            gateway: {
+              ...{ name: 'Model gateway', base_url: openAiUrl(facts), env_key: environmentKey, wire_api: 'responses' },
+              model_catalog_url: `${openAiUrl(facts)}/models`,
+            },
+          },
+          ...(facts.tools && { mcp_servers: { gateway: { url: toolsUrl(facts), bearer_token_env_var: environmentKey } } }),
+        },
+        // The second is what earlier versions of this table wrote; Codex warns of it as unknown.
+        [['model_context_window'], ['model_supports_reasoning_summaries']],
+      ),
       { kind: 'environment', variables: { [environmentKey]: facts.key } },
       { kind: 'command', text: 'codex' },
     ],
@@ -109,11 +155,16 @@ export const clients: readonly ClientSetup[] = [
     retriesBrokenStreams: true,
     steps: (facts) => [
       file('~/.gemini/.env', 'env', { GOOGLE_GEMINI_BASE_URL: facts.baseUrl, GEMINI_API_KEY: facts.key }),
-      file('~/.gemini/settings.json', 'json', {
-        model: { name: facts.model },
-        security: { auth: { selectedType: 'gemini-api-key' } },
-        ...(facts.tools && { mcpServers: { gateway: { httpUrl: toolsUrl(facts), headers: bearer(facts) } } }),
-      }),
+      file(
+        '~/.gemini/settings.json',
+        'json',
+        {
+          model: { name: facts.model, ...geminiThreshold(facts) },
+          security: { auth: { selectedType: 'gemini-api-key' } },
+          ...(facts.tools && { mcpServers: { gateway: { httpUrl: toolsUrl(facts), headers: bearer(facts) } } }),
+        },
+        [['model', 'compressionThreshold']],
+      ),
       { kind: 'command', text: `gemini -m ${shellWord(facts.model)}` },
     ],
     note: {
@@ -128,19 +179,27 @@ export const clients: readonly ClientSetup[] = [
     dialect: 'chat',
     retriesBrokenStreams: true,
     steps: (facts) => [
-      file('~/.config/opencode/opencode.json', 'json', {
-        $schema: 'https://opencode.ai/config.json',
-        provider: {
-          gateway: {
-            npm: '@ai-sdk/openai-compatible',
-            name: 'Model gateway',
-            options: { baseURL: openAiUrl(facts), apiKey: facts.key },
-            models: { [facts.model]: { name: facts.model, ...openCodeLimits(facts) } },
+      file(
+        '~/.config/opencode/opencode.json',
+        'json',
+        {
+          $schema: 'https://opencode.ai/config.json',
+          provider: {
+            gateway: {
+              npm: '@ai-sdk/openai-compatible',
+              name: 'Model gateway',
+              options: { baseURL: openAiUrl(facts), apiKey: facts.key },
+              models: { [facts.model]: { name: facts.model, ...openCodeLimits(facts) } },
+            },
           },
+          model: `gateway/${facts.model}`,
+          ...(facts.tools && { mcp: { gateway: { type: 'remote', url: toolsUrl(facts), enabled: true, headers: bearer(facts) } } }),
         },
-        model: `gateway/${facts.model}`,
-        ...(facts.tools && { mcp: { gateway: { type: 'remote', url: toolsUrl(facts), enabled: true, headers: bearer(facts) } } }),
-      }),
+        [
+          ['provider', 'gateway', 'models', facts.model, 'limit', 'input'],
+          ['provider', 'gateway', 'models', facts.model, 'limit'],
+        ],
+      ),
       { kind: 'command', text: 'opencode' },
     ],
   },

@@ -12,9 +12,10 @@ export interface SetupFacts {
   limits?: ModelLimits | undefined;
 }
 
-/** Size of a model in tokens: its context window and its longest reply. */
+/** Size of a model in tokens: its context window, its longest prompt (most may fill the window), and its longest reply. */
 export interface ModelLimits {
   context?: number | undefined;
+  input?: number | undefined;
   output?: number | undefined;
 }
 
@@ -31,6 +32,8 @@ export interface FileStep {
   path: string;
   format: 'json' | 'toml' | 'yaml' | 'env';
   values: Values;
+  /** Ways to the settings that are of one model alone: those that are not among the values were another model's, and are taken out. */
+  ofModel?: readonly (readonly string[])[];
 }
 
 export type SetupStep =

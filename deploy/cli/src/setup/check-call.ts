@@ -14,6 +14,13 @@ export async function checkCall(dialect: Dialect, facts: SetupFacts): Promise<st
   return `Checked: ${facts.model} answered ${response.status} in ${Math.round(performance.now() - began)} ms.`;
 }
 
+interface ListedLimits {
+  id: string;
+  context_window?: number;
+  max_input_tokens?: number;
+  max_completion_tokens?: number;
+}
+
 /** A model that the key may use, from the gateway's model list. */
 export interface GrantedModel {
   name: string;
@@ -25,8 +32,11 @@ export async function listModels({ baseUrl, key }: Pick<SetupFacts, 'baseUrl' | 
   const response = await ask(`${baseUrl}/v1/models`, { headers: { authorization: `Bearer ${key}` }, redirect: 'error', signal: AbortSignal.timeout(waitMs) });
   const text = await response.text();
   if (!response.ok) throw new ConfigError(`the list of models was answered ${response.status}: ${messageOf(text)}`);
-  const { data } = JSON.parse(text) as { data: { id: string; context_window?: number; max_completion_tokens?: number }[] };
-  return data.map(({ id, context_window, max_completion_tokens }) => ({ name: id, limits: { context: context_window, output: max_completion_tokens } }));
+  const { data } = JSON.parse(text) as { data: ListedLimits[] };
+  return data.map(({ id, context_window, max_input_tokens, max_completion_tokens }) => ({
+    name: id,
+    limits: { context: context_window, input: max_input_tokens, output: max_completion_tokens },
+  }));
 }
 
 /** Whether the key may use a tool of an MCP server. A gateway that does not say counts as one without tools. */

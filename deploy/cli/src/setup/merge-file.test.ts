@@ -48,6 +48,21 @@ describe('writing a client file', () => {
     expect(statSync(join(home, '.codex/config.toml')).mode & 0o777).toBe(0o600);
   });
 
+  test('the size of a model does not stay for another one whose size is not known', () => {
+    const sized = { ...facts, limits: { context: 400_000, input: 272_000, output: 128_000 } };
+    for (const id of ['claude-code', 'codex', 'gemini-cli', 'opencode']) {
+      const stepOf = (of: typeof facts) =>
+        findClient(id)!
+          .steps(of)
+          .findLast((step) => step.kind === 'file') as FileStep;
+      const first = mergeText(stepOf(sized), null, 'x');
+      expect(first).toMatch(/272000|0\.13/);
+      // A second run changes nothing, the order of the settings included.
+      expect(mergeText(stepOf(sized), first, 'x')).toBe(first);
+      expect(mergeText(stepOf(facts), first, 'x')).toBe(mergeText(stepOf(facts), null, 'x'));
+    }
+  });
+
   test('a file that does not parse is left alone', () => {
     expect(() => mergeText(fileOf('opencode'), '{ // comment\n}', '/h/opencode.json')).toThrow('/h/opencode.json is not plain JSON');
     expect(() => mergeText(fileOf('claude-code'), '[]', '/h/settings.json')).toThrow('does not hold a table');

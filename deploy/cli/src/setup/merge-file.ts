@@ -55,7 +55,8 @@ export function mergeText(step: FileStep, present: string | null, path: string):
     });
   }
   if (!isValues(stored)) throw new ConfigError(`${path} does not hold a table of settings; accepted: a file that does`);
-  return print(merge(stored, step.values));
+  const merged = merge(stored, step.values);
+  return print((step.ofModel ?? []).reduce((kept, way) => (has(step.values, way) ? kept : without(kept, way)), merged));
 }
 
 const isValues = (value: unknown): value is Values => typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
@@ -69,6 +70,20 @@ function merge(stored: Values, wanted: Values): Values {
     else merged[name] = value;
   }
   return merged;
+}
+
+function has(values: Values, [name, ...rest]: readonly string[]): boolean {
+  if (name === undefined || !Object.hasOwn(values, name)) return false;
+  const value = values[name];
+  return rest.length === 0 || (isValues(value) && has(value, rest));
+}
+
+function without(values: Values, [name, ...rest]: readonly string[]): Values {
+  if (name === undefined || !Object.hasOwn(values, name)) return values;
+  const { [name]: value, ...others } = values;
+  if (rest.length === 0) return others;
+  // In its place: the file stays as it is where nothing is taken out.
+  return isValues(value) ? { ...values, [name]: without(value, rest) } : values;
 }
 
 const nameOf = (value: Value): Value | undefined => (isValues(value) ? value['name'] : value);

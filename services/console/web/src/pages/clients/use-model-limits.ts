@@ -18,8 +18,8 @@ export function useModelLimits({ key, model }: SetupFacts): ModelLimits | undefi
       const response = await fetch(`/v1/models/${encodeURIComponent(model)}`, { headers: { authorization: `Bearer ${key}` } });
       // A name that may not be used has no limits to tell.
       if (!response.ok) return {};
-      const { context_window, max_completion_tokens } = (await response.json()) as { context_window?: number; max_completion_tokens?: number };
-      return { context: context_window, output: max_completion_tokens };
+      const listed = (await response.json()) as { context_window?: number; max_input_tokens?: number; max_completion_tokens?: number };
+      return { context: listed.context_window, input: listed.max_input_tokens, output: listed.max_completion_tokens };
     },
   });
   return asked.data;
