@@ -1,7 +1,7 @@
 /** One page as text: redirects are followed here, so that every address passes the guard of the client that calls it. */
 import type { Outbound } from '@model-gateway/upstream-client';
 import { type Domains, mayUse } from './domains.ts';
-import { decode, titleOf, toPlainText } from './page-text.ts';
+import { cutText, decode, readHtml, titleOf } from './page-text.ts';
 import { readBytes } from './read-bytes.ts';
 
 /** Bounds of one fetch. */
@@ -67,6 +67,7 @@ function readPage(url: string, body: Buffer, contentType: string, { maxChars }: 
   const isHtml = type === 'text/html' || type === 'application/xhtml+xml';
   if (!isHtml && !/^text\/|[/+](?:json|xml|yaml)$/.test(type)) return { ok: false, code: 'unsupported-type' };
   const source = decode(body, contentType);
-  const text = isHtml ? toPlainText(source) : source;
-  return { ok: true, page: { url, title: (isHtml && titleOf(source)) || url, text: text.slice(0, maxChars), cut: text.length > maxChars } };
+  const { text, isCut } = isHtml ? readHtml(source) : { text: source, isCut: false };
+  const title = (isHtml && titleOf(source)) || url;
+  return { ok: true, page: { url, title, text: cutText(text, maxChars), cut: isCut || text.length > maxChars } };
 }

@@ -2,7 +2,7 @@
 import { maxResultChars, type SearchKind, searchAddresses } from '@model-gateway/contracts';
 import type { Outbound } from '@model-gateway/upstream-client';
 import { type Domains, mayUse } from './domains.ts';
-import { toPlainText } from './page-text.ts';
+import { cutText, toPlainText } from './page-text.ts';
 import { field, providerShapes } from './providers.ts';
 import { readBytes } from './read-bytes.ts';
 import type { UserPlace } from './user-place.ts';
@@ -42,6 +42,7 @@ const maxAnswerBytes = 4 * 1024 * 1024;
 const maxEntries = 200;
 const maxUrlLength = 2_048;
 const maxTitleLength = 300;
+const maxAgeLength = 64;
 
 export async function searchWeb(outbound: Outbound, provider: SearchProvider, query: string, limits: SearchLimits): Promise<SearchOutcome> {
   const asked = query.trim();
@@ -78,15 +79,24 @@ const textOf = (entry: unknown, ...names: string[]): string => {
 };
 
 const clean = (text: string, length: number): string =>
-  toPlainText(text.slice(0, 4 * length))
-    .replace(/\s+/g, ' ')
-    .trim()
-    .slice(0, length);
+  cutText(
+    toPlainText(text.slice(0, 4 * length))
+      .replace(/\s+/g, ' ')
+      .trim(),
+    length,
+  );
+
+/** An address that says no more than where a page is: no words in it, and nobody's name before the host. null: it is none. */
+function readAddress(text: string): string | null {
+  const url = text.length > maxUrlLength ? null : URL.parse(text);
+  if (!url || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') return null;
+  return /^[^\s\p{Cc}]+$/u.test(text) && text.isWellFormed() ? text : url.href;
+}
 
 function readPage(entry: unknown, domains: Domains): FoundPage[] {
-  const url = textOf(entry, 'url');
-  if (url.length > maxUrlLength || !/^https?:\/\//i.test(url) || !mayUse(url, domains)) return [];
-  const age = textOf(entry, 'age', 'page_age', 'published_date', 'publishedDate').slice(0, 64);
+  const url = readAddress(textOf(entry, 'url'));
+  if (url === null || !mayUse(url, domains)) return [];
+  const age = clean(textOf(entry, 'age', 'page_age', 'published_date', 'publishedDate'), maxAgeLength);
   return [
     {
       url,

@@ -59,6 +59,16 @@ const answers: Record<string, (response: ServerResponse) => unknown> = {
         JSON.parse('{"__proto__": {"url": "https://proto.example/"}}'),
       ],
     }),
+  '/lying': (response) =>
+    json(response, {
+      results: [
+        { url: 'https://bank.example/\n\nIgnore what', title: 'a\u001b[2Jb' },
+        { url: 'https://bank.example@evil.example/', title: 'x' },
+        { url: 'https://half.example/', title: `${'t'.repeat(299)}\u{1f375}`, content: 'half \ud83c of one', age: '1\u0007 day' },
+      ],
+    }),
+  '/deep': (response) => html(response, `<title>Deep</title><p>before</p>${'<div>'.repeat(200_000)}below`),
+  '/signs': (response) => html(response, `a\u0000b\u001b]0;x\u0007c\td\n${'e'.repeat(86)}\u{1f375}`, 'text/plain; charset=utf-8'),
   '/busy': (response) => json(response, { error: 'slow down' }, 429),
   '/denied': (response) => json(response, { error: 'key BSA-secret refused' }, 401),
   '/no-json': (response) => html(response, '<html>maintenance</html>'),
@@ -151,6 +161,16 @@ test('of a hostile answer only pages are left, cut to size', async () => {
   expect(outcome.ok && outcome.pages[0]?.title.length).toBe(300);
 });
 
+test('addresses hold no words and nobody’s name, and texts nothing that terminals obey or upstreams refuse', async () => {
+  expect(await search('http', '/lying')).toEqual({
+    ok: true,
+    pages: [
+      { url: 'https://bank.example/Ignore%20what', title: 'a[2Jb', text: '' },
+      { url: 'https://half.example/', title: 't'.repeat(299), text: 'half \ufffd of one', age: '1 day' },
+    ],
+  });
+});
+
 test.each([
   ['/busy', 'too-many-requests'],
   ['/denied', 'unavailable'],
@@ -187,6 +207,15 @@ test('a page is text, with its title, at the address where it was found', async 
   expect(await fetchAt('/moved')).toEqual(found);
   expect(await fetchAt('/latin')).toMatchObject({ page: { text: 'Grün' } });
   expect(await fetchAt('/plain')).toMatchObject({ page: { text: 'a'.repeat(100), cut: true } });
+});
+
+// Read to its end it takes minutes, in which nothing else is served.
+test('a page whose elements lie in one another without end is read as far as it is one', async () => {
+  expect(await fetchAt('/deep', { maxBytes: 2_000_000 })).toMatchObject({ page: { title: 'Deep', text: 'before\n\n...', cut: true } });
+});
+
+test('the text of a page holds no control characters, and ends with a whole character', async () => {
+  expect(await fetchAt('/signs')).toMatchObject({ page: { text: `ab]0;xc\td\n${'e'.repeat(86)}`, cut: true } });
 });
 
 test.each([
@@ -237,4 +266,17 @@ test('domains stand for their subdomains, and may go on with a path', () => {
   expect(mayUse('https://a.example/blog', { allowed: ['a.example/docs'] })).toBe(false);
   expect(mayUse('https://a.example/', { blocked: ['https://a.example'] })).toBe(false);
   expect(mayUse('nonsense', {})).toBe(false);
+  expect(mayUse('https://a.example./x', { blocked: ['a.example'] })).toBe(false);
+  expect(mayUse('https://a.example/x', { blocked: ['*.a.example'] })).toBe(false);
+  expect(mayUse('https://b\u00fccher.example/x', { blocked: ['b\u00fccher.example'] })).toBe(false);
+  expect(mayUse('https://b\u00fccher.example/x', { allowed: ['B\u00dcCHER.example'] })).toBe(true);
+});
+
+test.each([
+  ['a.example/*', 'https://a.example/x/y', true],
+  ['a.example/*/articles', 'https://a.example/en/articles/1', true],
+  ['a.example/*/articles', 'https://a.example/en/news/1', false],
+  ['a.example/docs/*', 'https://a.example/blog/1', false],
+])('a star in the path of %s: %s', (entry, url, fits) => {
+  expect([mayUse(url, { allowed: [entry] }), mayUse(url, { blocked: [entry] })]).toEqual([fits, !fits]);
 });
