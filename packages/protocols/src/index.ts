@@ -9,6 +9,7 @@ export * from './contract/index.ts';
 export { type BodyQuestions, questionsOf } from './kit/body-questions.ts';
 export { fitToModel } from './kit/fit-to-model.ts';
 export { type OfferedTools, offerHostedTools } from './kit/hosted-tools.ts';
+export { withoutOtherModels } from './kit/other-models.ts';
 export { promptPrefix } from './kit/prompt-prefix.ts';
 export { repairCalls } from './kit/repair-calls.ts';
 export { readSignatureRefusal, type SignatureRefusal } from './kit/signature-refusal.ts';

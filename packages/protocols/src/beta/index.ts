@@ -1,6 +1,7 @@
 /** Anthropic-compatible messages: the protocol as one value. */
 
 import type { Protocol } from '../contract/index.ts';
+import { otherModelKeys } from '../kit/other-models.ts';
 import { plainToolRules } from '../kit/tool-bridge.ts';
 import { hostedTools } from './client/hosted-tools.ts';
 import { limitKeys, readReplyLimits } from './client/reply-limits.ts';
@@ -30,7 +31,7 @@ export const beta: Protocol = {
   client: {
     routes,
     notServed,
-    editedKeys: normalizedKeys,
+    editedKeys: [...normalizedKeys, ...otherModelKeys],
     limitKeys,
     readReplyLimits,
     marksCache: true,

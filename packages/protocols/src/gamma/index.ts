@@ -1,5 +1,6 @@
 /** gamma: the Gemini-compatible generate-content protocol, as callers speak it to us and as we speak it to upstreams. */
 import type { Protocol } from '../contract/index.ts';
+import { otherModelKeys } from '../kit/other-models.ts';
 import { embeddingsClient } from './client/embeddings.ts';
 import { frameEnd, frameRecord } from './client/frame.ts';
 import { hostedTools } from './client/hosted-tools.ts';
@@ -33,7 +34,7 @@ export const gamma: Protocol = {
   client: {
     routes,
     notServed,
-    editedKeys: normalizedKeys,
+    editedKeys: [...normalizedKeys, ...otherModelKeys],
     limitKeys,
     hostedTools,
     readReplyLimits,

@@ -138,6 +138,7 @@ ${folders.map(describeProtocol).filter(Boolean).join('\n')}
 | \`citations\` | dropped | A document whose passages shall be cited, for a model or a wire that is not known to cite documents |
 | \`search_result\` | downgraded | A search result, as text that names its source, for a model or a wire that is not known to take search results |
 | \`messages.prefill\` | downgraded | A reply that the caller has begun, for a model that would begin anew: it was asked to go on |
+| \`models\`, \`route\`, \`fallbacks\`, \`context_window_fallbacks\`, \`content_policy_fallbacks\`, \`providerOptions.gateway.models\` | dropped | Other models that a caller names for its upstream to answer with, between two of one protocol too: a group grants models, and body rules may name further ones |
 | \`tool_calls.id\` | renamed | Two calls of one turn shared an id: the later one got its own |
 | \`tool_result\` | emulated, downgraded | A call without a result was answered with an error; a result without its call was turned into text |
 | \`tools.parameters\` | downgraded | A choice at the root of a tool’s schema became one object, with the choice in words |

@@ -1,7 +1,8 @@
 /** The caller's request in the upstream's protocol: named edits of its bytes when both speak the same one, a new body otherwise. */
 
 import { isUnary } from '@model-gateway/contracts';
-import { bridgeTools, fitToModel, plainToolRules, repairCalls } from '@model-gateway/protocols';
+import type { Edit } from '@model-gateway/json-bytes';
+import { bridgeTools, fitToModel, plainToolRules, repairCalls, withoutOtherModels } from '@model-gateway/protocols';
 import { hostedSessionOf } from '../../hosted-tools/open-session.ts';
 import { fetchAll } from '../../media/inline-media.ts';
 import { readRequest } from '../../request/current.ts';
@@ -22,9 +23,16 @@ export const translate: Step = {
     if (current.body.kind === 'raw') return undefined;
     const { edits, losses } = verbatim.requestEdits(context);
     current.record.lose(losses);
-    return { edits };
+    return { edits: content.target.passed ? edits : [...edits, ...otherModelEdits(current)] };
   },
 };
+
+/** Before the rules of an administrator, who may name them. */
+function otherModelEdits({ body, record }: PrepareContext): Edit[] {
+  const { edits, losses } = withoutOtherModels((key) => body.topLevel(key));
+  record.lose(losses);
+  return edits;
+}
 
 /** One question, which is no conversation. */
 function writeUnary({ target: { adapter, context } }: RequestContent, current: PrepareContext): RequestPatch | Promise<RequestPatch> {
