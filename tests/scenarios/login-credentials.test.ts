@@ -42,6 +42,7 @@ const services = ({ url, exchanges }: Vendor, path: string): [RegExp, object][] 
       output: [],
     },
   ],
+  [/^\/v1\/messages\/count_tokens/, { input_tokens: 4711 }],
   [/^\/storage/, {}],
   [
     /^\/api\/v1\/uploads/,
@@ -79,7 +80,7 @@ async function startVendor(): Promise<Vendor> {
     });
   });
   const answer = (request: IncomingMessage, response: ServerResponse, body: string): void => {
-    const given = String(request.headers.authorization ?? '');
+    const given = String(request.headers.authorization ?? request.headers['x-api-key'] ?? '');
     if (request.url === '/exchange') {
       vendor.exchanges++;
       if (given !== `token ${lasting}`) return send(response, 401, { message: 'Bad credentials' });
@@ -309,6 +310,18 @@ describe.each(arrangements('credentials by login'))('%s', (arrangement) => {
       const read = await call(`/v1/responses/${id}${query}`);
       expect([read.status, read.text]).toEqual([200, expect.stringContaining(`"${id}"`)]);
       expect([vendorSaw.renewals(), vendorSaw.tokens('/v1/responses/')]).toEqual([1, ['revoked', 'renewed']]);
+    });
+
+    test('tokens: counted with a renewed token; a counter that refuses that one, too, does not end the login', async () => {
+      await add('counted', 'beta');
+      const counted = async () => JSON.parse((await askFor('counted', '/v1/messages/count_tokens', 'Hi')).text).input_tokens;
+      expect(await counted()).toBe(4711);
+      const vendorSaw = revoke();
+      expect(await counted()).toBe(4711);
+      expect([vendorSaw.renewals(), vendorSaw.tokens('/v1/messages/count_tokens')]).toEqual([1, ['revoked', 'renewed']]);
+      revoke();
+      for (let more = 0; more < 3; more++) expect(await counted()).toBeLessThan(4711);
+      expect(await stateOf('counted')).toBe('ok');
     });
 
     test('a task: looked at with a renewed token', async () => {

@@ -68,9 +68,12 @@ export async function withRenewedToken<End extends CallEnd>(call: RenewableCall<
   return second;
 }
 
-/** Whose request may be what was refused instead of the token: any whose path they choose, and a 403 may be about something that they name. */
+/**
+ * Whose request may be what was refused instead of the token: any whose path they choose, any count, as a vendor may not let logins count at all, and a
+ * 403 may be about something that they name.
+ */
 const suspect = ({ caller }: Pick<RenewableCall<CallEnd>, 'caller'>, { status }: CallEnd): string | undefined =>
-  caller && (status !== 401 || isInUpstreamTerms(caller.operation)) ? caller.accessKey : undefined;
+  caller && (status !== 401 || caller.operation === 'count-tokens' || isInUpstreamTerms(caller.operation)) ? caller.accessKey : undefined;
 
 function noteAccepted(credential: string, tokenId: string, { fault, status }: CallEnd, { tokens }: SecretDeps): void {
   if (fault === null && status !== null) tokens.accepted(credential, tokenId);

@@ -2,10 +2,13 @@
 import { type AttemptRecord, withoutCounter } from '@model-gateway/contracts';
 import { type Conversation, findProtocol } from '@model-gateway/protocols';
 import { type Route, resolveTarget } from '@model-gateway/routing';
+import type { SendDeps } from '../attempt/deps.ts';
 import { planReroute } from '../attempt/reroute.ts';
+import { mayRenew, withRenewedToken } from '../attempt/with-renewed-token.ts';
 import { chooseRoute } from '../prepare/order.ts';
 import { prepare } from '../prepare/prepare.ts';
 import type { PrepareContext } from '../prepare/step.ts';
+import type { UpstreamRequest } from '../prepare/upstream-request.ts';
 import type { ReplySink } from '../reply-sink.ts';
 import { type CurrentRequest, readRequest } from '../request/current.ts';
 import type { RequestPlan } from '../request/plan.ts';
@@ -66,16 +69,29 @@ async function countHere(requestId: string, conversation: Conversation, route: R
 }
 
 async function askUpstream(target: CountTarget, deps: CountDeps): Promise<number | null> {
-  const { request, record, route, keyIndex } = target;
+  const { request, record, route } = target;
   record.startAttempt(route);
   // Nothing is built for an upstream that is not asked.
   if (route.tokenCounting === 'tiktoken' || !findProtocol(route.protocol)?.upstream?.countsTokens) return null;
   const upstreamRequest = await prepare(target);
   // A target that is a whole endpoint without a counting one beside it would generate a reply.
   if (route.target.directPath && isSamePlace(upstreamRequest.endpoint.url, route.target.baseUrl)) return null;
+  const answer = await withRenewedToken<CountAnswer>({
+    route,
+    deps: deps.send,
+    caller: request.job,
+    subject: { request: request.job.id },
+    isRefused: (refusal) => !request.cancellation.isOver && mayRenew(route, refusal),
+    send: () => recordCount(target, upstreamRequest, deps.send),
+  });
+  return answer.tokens;
+}
+
+async function recordCount(target: CountTarget, upstreamRequest: UpstreamRequest, deps: SendDeps): Promise<CountAnswer> {
+  const { request, record, route, keyIndex } = target;
   const began = performance.now();
   const span = request.span && beginAttempt(request.span, request, upstreamRequest);
-  const answer = await sendCount(target, upstreamRequest, deps.send).catch((error: unknown) => {
+  const answer = await sendCount(target, upstreamRequest, deps).catch((error: unknown) => {
     if (span) abandonAttempt(span, error);
     throw error;
   });
@@ -90,7 +106,7 @@ async function askUpstream(target: CountTarget, deps: CountDeps): Promise<number
   };
   record.addAttempt(attempt);
   if (span) endAttempt(span, { request, record, attempt, began, complete: false });
-  return answer.tokens;
+  return answer;
 }
 
 /** Statuses of a path, a method or an operation that the upstream does not have. */
