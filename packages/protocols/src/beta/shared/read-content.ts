@@ -6,7 +6,7 @@ import { asArray, asObject, asString, type JsonObject, own } from '../../kit/rea
 import { readSignature } from '../../kit/signature-mark.ts';
 import { readCache } from './cache-mark.ts';
 import { describeReference } from './deferred-tools.ts';
-import { describeServerTool } from './server-tools.ts';
+import { describeServerTool, isServerResult } from './server-tools.ts';
 
 /** A message's `content`: a string, or a list of blocks. */
 export function readContent(value: unknown, path: string, role: string, losses: Losses): Part[] {
@@ -72,7 +72,7 @@ function readBlock(block: JsonObject, path: string, role: string, losses: Losses
   const described = describeServerTool(block, type);
   if (described !== null) {
     losses.add('content.server_tools', 'downgraded', 'what a tool of the vendor was asked, and what it found, was turned into text');
-    return described === '' ? [] : [{ type: 'text', text: described }];
+    return described === '' ? [] : [{ type: 'text', text: described, ...(isServerResult(type) && { found: true }) }];
   }
   losses.dropped(path, 'a block that only its own vendor understands');
   return [];

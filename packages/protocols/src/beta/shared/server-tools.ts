@@ -10,6 +10,9 @@ const maxResultLength = 20_000;
 const maxTexts = 200;
 const maxSteps = 2000;
 
+/** Whether a block of this type holds what such a tool found. */
+export const isServerResult = (type: string): boolean => /^[a-z_]{1,60}_tool_result$/.test(type);
+
 /** The block as text; '' when it says nothing readable, null when it is no such block. */
 export function describeServerTool(block: unknown, type: string): string | null {
   if (type === 'server_tool_use' || type === 'mcp_tool_use') {
@@ -17,7 +20,7 @@ export function describeServerTool(block: unknown, type: string): string | null 
     const name = asString(own(block, 'name')) ?? type;
     return `[${server === undefined ? name : `${server}.${name}`}: ${JSON.stringify(own(block, 'input') ?? {})}]`.slice(0, maxResultLength);
   }
-  if (!/^[a-z_]{1,60}_tool_result$/.test(type)) return null;
+  if (!isServerResult(type)) return null;
   const text = textsOf(own(block, 'content')).join('\n').slice(0, maxResultLength);
   return text === '' ? '' : `[${type.replace(/_tool_result$/, '')} result]\n${text}`;
 }
