@@ -2,6 +2,7 @@
 import type { MediaPart } from '../../chat/conversation.ts';
 import { readDataUrl } from '../../kit/data-url.ts';
 import type { Losses } from '../../kit/losses.ts';
+import { noteOmitted } from '../../kit/media-note.ts';
 import { usualMediaType } from '../../kit/media-type.ts';
 import { field, objectField, standardBase64, textField } from './fields.ts';
 import type { WirePart } from './wire.ts';
@@ -67,9 +68,12 @@ export function writeMedia(part: MediaPart, losses: Losses): WirePart {
   if (part.context !== undefined) losses.add('messages.document.context', 'dropped', 'What is said beside a document has no counterpart.');
   if (part.filename !== undefined) losses.add('messages.file.filename', 'dropped', 'Files have no names at this upstream.');
   if (part.text !== undefined) return { text: part.text };
-  if (part.data !== undefined) return { inlineData: { mimeType: part.mimeType === undefined ? sniff(part) : usualMediaType(part.mimeType), data: part.data } };
-  const embedded = part.url === undefined ? null : readDataUrl(part.url);
-  if (embedded) return { inlineData: embedded };
+  const inline = readInline(part);
+  if (inline && isRefused(inline.mimeType)) {
+    losses.add('messages.media', 'downgraded', `${part.kind} that cannot be sent in this form was replaced by a note`);
+    return { text: noteOmitted({ ...part, mimeType: inline.mimeType }) };
+  }
+  if (inline) return { inlineData: inline };
   const uri = part.url ?? (part.fileId !== undefined && vendorFile.test(part.fileId) ? part.fileId : undefined);
   if (uri !== undefined) {
     const mimeType = part.mimeType ?? extensions[extensionOf(uri)] ?? (part.kind === 'image' ? 'image/jpeg' : undefined);
@@ -77,6 +81,15 @@ export function writeMedia(part: MediaPart, losses: Losses): WirePart {
   }
   losses.add('messages.file_id', 'dropped', 'A file kept by another vendor cannot be opened; a text part stands in its place.');
   return { text: `[${part.kind} not available]` };
+}
+
+/** Drawings: this vendor refuses the whole request for one, and with it each further one of the session. */
+const isRefused = (mimeType: string): boolean => mimeType === 'image/svg+xml';
+
+function readInline(part: MediaPart): { mimeType: string; data: string } | null {
+  const { data, url, mimeType } = part;
+  if (data !== undefined) return { mimeType: mimeType === undefined ? sniff(part) : usualMediaType(mimeType), data };
+  return url === undefined ? null : readDataUrl(url);
 }
 
 const sniff = (part: MediaPart): string => imageMagic.find(([magic]) => part.kind === 'image' && part.data?.startsWith(magic))?.[1] ?? defaultTypes[part.kind];

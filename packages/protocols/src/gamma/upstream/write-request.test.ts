@@ -127,6 +127,9 @@ describe('contents', () => {
     expect(media({ fileId: 'gs://b/o', mimeType: 'image/png' })).toEqual({ fileData: { fileUri: 'gs://b/o', mimeType: 'image/png' } });
     expect(media({ fileId: 'file-abc' })).toEqual({ text: '[image not available]' });
     expect(media({ kind: 'document', text: 'plain' })).toEqual({ text: 'plain' });
+    // Which the vendor refuses with the whole request.
+    for (const drawing of [{ data: 'PHN2Zz4=', mimeType: 'image/svg+xml' }, { url: 'data:image/svg+xml;charset=utf-8;base64,PHN2Zz4=' }])
+      expect(media(drawing)).toEqual({ text: '[image omitted: image/svg+xml]' });
   });
 
   test('broken arguments are wrapped, not lost', () => {
