@@ -1,6 +1,7 @@
 /** Reroutes a request to another model, as a rule or a script asks: the router plans it anew, and the caller's grants are not asked again. */
 import { GatewayError, isGatewayError } from '@model-gateway/contracts/errors';
 import type { Route } from '@model-gateway/routing';
+import { askRouter } from '../request/ask-router.ts';
 import type { CurrentRequest } from '../request/current.ts';
 import type { RequestPlan } from '../request/plan.ts';
 import type { RerouteDeps } from './deps.ts';
@@ -18,28 +19,14 @@ export interface RerouteOrigin extends Pick<CurrentRequest, 'request' | 'record'
 
 /** The plan for the model that was selected. Throws `route_loop` for a circle. */
 export async function planReroute({ request, record, plan, route }: RerouteOrigin, reroute: Omit<Reroute, 'kind'>, deps: RerouteDeps): Promise<RequestPlan> {
-  const { job, span } = request;
   const { routes } = plan;
   const hops = routes.length;
   if (hops > deps.maxHops || routes.includes(reroute.model)) throw new GatewayError('route_loop');
-  const made = await deps.bus
-    .ask('router.plan', {
-      requestId: job.id,
-      revision: plan.plan.revision,
-      model: reroute.model,
-      accessKey: job.accessKey,
-      keyGroup: job.keyGroup,
-      clientProtocol: job.clientProtocol,
-      operation: job.operation,
-      stream: job.stream,
-      internal: true,
-      exclude: [...routes, route.model.name],
-      hops,
-      ...(span && { traceparent: span.traceparent }),
-    })
-    .catch((error: unknown) => {
-      throw withoutName(error);
-    });
+  const { revision } = plan.plan;
+  const planned = { revision, model: reroute.model, exclude: [...routes, route.model.name], hops, body: reroute.body };
+  const made = await askRouter(request, planned, deps.bus).catch((error: unknown) => {
+    throw withoutName(error);
+  });
   // The name may have been an alias of where the request has been.
   if (routes.includes(made.model)) throw new GatewayError('route_loop');
   return {

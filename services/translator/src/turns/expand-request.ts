@@ -2,6 +2,7 @@
 import type { Loss, Plan, TurnAtUpstream } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { StoredTurns, TurnWishes } from '@model-gateway/protocols';
+import { planForHistory } from '../request/ask-router.ts';
 import type { RequestBody } from '../request/body.ts';
 import type { CurrentRequest } from '../request/current.ts';
 import type { TurnDeps } from './deps.ts';
@@ -43,8 +44,10 @@ export async function expandRequest(current: Expanded, wishes: TurnWishes, deps:
   const unknown = !known.found && wishes.previous !== undefined;
   if (unknown && job.socket) throw new GatewayError('previous_response_not_found', { param: 'previous_response_id' });
   const named = withHistory(items, wishes, known);
+  const whole = expanded(body, client.turns, known.history, named);
+  request.job = { ...job, plan: await planForHistory(request, whole, deps.bus) };
   return {
-    body: expanded(body, client.turns, known.history, named),
+    body: whole,
     losses: unknown ? [unknownPrevious] : known.cut ? [historyCut] : [],
     parent: known.turn ?? null,
     items: named,
