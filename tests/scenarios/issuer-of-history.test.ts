@@ -91,3 +91,20 @@ test('turns without a signature go round as before', async () => {
   for (let turn = 0; turn < 3; turn++) await respond('balanced', {});
   expect(new Set(places()).size).toBe(3);
 });
+
+test('a turn that goes to its issuer takes nobody’s place: beginnings go round all the same', async () => {
+  const places: string[] = [];
+  for (let beginning = 0; beginning < 6; beginning++) {
+    outbound.sent.length = 0;
+    const { id } = await respond('balanced', {});
+    for (let turn = 0; turn < 2; turn++) await respond('balanced', { previous_response_id: id });
+    expectOnePlace(3);
+    places.push(outbound.sent[0]?.url ?? '');
+  }
+  for (const name of accounts) expect(places.filter((url) => url.includes(name))).toHaveLength(2);
+});
+
+test('a turn that nobody signed, or that is not there, goes round', async () => {
+  for (const previous_response_id of ['resp_missing', 'resp_absent', 'resp_gone']) await respond('balanced', { previous_response_id });
+  expect(new Set(places()).size).toBe(3);
+});

@@ -46,6 +46,8 @@ export interface PlanRequest {
   stream: boolean;
   /** Issuer of the newest thinking signature in the request's body (`ownerTag` of packages/signature-envelope), when it holds one. */
   owner?: string;
+  /** The body names a history that the store holds: the translator asks again when it has it. No turn, binding or probe is taken. */
+  tentative?: true;
   /** The gateway's own call, chosen by an admin: hidden names resolve too. */
   internal?: true;
   /** The span that asks, where the request is traced. */
@@ -82,4 +84,6 @@ export interface Plan {
    * fails somewhere.
    */
   lasting?: true;
+  /** It was asked for so, and is replaced before anybody is called. */
+  tentative?: true;
 }

@@ -50,9 +50,11 @@ export function createRouter({ bus, catalog, config, tracer, random = Math.rando
   const planned = (request: PlanRequest): Plan | Promise<Plan> => {
     const snapshot = catalog.at(request.revision);
     const findOwner = request.owner === undefined ? undefined : ownerFinder(request.owner);
-    return snapshot instanceof Promise
-      ? snapshot.then((found) => buildPlan(found, request, { state, now: now(), findOwner }))
-      : buildPlan(snapshot, request, { state, now: now(), findOwner });
+    const build = (found: Snapshot): Plan => {
+      if (!request.tentative) return buildPlan(found, request, { state, now: now(), findOwner });
+      return { ...buildPlan(found, request, { state, now: now(), findOwner, peek: true }), tentative: true };
+    };
+    return snapshot instanceof Promise ? snapshot.then(build) : build(snapshot);
   };
 
   const plan = (request: PlanRequest): Plan | Promise<Plan> => {

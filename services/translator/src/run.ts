@@ -8,6 +8,7 @@ import { runAttempts } from './attempt/run-attempts.ts';
 import { countTokens } from './count-tokens/count-tokens.ts';
 import { receiptHeaders } from './receipt.ts';
 import { ReplySink } from './reply-sink.ts';
+import { settlePlan } from './request/ask-router.ts';
 import { RequestBody } from './request/body.ts';
 import { Cancellation, codeOfCancel } from './request/cancellation.ts';
 import { findClient, RequestCache, RequestClock, type RequestContext } from './request/context.ts';
@@ -53,6 +54,7 @@ async function run(job: Job, bytes: Uint8Array, stream: Stream, deps: RunDeps): 
     const opening = openTurns(opened, deps.turns);
     const current: CurrentRequest = { request, record, body: opening instanceof Promise ? await opening : opening };
     refuseUnknownTurn(current);
+    if (request.job.plan.tentative) request.job = { ...request.job, plan: await settlePlan(request, current.body, deps.turns.bus) };
     if (request.background) sink.runInBackground();
     if (job.operation === 'count-tokens') await countTokens(current, sink, deps.counting);
     else await runAttempts(current, sink, deps.attempts);

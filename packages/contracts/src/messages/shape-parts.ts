@@ -53,6 +53,7 @@ export const plan = z.looseObject({
   balanced: z.boolean(),
   retryAfterMs: amount.optional(),
   lasting: z.literal(true).optional(),
+  tentative: z.literal(true).optional(),
 });
 
 export const planRequest = z.looseObject({
@@ -65,6 +66,7 @@ export const planRequest = z.looseObject({
   operation: text,
   stream: z.boolean(),
   owner: text.optional(),
+  tentative: z.literal(true).optional(),
   internal: z.literal(true).optional(),
   traceparent: text.optional(),
   exclude: texts.optional(),

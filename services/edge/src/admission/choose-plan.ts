@@ -1,5 +1,5 @@
 /** The plan of a request: what the router said a moment ago where that can only be repeated, else what it says now. */
-import type { Operation, Plan, ResolvedName, Snapshot } from '@model-gateway/contracts';
+import type { Operation, Plan, PlanRequest, ResolvedName, Snapshot } from '@model-gateway/contracts';
 import { lastOwner } from '@model-gateway/signature-envelope';
 import type { EdgeContext } from '../context.ts';
 import type { ClientProtocol } from '../http/client-routes.ts';
@@ -27,13 +27,18 @@ export interface PlanQuestion {
 /** A promise where the router is asked. */
 export function planFor(request: PlannedRequest, question: PlanQuestion, context: Pick<EdgeContext, 'bus' | 'plans'>): Plan | Promise<Plan> {
   const { principal, operation, wanted, asked } = question;
-  const owner = mayChoose(asked.snapshot, asked.named) ? lastOwner(asked.body) : null;
+  const isChoice = mayChoose(asked.snapshot, asked.named);
+  const owner = isChoice ? lastOwner(asked.body) : null;
   const repeats = owner === null && operation !== 'count-tokens';
   const known = repeats ? context.plans.find(principal.key.name, wanted.model, asked.snapshot.revision, request.startedAt) : undefined;
-  return known ?? askRouter(request, question, owner, context);
+  const tentative = isChoice && request.protocol.client.turns?.historyKeys.some((key) => Object.hasOwn(asked.values, key));
+  return known ?? askRouter(request, question, { ...(owner !== null && { owner }), ...(tentative && { tentative }) }, context);
 }
 
-async function askRouter(request: PlannedRequest, question: PlanQuestion, owner: string | null, context: Pick<EdgeContext, 'bus' | 'plans'>): Promise<Plan> {
+/** What the body says of where the request is best sent. */
+type Wish = Pick<PlanRequest, 'owner' | 'tentative'>;
+
+async function askRouter(request: PlannedRequest, question: PlanQuestion, wish: Wish, context: Pick<EdgeContext, 'bus' | 'plans'>): Promise<Plan> {
   const { principal, operation, wanted, asked, traceparent } = question;
   const plan = await context.bus.ask('router.plan', {
     requestId: request.id,
@@ -44,7 +49,7 @@ async function askRouter(request: PlannedRequest, question: PlanQuestion, owner:
     clientProtocol: request.protocol.id,
     operation,
     stream: wanted.stream !== 'whole',
-    ...(owner !== null && { owner }),
+    ...wish,
     ...(traceparent !== undefined && { traceparent }),
   });
   context.plans.keep(principal.key.name, wanted.model, plan, request.startedAt);

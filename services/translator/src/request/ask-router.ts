@@ -27,13 +27,10 @@ export function askRouter({ job, span }: Pick<RequestContext, 'job' | 'span'>, {
   });
 }
 
-/** The plan for a body with the history that the store gave: the edge knew no more of it than a name. */
-export async function planForHistory({ job, span }: Pick<RequestContext, 'job' | 'span'>, body: RequestBody, bus: Pick<Bus, 'ask'>): Promise<Plan> {
-  const { plan } = job;
-  const [first] = plan.nodes;
-  const mayChoose = plan.nodes.length > 1 || (first?.keys.length ?? 0) > 1;
-  // A probe goes where it was sent: no other request would find out whether that node works again.
-  if (!mayChoose || first?.probe || lastOwner(body.bytes) === null) return plan;
-  // It is a wish: without an answer the request goes where it would have gone.
+/** The plan for the body as it is now that the store was asked: the edge knew no more of its history than a name. */
+export async function settlePlan({ job, span }: Pick<RequestContext, 'job' | 'span'>, body: RequestBody, bus: Pick<Bus, 'ask'>): Promise<Plan> {
+  const { tentative, ...plan } = job.plan;
+  if (!tentative) return plan;
+  // Without an answer the request goes where it would have gone.
   return askRouter({ job, span }, { revision: plan.revision, model: plan.model, body }, bus).catch(() => plan);
 }

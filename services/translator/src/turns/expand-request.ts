@@ -2,7 +2,6 @@
 import type { Loss, Plan, TurnAtUpstream } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { StoredTurns, TurnWishes } from '@model-gateway/protocols';
-import { planForHistory } from '../request/ask-router.ts';
 import type { RequestBody } from '../request/body.ts';
 import type { CurrentRequest } from '../request/current.ts';
 import type { TurnDeps } from './deps.ts';
@@ -44,10 +43,8 @@ export async function expandRequest(current: Expanded, wishes: TurnWishes, deps:
   const unknown = !known.found && wishes.previous !== undefined;
   if (unknown && job.socket) throw new GatewayError('previous_response_not_found', { param: 'previous_response_id' });
   const named = withHistory(items, wishes, known);
-  const whole = expanded(body, client.turns, known.history, named);
-  request.job = { ...job, plan: await planForHistory(request, whole, deps.bus) };
   return {
-    body: whole,
+    body: expanded(body, client.turns, known.history, named),
     losses: unknown ? [unknownPrevious] : known.cut ? [historyCut] : [],
     parent: known.turn ?? null,
     items: named,
@@ -76,7 +73,9 @@ async function planAt({ model, upstream, account }: TurnAtUpstream, plan: Plan, 
   if (!node) return undefined;
   const snapshot = await keeper.catalog.at(plan.revision);
   const keyIndex = snapshot.upstreams.get(upstream)?.api_keys.findIndex(({ id }) => id === account) ?? -1;
-  return keyIndex < 0 && account !== '' ? undefined : { ...plan, nodes: [{ ...node, keys: [keyIndex] }] };
+  if (keyIndex < 0 && account !== '') return undefined;
+  const { tentative: _tentative, ...settled } = plan;
+  return { ...settled, nodes: [{ ...node, keys: [keyIndex] }] };
 }
 
 /** The chain with the items that upstreams keep in their places. Where the gateway stores no turns it does not read them either. */

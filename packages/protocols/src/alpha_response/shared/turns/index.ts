@@ -6,11 +6,12 @@ import { listedItem } from './items.ts';
 import { list, page, readList, readResume } from './lists.ts';
 import { ResponseObserver } from './observer.ts';
 import { queued } from './response-object.ts';
-import { keys, mayRefer, readWishes } from './wishes.ts';
+import { historyKeys, keys, mayRefer, readWishes } from './wishes.ts';
 
 export const turns: StoredTurns = {
   mayRefer,
   keys,
+  historyKeys,
   readWishes,
   expand,
   inputItems,
