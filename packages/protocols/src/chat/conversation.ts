@@ -61,7 +61,7 @@ export interface TextPart {
   signature?: string;
   /** Responses' `phase` (commentary, final_answer), kept for replay. */
   phase?: string;
-  /** What a tool that the gateway or a vendor ran has found, which stands in the model's turn: no words of the model's own. */
+  /** The text was found by a tool that the gateway or a vendor ran; the model did not write it, though its turn holds it. */
   found?: true;
   /** What `text` says as one string, where the caller gave it as a search result. Writers see it only where `UpstreamAdapter.cites` says yes. */
   searchResult?: SearchResult;
