@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { mintAccessKey } from '@model-gateway/secrets';
 import { type InProcessGateway, until } from '../support/in-process.ts';
 import { natsAvailable, startNatsServer } from '../support/nats-server.ts';
 import { busyMs, dial, fake, forgetSessions, open, refusal, start, startFake, stopFake } from './realtime-stage.ts';
@@ -30,6 +31,19 @@ describe('admission', () => {
     const none = await open(gateway, 'talk');
     expect(none.socket.protocol).toBe('');
     none.socket.close();
+  });
+
+  test('a key as a subprotocol beside a header: a token of another party is ignored, the same key is one key, another key is refused', async () => {
+    const offered = ['realtime', `openai-insecure-api-key.${gateway.key}`];
+    for (const authorization of ['Bearer a-token-of-the-vendor', `bearer ${gateway.key}`, `Bearer ${gateway.key}`]) {
+      const talk = await open(gateway, 'talk', { headers: { authorization }, offered });
+      await until(() => talk.frames.length === 1, `the session beside ${authorization.slice(0, 20)}`);
+      expect(JSON.stringify(fake.sessions.at(-1)!.headers)).not.toContain('a-token-of-the-vendor');
+      talk.socket.close();
+    }
+    const two = await refusal(gateway, 'talk', { headers: { authorization: `Bearer ${mintAccessKey()}` }, offered });
+    expect([two.status, JSON.parse(two.body).error.message]).toEqual([401, 'Two different access keys were sent.']);
+    forgetSessions();
   });
 
   test('refused over HTTP, in words, with a row', async () => {

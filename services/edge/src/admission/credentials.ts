@@ -17,6 +17,9 @@ const bearer = /^bearer /i;
 const minCarrierLength = Math.min(...carriers.map(({ length }) => length));
 const maxCarrierLength = Math.max(...carriers.map(({ length }) => length));
 
+/** The header for a key that came in none: the first that the caller did not send. */
+export const freeCarrier = (headers: Readonly<Record<string, string>>): string => carriers.find((name) => headers[name] === undefined) ?? carriers[0];
+
 /** Headers that the edge never forwards. */
 export const credentialHeaders: ReadonlySet<string> = new Set([...carriers, 'proxy-authorization', 'cookie']);
 

@@ -1,5 +1,6 @@
 /** A turn of a WebSocket as the request that it stands for, so that it takes the same way as any other call. */
 import { IncomingMessage } from 'node:http';
+import { freeCarrier } from '../admission/credentials.ts';
 
 /** Names that are about the handshake, or about the body of the request that had none. */
 const ofTheHandshake = /^(?:connection|upgrade|sec-websocket-.*|content-length|content-type|content-encoding|transfer-encoding|expect)$/i;
@@ -10,8 +11,8 @@ export interface TurnHeaders {
   raw: string[];
 }
 
-/** `bearer`: a key that came otherwise than in a header. */
-export function turnHeaders(upgrade: IncomingMessage, bearer: string | null): TurnHeaders {
+/** `key`: one that came otherwise than in a header. */
+export function turnHeaders(upgrade: IncomingMessage, key: string | null): TurnHeaders {
   const headers: Record<string, string> = { 'content-type': 'application/json' };
   for (const [name, value] of Object.entries(upgrade.headers)) if (typeof value === 'string' && !ofTheHandshake.test(name)) headers[name] = value;
   const raw: string[] = [];
@@ -19,10 +20,11 @@ export function turnHeaders(upgrade: IncomingMessage, bearer: string | null): Tu
     const name = upgrade.rawHeaders[at] ?? '';
     if (!ofTheHandshake.test(name)) raw.push(name, upgrade.rawHeaders[at + 1] ?? '');
   }
-  // The same key may come both ways.
-  if (bearer !== null && headers['authorization'] !== `Bearer ${bearer}`) {
-    headers['authorization'] = `Bearer ${bearer}`;
-    raw.push('authorization', headers['authorization']);
+  if (key !== null) {
+    // Beside a credential of the caller's, which may be the same key, or a token that is meant for somebody else.
+    const carrier = freeCarrier(headers);
+    headers[carrier] = carrier === 'authorization' ? `Bearer ${key}` : key;
+    raw.push(carrier, headers[carrier]);
   }
   return { headers, raw };
 }

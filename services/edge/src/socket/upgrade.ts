@@ -4,8 +4,9 @@ import type { Duplex } from 'node:stream';
 import type { Snapshot } from '@model-gateway/contracts';
 import { GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
 import { headersAllowed } from '@model-gateway/routing/header-rules';
+import { isAccessKeyFormat } from '@model-gateway/secrets';
 import { WebSocketServer } from 'ws';
-import { authenticate, type Principal } from '../admission/credentials.ts';
+import { authenticate, credentialsOf, type Principal } from '../admission/credentials.ts';
 import { presentCaller } from '../admission/present-caller.ts';
 import type { EdgeContext } from '../context.ts';
 import { type ClientRouteMatch, findClientRoute, type Headers, protocolOfPrefix } from '../http/client-routes.ts';
@@ -39,6 +40,7 @@ function findSocketRoute(request: IncomingMessage): ClientRouteMatch | null {
   return 'found' in answer && answer.found.route.socket ? answer.found : null;
 }
 
+const queryOf = (request: IncomingMessage): URLSearchParams => new URLSearchParams(request.url?.split('?', 2)[1]);
 const pathOf = (request: IncomingMessage): string => singleSlash(originForm(request).split('?', 1)[0] ?? '/');
 const realtimeOf = (request: IncomingMessage) => realtimeAt(pathOf(request));
 
@@ -109,8 +111,13 @@ interface Handshake extends Opening {
 function headersWithKey(request: IncomingMessage): TurnHeaders {
   const keys = new Set(offered(request).filter((name) => name.startsWith(keyProtocol)));
   if (keys.size > 1) throw new GatewayError('unauthorized', { message: 'Two different access keys were sent.' });
-  const [key] = keys;
-  return turnHeaders(request, key === undefined ? null : key.slice(keyProtocol.length));
+  const [offer] = keys;
+  if (offer === undefined) return turnHeaders(request, null);
+  const key = offer.slice(keyProtocol.length);
+  // A token in a header may be meant for somebody else; an access key there is meant for us, and has to be this one.
+  const others = credentialsOf(request, queryOf(request)).filter((other) => other !== key);
+  if (others.some(isAccessKeyFormat)) throw new GatewayError('unauthorized', { message: 'Two different access keys were sent.' });
+  return turnHeaders(request, key);
 }
 
 /** Who calls is asked again for each turn; here it only keeps strangers from holding connections. */
@@ -123,7 +130,7 @@ async function admit(request: IncomingMessage, context: EdgeContext): Promise<{ 
 async function admitSessionCaller(request: IncomingMessage, keys: ShortLivedKeyChecks, context: EdgeContext): Promise<SessionCaller> {
   const snapshot = await admitConnection(request, context);
   const given = headersWithKey(request);
-  const shortLived = await keys.find(asRequest(given), new URLSearchParams(request.url?.split('?', 2)[1]));
+  const shortLived = await keys.find(asRequest(given), queryOf(request));
   const principal = shortLived ? principalOf(shortLived, given.headers, snapshot) : checkCaller(request, given, snapshot);
   const find = (now: Snapshot): Principal => (shortLived ? presentParent(principal, given.headers, now) : checkCaller(request, given, now));
   return { snapshot, principal, shortLived, presentCaller: presentCaller(principal, context, find) };
@@ -144,7 +151,7 @@ const asRequest = ({ headers, raw }: TurnHeaders): IncomingMessage => ({ headers
 
 /** Throws for a caller whose key or headers the snapshot refuses. */
 function checkCaller(request: IncomingMessage, given: TurnHeaders, snapshot: Snapshot): Principal {
-  const principal = authenticate(asRequest(given), new URLSearchParams(request.url?.split('?', 2)[1]), snapshot, Date.now());
+  const principal = authenticate(asRequest(given), queryOf(request), snapshot, Date.now());
   if (!headersAllowed(principal.group.header_acl, given.headers)) throw new GatewayError('header_denied');
   return principal;
 }
