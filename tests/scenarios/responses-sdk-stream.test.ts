@@ -36,7 +36,7 @@ const events: ChatEvent[] = [
   { type: 'end' },
 ];
 const written = (of: ReplyTurn): string => {
-  const writer = createWriter({ ...context, sealSignature: (signature) => signature, inputEstimate: 1, turn: of });
+  const writer = createWriter({ ...context, sealSignature: (signature) => signature, inputEstimate: 1, now: () => 1_700_000_002, turn: of });
   return events.map((event) => writer.write(event)).join('');
 };
 const dataOf = (text: string): string[] => [...text.matchAll(/^data: (.*)$/gm)].map((match) => match[1] ?? '');

@@ -35,7 +35,7 @@ const events: ChatEvent[] = [
 /** The items of the turn whose reply went so far. */
 function storedAfter(count: number): unknown[] {
   const writer = createWriter({
-    ...{ requestId: 'r', model: 'm', createdAt: 1, streamForm: 'sse', mintId, inputEstimate: 1, turn },
+    ...{ requestId: 'r', model: 'm', createdAt: 1, now: () => 2, streamForm: 'sse', mintId, inputEstimate: 1, turn },
     sealSignature: (signature) => signature,
   });
   const observer = turns?.createObserver(turn, { form: 'sse', model: 'm', createdAt: 1, body: first });

@@ -82,6 +82,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, adapte
     requestId: mintId('demo_'),
     model: demoModel,
     createdAt: Math.floor(Date.now() / 1000),
+    now: () => Math.floor(Date.now() / 1000),
     streamForm: form,
     mintId,
     sealSignature: (signature) => signature,

@@ -74,6 +74,7 @@ const context = () => {
     requestId: 'r',
     model: 'm',
     createdAt: 1,
+    now: () => 2,
     streamForm: 'sse' as const,
     mintId: (prefix: string) => `${prefix}${++next}`,
     sealSignature: (signature: string) => signature,

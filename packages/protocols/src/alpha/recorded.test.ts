@@ -31,6 +31,7 @@ const replyContext = (): ReplyContext => ({
   requestId: 'r',
   model: 'm',
   createdAt: 1,
+  now: () => 2,
   streamForm: 'sse',
   mintId: minter(),
   sealSignature: (signature) => signature,

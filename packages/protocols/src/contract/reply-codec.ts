@@ -14,6 +14,8 @@ export interface ReplyContext {
   model: string;
   /** Seconds since the epoch. */
   createdAt: number;
+  /** The time now, likewise. */
+  now(): number;
   streamForm: StreamForm;
   /** A globally unique id with this prefix, carrying no data: `mintId('toolu_')`. */
   mintId(prefix: string): string;

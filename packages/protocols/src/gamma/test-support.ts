@@ -27,6 +27,7 @@ export const replyContext = (streamForm: StreamForm): ReplyContext => ({
   requestId: 'req-1',
   model: 'caller/name',
   createdAt: 1_700_000_000,
+  now: () => 1_700_000_002,
   streamForm,
   mintId: (prefix) => `${prefix}minted`,
   sealSignature: seal,

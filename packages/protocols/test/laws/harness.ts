@@ -49,6 +49,7 @@ export const replyContext = (echo?: unknown): ReplyContext => ({
   requestId: 'req-1',
   model: 'client-model',
   createdAt: 1_700_000_000,
+  now: () => 1_700_000_002,
   streamForm: 'sse',
   mintId: minter(),
   sealSignature: (signature) => signature,

@@ -23,6 +23,7 @@ export const replyContext = (changes: Partial<ReplyContext> = {}): ReplyContext 
   requestId: 'request-1',
   model: 'callers-name',
   createdAt: 1_700_000_000,
+  now: () => 1_700_000_002,
   streamForm: 'sse',
   mintId: countingIds(),
   sealSignature: seal,

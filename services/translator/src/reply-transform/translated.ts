@@ -48,6 +48,10 @@ class TranslatedReplyContext implements ReplyContext {
     this.#estimateInput = estimateInput;
   }
 
+  now(): number {
+    return Math.floor(Date.now() / 1000);
+  }
+
   /** Only some client protocols report it, once. */
   get inputEstimate(): number {
     return this.#estimateInput();

@@ -64,6 +64,7 @@ function printAsUpstream({ request: { job }, upstreamRequest, mintId }: Response
     requestId: job.id,
     model: route.target.upstreamModelId,
     createdAt: Math.floor(job.startedAt / 1000),
+    now: () => Math.floor(Date.now() / 1000),
     streamForm: job.streamForm,
     mintId,
     sealSignature: (signature) => signature,

@@ -20,6 +20,7 @@ function context(echo: Partial<Echo> = {}): ReplyContext {
     requestId: 'r',
     model: 'name-of-caller',
     createdAt: 1_700_000_000,
+    now: () => 1_700_000_002,
     streamForm: 'sse',
     mintId: (prefix) => `${prefix}${++next}`,
     sealSignature: (signature) => `sealed:${signature}`,

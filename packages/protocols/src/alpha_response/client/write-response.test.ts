@@ -38,6 +38,15 @@ const call = (id: string, name: string, custom?: true): BlockStart => ({ type: '
 const echoOf = (body: object): unknown => readRequest({ input: 'x', ...body }, readContext).echo;
 
 describe('stream', () => {
+  test('a response that is complete says when it was; one that runs, or was cut off, has no such time', () => {
+    const timesOf = (reason: FinishReason): unknown[] => {
+      const { text } = write([start, ...block(0, { type: 'text' }, ['a']), ...ending(reason)]);
+      return [...text.matchAll(/"completed_at":(\w+)/g)].map(([, time]) => time);
+    };
+    expect(timesOf('stop')).toEqual(['null', 'null', '1700000002']);
+    expect(timesOf('length')).toEqual(['null', 'null', 'null']);
+  });
+
   test('the order of events', () => {
     const { types } = write([
       start,

@@ -250,6 +250,7 @@ export class ResponseWriter implements ReplyWriter {
     const tier = writeServedTier(this.#tier, tiersWritten, this.#losses);
     Object.assign(this.response, {
       status: ending.status,
+      completed_at: ending.status === 'completed' ? this.#context.now() : null,
       incomplete_details: ending.status === 'incomplete' ? { reason: ending.reason } : null,
       output: this.#output,
       ...(tier !== undefined && { service_tier: tier }),

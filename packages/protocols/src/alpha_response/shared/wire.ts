@@ -75,6 +75,7 @@ export function newResponse(id: string, model: string, createdAt: number, fields
     object: 'response',
     created_at: createdAt,
     status: 'in_progress',
+    completed_at: null,
     error: null,
     incomplete_details: null,
     model,
