@@ -207,6 +207,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
       ['key-groups', { name: 'g', header_acl: [{ header: 'x-a', match: 'regex', value: 'a(?=b)', action: 'deny' }] }, 'header_acl.0.value'],
       ['key-groups', { name: 'g', header_acl: [{ header: 'x-a', match: 'regex', value: '(a)\\1', action: 'deny' }] }, 'header_acl.0.value'],
       ['key-groups', { name: 'g', header_acl: [{ header: 'x-a', match: 'equals', action: 'deny' }] }, 'header_acl.0.value'],
+      ['key-groups', { name: 'g', header_acl: [{ header: 'x-a', match: 'exists', value: 'b', action: 'allow' }] }, 'header_acl.0.value'],
       ['access-keys', { name: 'k', group: 'nobody' }, 'group'],
       ['access-keys', { name: 'k', group: 'team', budget: { limit: 1 } }, 'budget.period'],
       ['access-keys', { name: 'k', group: 'team', budget: { limit: 1, period: 'year' } }, 'budget.period'],

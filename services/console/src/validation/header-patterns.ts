@@ -1,10 +1,14 @@
-/** Header rules' regexes must be of the linear-time kind that the edge runs (RE2 syntax). */
+/** Header rules: regexes must be of the linear-time kind that the edge runs (RE2 syntax), and a value must be one that is looked at. */
 import type { HeaderRule } from '@model-gateway/contracts';
 import { RE2JS } from 're2js';
 import type { Detail } from '../problem.ts';
 
 export function checkHeaderRules(rules: readonly HeaderRule[]): Detail[] {
   return rules.flatMap((rule, index) => {
+    if (rule.match === 'exists' || rule.match === 'absent') {
+      // Who wrote one means it to be compared, and would let in everybody who sends the header.
+      return rule.value ? [{ field: `header_acl.${index}.value`, message: `is not looked at by ${rule.match}: compare it with equals, or leave it out` }] : [];
+    }
     if (rule.match !== 'regex') return [];
     try {
       RE2JS.compile(rule.value ?? '');
