@@ -193,7 +193,7 @@ const defaultsOf = ({ shape }: z.ZodObject): [string, unknown][] =>
   });
 
 export const taken = (noun: string): Problem =>
-  new Problem('conflict', `There is already ${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun} of this name.`, [{ field: 'name', message: 'is taken' }]);
+  new Problem('conflict', `There is already ${/^(?:[aeiou]|MCP)/.test(noun) ? 'an' : 'a'} ${noun} of this name.`, [{ field: 'name', message: 'is taken' }]);
 
 /** Checks the outer shape, takes out what is not the schema's, and refuses what is not built by name. `stored`: what the body is merged into. */
 function readBody(path: ResourcePath, body: unknown, prefix: string, stored?: Body): { fields: Record<string, unknown>; etag: Precondition } {

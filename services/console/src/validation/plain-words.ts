@@ -39,6 +39,9 @@ export function plainWords(issue: Issue): string | undefined {
       return bound(issue.inclusive === false ? 'more than' : 'at least', issue.minimum, issue.origin);
     case 'invalid_value':
       return `must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.join(', ')}`;
+    case 'invalid_union':
+      // Of objects that a field tells apart: the field names none of them.
+      return Array.isArray(issue.options) && issue.options.length > 0 ? `must be one of ${issue.options.join(', ')}` : undefined;
     case 'invalid_format':
       return formats[issue.format];
     default:
