@@ -140,6 +140,7 @@ describe('embeddings', () => {
     ['a chat with a model that ranks', '/v1/chat/completions', { model: 'qwen-ranks', messages: [{ role: 'user', content: 'Hi' }] }],
     ['a rank of a model of vectors', '/v1/rerank', { model: 'qwen-vectors', query: 'a', documents: ['b'] }],
     ['moderation by a chat model of another protocol', '/v1/moderations', { model: 'claude', input: 'a' }],
+    ['decisions by a chat model of another protocol', '/v1/decisions', { model: 'claude', input: 'a', questions: [] }],
   ])('%s: 400 that says where it is served', async (_what, path, body) => {
     const { status, json, row } = await post(path, body);
     expect([status, json.error.code, vendor.received.length]).toEqual([400, 'unsupported_operation', 0]);
@@ -371,6 +372,19 @@ recorded('recorded replies through the official SDK', () => {
     const answer = await sdk().moderations.create({ model: 'chat', input: 'This is a safe message' });
     expect(JSON.parse(JSON.stringify(answer))).toEqual({ ...(JSON.parse(body.toString()) as object), model: 'chat' });
     expect(vendor.received.at(-1)).toMatchObject({ path: '/v1/moderations', body: { model: 'vendor-chat' } });
+  });
+
+  test('decisions: equal to a direct call, and their tokens are in the row', async () => {
+    const details = { input_tokens_details: { cached_tokens: 30, cache_write_tokens: 0 }, output_tokens_details: { reasoning_tokens: 2 } };
+    const usage = { input_tokens: 40, output_tokens: 5, total_tokens: 45, ...details };
+    const given = { model: 'vendor-chat', answers: [{ type: 'predicate', name: null, probability: 0.9 }], usage };
+    vendor.reply = { status: 200, body: given };
+    const questions = [{ type: 'predicate' as const, instructions: 'Is this a greeting?' }];
+    const answer = await sdk().decisions.create({ model: 'chat', input: 'Hello!', questions });
+    expect(JSON.parse(JSON.stringify(answer))).toEqual({ ...given, model: 'chat' });
+    expect(vendor.received.at(-1)).toMatchObject({ path: '/v1/decisions', body: { model: 'vendor-chat', input: 'Hello!', questions } });
+    const { row } = await post('/v1/decisions', { model: 'chat', input: 'Hello!', questions });
+    expect(row).toMatchObject({ status: 200, usage_source: 'upstream', input_tokens: 10, cache_read_tokens: 30, output_tokens: 3, reasoning_tokens: 2 });
   });
 
   test('an error of the vendor reaches the SDK with its status and words', async () => {

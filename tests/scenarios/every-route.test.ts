@@ -132,6 +132,7 @@ test('every door of the gateway is in the table', () => {
     '/v1/images/edits',
     '/v1/rerank',
     '/v1/moderations',
+    '/v1/decisions',
     '/v3/any/some/path',
   ])
     expect(paths).toContain(path);

@@ -1,13 +1,14 @@
 import type { ProtocolId } from './protocol-id.ts';
 
 /**
- * What a client route asks of an upstream. Three operations only pass between equal protocols: `complete`, legacy completions (text in, text out);
- * `compact`, a shortened conversation, part of which only its vendor can read; and `moderate`, a judgement of contents. `realtime` is a session over a WebSocket.
+ * What a client route asks of an upstream. Four operations only pass between equal protocols: `complete`, legacy completions (text in, text out);
+ * `compact`, a shortened conversation, part of which only its vendor can read; `moderate`, a judgement of contents; and `decide`, answers to questions with
+ * given choices. `realtime` is a session over a WebSocket.
  */
 export type Operation = (typeof operations)[number];
 
 /**
- * One question and one answer, without a conversation: vectors of texts, the order of documents, a judgement of contents, pictures, sound and its words.
+ * One question and one answer, without a conversation: vectors of texts, the order of documents, a judgement of contents, a decision, pictures, sound and its words.
  * `native` and `passthrough` are calls in the upstream's own terms, which nobody translates.
  */
 export type UnaryOperation = (typeof unaryOperations)[number];
@@ -15,6 +16,7 @@ export const unaryOperations = [
   'embed',
   'rerank',
   'moderate',
+  'decide',
   'image',
   'image-edit',
   'image-variation',

@@ -43,6 +43,7 @@ const operationNames: Readonly<Record<Operation, string>> = {
   embed: 'embeddings',
   rerank: 'rerank',
   moderate: 'moderate',
+  decide: 'decide',
   image: 'image',
   'image-edit': 'image_edit',
   'image-variation': 'image_variation',

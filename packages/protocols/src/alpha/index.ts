@@ -10,7 +10,7 @@ import { onlyVerbatim, readRequest } from './client/read-request.ts';
 import { limitKeys, readReplyLimits } from './client/reply-limits.ts';
 import { notServed, routes } from './client/routes.ts';
 import { AlphaTerminator } from './client/stream-terminator.ts';
-import { moderationCall, testCall } from './client/test-call.ts';
+import { decisionCall, moderationCall, testCall } from './client/test-call.ts';
 import { AlphaWriter, writeWhole } from './client/write-response.ts';
 import { isAudioEnd, isAudioOperation, observeAudio, readAudioUsage } from './shared/audio.ts';
 import { embeddingsUpstream, isCohere, readUsage } from './shared/embeddings.ts';
@@ -19,6 +19,7 @@ import { chatFamily } from './shared/families.ts';
 import { isImageOperation } from './shared/images.ts';
 import { normalize, normalizedKeys } from './shared/normalize.ts';
 import { rerankUpstream } from './shared/rerank.ts';
+import { readDecisionUsage } from './shared/usage.ts';
 import { bodyWords, verbatim } from './shared/verbatim-rules.ts';
 import { runsSearch } from './shared/web-search-options.ts';
 import { bodyLayout } from './upstream/body-layout.ts';
@@ -45,7 +46,7 @@ export const alpha: Protocol = {
     onlyVerbatim,
     bodyWords,
     readRequest,
-    testCalls: { generate: testCall, moderate: moderationCall },
+    testCalls: { generate: testCall, moderate: moderationCall, decide: decisionCall },
     createWriter: (context) => new AlphaWriter(context),
     writeWhole,
     writeTokenCount: (tokens) => ({ input_tokens: tokens }),
@@ -65,6 +66,7 @@ export const alpha: Protocol = {
       'embed',
       'rerank',
       'moderate',
+      'decide',
       'image',
       'image-edit',
       'image-variation',
@@ -74,7 +76,7 @@ export const alpha: Protocol = {
     ],
     passesVerbatim,
     unary: { embed: embeddingsUpstream, rerank: rerankUpstream, image: imagesUpstream, 'image-edit': imagesUpstream, 'image-variation': imagesUpstream },
-    readUnaryUsage: (body) => readImagesUsage(body) ?? readAudioUsage(body) ?? readUsage(body),
+    readUnaryUsage: (body) => readDecisionUsage(body) ?? readImagesUsage(body) ?? readAudioUsage(body) ?? readUsage(body),
     isUnaryEnd: (event) => isImagesEnd(event) || isAudioEnd(event),
     observeBytes: observeAudio,
     bodyLayout: () => bodyLayout,

@@ -37,6 +37,7 @@ const paths: Record<UnaryOperation | 'generate' | 'realtime', string> = {
   embed: '/v1/embeddings',
   rerank: '/v1/rerank',
   moderate: '/v1/moderations',
+  decide: '/v1/decisions',
   image: '/v1/images/generations',
   'image-edit': '/v1/images/edits',
   'image-variation': '/v1/images/variations',

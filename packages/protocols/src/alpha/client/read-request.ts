@@ -22,17 +22,19 @@ const understood: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Legacy completions have no roles, and echo: there is nothing to translate them to. */
+/** What only passes as it is. Legacy completions have no roles, and echo: there is nothing to translate them to. */
 export const onlyVerbatim = {
   complete: 'This model is not served as a legacy completion: ask /v1/chat/completions for it.',
   moderate: 'This model is not served for moderation.',
+  decide: 'This model is not served for decisions.',
 } as const;
 
 /** A body of `POST /v1/chat/completions` → the canonical request. */
 export function readRequest(body: unknown, context: ReadRequestContext): ReadRequest {
   const source = asObject(body);
   if (!source) throw invalid('body', 'The request body must be a JSON object.');
-  if (context.operation === 'complete' || context.operation === 'moderate') throw invalid('model', onlyVerbatim[context.operation]);
+  const { operation } = context;
+  if (operation === 'complete' || operation === 'moderate' || operation === 'decide') throw invalid('model', onlyVerbatim[operation]);
   const losses = new Losses();
   const { system, turns } = readMessages(source, losses);
   const legacyFunctions = own(source, 'tools') === undefined && own(source, 'functions') !== undefined;

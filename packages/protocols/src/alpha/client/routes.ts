@@ -12,6 +12,7 @@ export const routes: readonly ClientRoute[] = [
   { methods: ['POST'], path: '/v1/chat/completions', match: () => ({ operation: 'generate', stream: null }) },
   { methods: ['POST'], path: '/v1/completions', match: () => ({ operation: 'complete', stream: null }) },
   { methods: ['POST'], path: '/v1/moderations', match: () => ({ operation: 'moderate', stream: 'whole' }) },
+  { methods: ['POST'], path: '/v1/decisions', match: () => ({ operation: 'decide', stream: 'whole' }) },
   {
     methods: ['GET'],
     path: '/v1/models',

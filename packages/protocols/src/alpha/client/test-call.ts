@@ -14,3 +14,11 @@ export const moderationCall = ({ model, prompt, body }: TestCallContext): TestCa
   streamForm: 'whole',
   body: { input: prompt, ...body, model },
 });
+
+/** One question that is answered yes or no. */
+export const decisionCall = ({ model, prompt, body }: TestCallContext): TestCall => ({
+  path: '/v1/decisions',
+  query: '',
+  streamForm: 'whole',
+  body: { input: prompt, questions: [{ type: 'predicate', instructions: 'Is this a greeting?' }], ...body, model },
+});

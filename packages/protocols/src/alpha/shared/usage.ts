@@ -37,6 +37,9 @@ export function readUsage(value: unknown): Usage | undefined {
   };
 }
 
+/** Of the answers to `POST /v1/decisions`, which are counted as conversations are; null: the body holds none. */
+export const readDecisionUsage = (body: unknown): Usage | null => (Array.isArray(own(body, 'answers')) ? (readUsage(own(body, 'usage')) ?? null) : null);
+
 /** Of the tokens of sound those that no cache held, as far as the vendor says. */
 const readSound = (details: unknown): number =>
   Math.max(0, asCount(own(details, 'audio_tokens')) - asCount(own(own(details, 'cached_tokens_details'), 'audio_tokens')));

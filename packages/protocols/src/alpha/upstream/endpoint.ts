@@ -14,6 +14,7 @@ const pathOf: Partial<Record<Operation, string>> = {
   embed: '/embeddings',
   rerank: '/rerank',
   moderate: '/moderations',
+  decide: '/decisions',
   image: '/images/generations',
   'image-edit': '/images/edits',
   'image-variation': '/images/variations',
