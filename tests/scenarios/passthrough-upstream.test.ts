@@ -72,6 +72,16 @@ describe.each(arrangements)('$name', ({ nats }) => {
   }
   const row = () => gateway.row(id);
 
+  test.each([404, 405])('a %i at a path that the caller chose is no failure of the upstream; at a path of ours it is', async (status) => {
+    upstream.answer = (response) =>
+      void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ error: { code: 'not_here' } }));
+    expect((await call('/v3/ruled/no/such/path', {})).status).toBe(status);
+    expect((await row()).attempts).toMatchObject([{ status, error_code: 'no_such_path' }]);
+    id = randomUUID();
+    await call('/v1/chat/completions', { model: 'ruled', messages: [] });
+    expect((await row()).attempts[0]!.error_code).not.toBe('no_such_path');
+  });
+
   test('a chat: same path, the model exchanged, the reply as it is but for that name, and its usage counted', async () => {
     const reply = {
       id: 'x',

@@ -5,6 +5,8 @@ import type { HelperUsage, UsageSource } from './usage.ts';
 
 /** Error code of an attempt that asked an upstream for a count of tokens, which it does not give. */
 export const withoutCounter = 'no_count';
+/** Error code of an attempt at a path that its caller chose, and that the upstream does not have, or not for this method. */
+export const withoutPath = 'no_such_path';
 
 /** One try at an upstream, as the row lists it. */
 export interface AttemptRecord {

@@ -38,7 +38,7 @@ test('outcomes are few, whatever a vendor calls its failures', () => {
     'connect_dns',
     'overloaded_error',
   ]);
-  expect([of(404, 'no_count'), of(500, 'count_failed')]).toEqual(['no_count', 'http_500']);
+  expect([of(404, 'no_count'), of(404, 'no_such_path'), of(500, 'count_failed')]).toEqual(['no_count', 'no_such_path', 'http_500']);
   expect([of(200, 'failure 8f21 of request 77'), of(200, 'client_gone'), of(null, 'x'.repeat(64))]).toEqual(['broken', 'client_gone', 'broken']);
 });
 

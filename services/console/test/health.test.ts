@@ -32,6 +32,7 @@ describe('the rules', () => {
     ['it asks to wait', [some('http_429', 3), some('http_500', 1)], 'limited'],
     ['callers sent nonsense, and left', [some('http_400', 30), some('client_gone', 3), some('ok', 1)], 'healthy'],
     ['callers sent nonsense alone', [some('http_400', 30)], 'idle'],
+    ['callers asked for paths that it does not have', [some('no_such_path', 30)], 'idle'],
     ['it counts no tokens, and works', [some('no_count', 40), some('ok', 1)], 'healthy'],
     ['it failed hours ago', [some('http_500', 0)], 'idle'],
   ])('%s', (_what, found, status) => expect(stateOfAttempts(found, true).status).toBe(status));

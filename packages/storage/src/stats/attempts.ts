@@ -1,5 +1,5 @@
 /** Sums of every attempt at an upstream, kept in step with the request log rows: a failure before a failover counts for the upstream where it happened. */
-import { type AttemptRecord, withoutCounter } from '@model-gateway/contracts';
+import { type AttemptRecord, withoutCounter, withoutPath } from '@model-gateway/contracts';
 import { type Kysely, sql } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import { cleanText } from '../requests/clean-text.ts';
@@ -32,8 +32,11 @@ export const wentWell = 'ok';
 /** A vendor's error word becomes a class only when it holds no digit: words that are unique for each failure would fill the table. */
 const plainCode = /^[a-zA-Z][a-zA-Z_-]{0,39}$/;
 
-/** What became of attempts that failed nobody: the caller left, or an upstream was asked for a count of tokens and has no counter. */
-export const harmlessOutcomes: ReadonlySet<string> = new Set(['client_gone', withoutCounter]);
+/**
+ * What became of attempts by which the upstream failed nobody: the caller left, or asked for a path that it does not have; or it was asked for a count of
+ * tokens and has no counter.
+ */
+export const harmlessOutcomes: ReadonlySet<string> = new Set(['client_gone', withoutCounter, withoutPath]);
 
 /** `ok`, `http_429`, or a word for failures without a status. */
 export function outcomeOf({ status, error_code }: Pick<AttemptRecord, 'status' | 'error_code'>): string {

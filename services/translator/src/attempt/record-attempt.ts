@@ -1,5 +1,5 @@
 /** Sends one prepared request, and records how it went: in the request's record, in its trace, and for the routers. */
-import { type AttemptRecord, type Job, sealedAs } from '@model-gateway/contracts';
+import { type AttemptRecord, type Job, sealedAs, withoutPath } from '@model-gateway/contracts';
 import { isGatewayError } from '@model-gateway/contracts/errors';
 import type { Lease } from '@model-gateway/distributed-state';
 import type { UpstreamFault } from '@model-gateway/protocols';
@@ -53,13 +53,16 @@ function attemptRow({ request, route, planned, deps }: AttemptContext, { status,
     upstream: route.upstream.name,
     key_index: planned.keyIndex,
     status,
-    error_code: fault ? faultName(fault, secrets) : null,
+    error_code: fault ? (isWithoutPath(request.job, status) ? withoutPath : faultName(fault, secrets)) : null,
     duration_ms: Math.round(performance.now() - began),
     model: route.model.name,
     key: route.key?.id ?? '',
     ...(fault && { message: sealMessage(request.job.id, fault, secrets) }),
   };
 }
+
+/** Where the caller chose the path, such an answer is about that path: an upstream is not called failing for it. */
+const isWithoutPath = ({ operation }: Job, status: number | null): boolean => operation === 'passthrough' && (status === 404 || status === 405);
 
 /** A connection that was not to be had says nothing of the upstream. */
 function publishFault(watch: AttemptWatch, { fault }: AttemptEnd, { operation }: Job): void {

@@ -81,7 +81,7 @@ export const statsAttempts = z.strictObject({
       /** Without callers who left, and counts of tokens that an upstream does not give. */
       failed: count,
       failure_rate: number.min(0).max(1),
-      /** `ok`, `client_gone`, `no_count`, `http_` and the status, or a word for what had none; the most frequent first. */
+      /** `ok`, `client_gone`, `no_count`, `no_such_path`, `http_` and the status, or a word for what had none; the most frequent first. */
       outcomes: z.array(z.strictObject({ outcome: text, attempts: count })),
       duration_ms: z.strictObject({ ...latencies, average: number.nullable() }),
     }),
