@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { RequestRow } from '@model-gateway/contracts';
-import { Kysely } from 'kysely';
+import { Kysely, sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import { openTestPostgres, postgresAvailable, type TestPostgres } from '../../../tests/support/postgres.ts';
 import type { StorageDialect } from '../src/dialects/dialect.ts';
@@ -141,4 +141,21 @@ describe.each(Object.entries(targets))('a database of the first version on %s', 
     const { items } = await storage.requests.listRows({ filters: {}, limit: 100 });
     expect(items.map(({ id }) => id)).toEqual(['old-5']);
   });
+});
+
+test('a migration that ends in the midst leaves nothing behind on SQLite, and the next start goes on from there', async () => {
+  const file = join(folder, 'interrupted.db');
+  const dialect = createSqliteDialect(file);
+  const db = new Kysely<Record<string, Record<string, unknown>>>({ dialect: dialect.kysely });
+  const { error } = await new Migrator({ db, provider: createMigrationProvider(dialect) }).migrateTo('0043-budget-columns');
+  expect(error).toBeUndefined();
+  // The last but one statement of the next migration finds its name taken.
+  await sql`create trigger spend_days_changed after update on spend_days begin select 1; end`.execute(db);
+  const storage = openStorage({ mode: 'sqlite', file }, { logger: silent });
+  await expect(storage.migrate()).rejects.toThrow('spend_days_changed already exists');
+  await sql`drop trigger spend_days_changed`.execute(db);
+  await db.destroy();
+  await storage.migrate();
+  expect(await storage.requests.spent([{ kind: 'key', name: 'ada', currency: 'USD', from: 0 }])).toEqual([0]);
+  await storage.close();
 });

@@ -3,7 +3,7 @@
 import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import { type SqliteDatabase, SqliteDialect, type SqliteStatement, sql } from 'kysely';
+import { SqliteAdapter, type SqliteDatabase, SqliteDialect, type SqliteStatement, sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import { addCounts } from '../stats/histogram.ts';
 import type { StorageDialect } from './dialect.ts';
@@ -30,7 +30,7 @@ export function createSqliteDialect(file: string): StorageDialect {
   };
   return {
     mode: 'sqlite',
-    kysely: new SqliteDialect({
+    kysely: new TransactionalSqliteDialect({
       database: async () => {
         database = openFile(file);
         each.clear();
@@ -80,6 +80,22 @@ export function createSqliteDialect(file: string): StorageDialect {
       },
     ),
   };
+}
+
+/**
+ * SQLite takes changes of the schema in transactions, which Kysely does not make use of: a process that was killed in the midst of a migration would leave
+ * half of it, and no later start could go on from there.
+ */
+class TransactionalSqliteDialect extends SqliteDialect {
+  override createAdapter(): SqliteAdapter {
+    return new TransactionalSqliteAdapter();
+  }
+}
+
+class TransactionalSqliteAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
 }
 
 /** `sqlite:PRIMARY.EXTENDED`; undefined for errors that are not SQLite's. */
