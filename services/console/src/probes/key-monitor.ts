@@ -28,11 +28,15 @@ export interface KeyMonitor {
 }
 
 export async function monitorKeys(query: ListQuery, upstream: string | undefined, context: ConsoleContext): Promise<KeyMonitor> {
-  const { page, reach, upstreams } = await context.storage.catalog.read(async (reader) => ({
-    page: await reader.accessKeys.list(query),
-    reach: await readReach(reader),
-    upstreams: new Map((await reader.upstreams.all()).map(({ document }) => [document.name, document])),
-  }));
+  const { page, reach, upstreams } = await context.storage.catalog.read(async (reader) => {
+    const page = await reader.accessKeys.list(query);
+    const groups = new Set(page.items.map(({ document: { group } }) => group));
+    return {
+      page,
+      reach: await readReach(reader, [...groups]),
+      upstreams: new Map((await reader.upstreams.all()).map(({ document }) => [document.name, document])),
+    };
+  });
   const { answers, missing } = await context.gatherer.gather('key-bindings', { accessKeys: page.items.map(({ document }) => document.name) });
   const bindings = freshest(answers);
   const items = page.items.map(({ document: { name, group, enabled } }) => ({
@@ -80,12 +84,12 @@ function freshest(answers: readonly { process: string; answer: { bindings: KeyBi
 }
 
 /** Group → upstreams that its grants lead to, by model or by load balancer. */
-async function readReach(reader: CatalogReader): Promise<Map<string, string[]>> {
+async function readReach(reader: CatalogReader, groups: readonly string[]): Promise<Map<string, string[]>> {
   const models = (await reader.models.all()).map(({ document }) => document);
   const upstreamOf = new Map(models.map(({ name, upstream }) => [name, upstream]));
   const balancers = (await reader.loadBalancers.all()).map(({ document }) => document);
   const reach = new Map<string, string[]>();
-  for (const { document: group } of await reader.keyGroups.all()) {
+  for (const { document: group } of await reader.keyGroups.named(groups)) {
     const reached = new Set<string>();
     for (const { name, upstream } of models) if (isGranted(group, name)) reached.add(upstream);
     for (const { name, entries } of balancers) {
