@@ -1,7 +1,7 @@
 /** Starts that fail, and starts that wait, over the real command line with real servers: one clear line, no stack, no credential. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -173,6 +173,21 @@ interface Run {
     expect(told).toHaveLength(1);
     expect(told[0]).toContain(file);
     checkLines(run);
+  });
+
+  test('finds a file that is no SQLite database: `up` ends with one line, and leaves it as it is', async () => {
+    const dataDir = join(folder, 'damaged');
+    const file = join(dataDir, 'gateway.db');
+    mkdirSync(dataDir);
+    const text = 'what a failing disk made of it '.repeat(1000);
+    writeFileSync(file, text);
+    const run = await start(['up'], { ...alone, DATA_DIR: dataDir });
+    expect(await run.ended).toBe(1);
+    const told = run.lines.filter(speaksOf(/file is not a database/));
+    expect(told).toHaveLength(1);
+    expect(told[0]).toContain(`The database ${file} is damaged`);
+    checkLines(run);
+    expect(readFileSync(file, 'utf8')).toBe(text);
   });
 
   test.each(['edge', 'router', 'translator', 'script-runner', 'mcp-aggregator', 'stats', 'console', 'data-plane'])(

@@ -17,8 +17,8 @@ export class ListenError extends Error {
   override readonly name = 'ListenError';
 }
 
-/** Errors that are one line for an operator, by name: a port that cannot be had, a database of a newer version. */
-const forOperators: ReadonlySet<string> = new Set(['ListenError', 'NewerSchemaError']);
+/** Errors that are one line for an operator, by name: a port that cannot be had, a database of a newer version or a damaged one. */
+const forOperators: ReadonlySet<string> = new Set(['ListenError', 'NewerSchemaError', 'DamagedDatabaseError']);
 
 /** How a failed start is logged: its message alone where an operator can mend it, anything else is a defect with its stack. */
 export const startFault = (error: unknown): unknown => (error instanceof Error && forOperators.has(error.name) ? error.message : error);

@@ -7,6 +7,7 @@ import { type AuditLogs, createAuditLogs } from './audit/audit-logs.ts';
 import { createStoredBodies, type StoredBodies } from './bodies/stored-bodies.ts';
 import { type CatalogStore, createCatalogStore } from './catalog/catalog-store.ts';
 import { type ConsoleStore, createConsoleStore } from './console/console-store.ts';
+import { readDamage } from './damaged-database.ts';
 import { createDeadLetters, type DeadLetters } from './dead-letters/dead-letters.ts';
 import type { StorageDialect } from './dialects/dialect.ts';
 import { createPostgresDialect, type PostgresTls } from './dialects/postgres.ts';
@@ -69,7 +70,10 @@ export interface Storage {
   readonly keyAddresses: KeyAddresses;
   /** Console users and their sessions. */
   readonly console: ConsoleStore;
-  /** Brings the schema up to date. Several processes may do so at once. Rejects `service_unavailable` when the database is unavailable. */
+  /**
+   * Brings the schema up to date. Several processes may do so at once. Rejects `service_unavailable` when the database is unavailable, and with one line
+   * for an operator when a newer version has migrated it, or its file is damaged.
+   */
   migrate(): Promise<void>;
   /** Rejects `service_unavailable` when the database does not answer. */
   ping(): Promise<void>;
@@ -145,11 +149,10 @@ async function migrate(db: Kysely<Database>, dialect: StorageDialect, { logger, 
     const migrations = (results ?? []).flatMap(({ migrationName, status }) => (status === 'Success' ? [migrationName] : []));
     if (migrations.length > 0) logger.info({ migrations }, 'the schema was migrated');
     if (error === undefined) return;
-    const newer = readNewerSchema(error, address);
-    if (newer) throw newer;
-    const translated = dialect.translateError(error);
-    if (dialect.mode === 'postgresql' || tries === migrationTries) throw translated;
-    logger.warn({ tries }, 'a schema migration failed and is tried again');
+    const fault = readNewerSchema(error, address) ?? readDamage(error, address);
+    if (fault) throw fault;
+    // Who asked for it says why it failed in the end.
+    if (dialect.mode === 'postgresql' || tries === migrationTries) throw dialect.translateError(error);
     await new Promise((resolve) => setTimeout(resolve, 200 * tries));
   }
 }

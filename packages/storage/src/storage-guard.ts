@@ -29,6 +29,9 @@ function reasonOf(error: unknown): string {
   return reasons.map((one: unknown) => (one instanceof Error ? one.message : String(one))).join(', ');
 }
 
+/** What there is to mend, by engine. */
+const seeTo = { postgresql: 'it, or to DATABASE_URL', sqlite: 'its file and disk, or to DATA_DIR' } as const;
+
 export function guardStorage({ storage, logger, intervalMs = 2_000 }: GuardOptions): StorageGuard {
   let migrated = false;
   let up = false;
@@ -47,7 +50,7 @@ export function guardStorage({ storage, logger, intervalMs = 2_000 }: GuardOptio
     if (now && missed) logger.info({ mode }, 'the database answers again');
     else if (!now && up) logger.warn({ mode, address, ...why }, 'the database is unavailable');
     else if (!now && !migrated && reasonOf(error) !== reported)
-      logger.warn({ mode, address, ...why }, 'the database cannot be used yet: see to it, or to DATABASE_URL; it is tried again every few seconds');
+      logger.warn({ mode, address, ...why }, `the database cannot be used yet: see to ${seeTo[mode]}; it is tried again every few seconds`);
     reported = now ? undefined : reasonOf(error);
     missed = !now;
     up = now;
