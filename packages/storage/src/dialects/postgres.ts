@@ -25,6 +25,9 @@ const types: pg.CustomTypesConfig = {
 /** A dropped socket or an exhausted pool has no SQLSTATE: pg says it in words. */
 const lostConnection = /connection terminated|connection error|not queryable|timeout exceeded when trying to connect|query read timeout/i;
 
+/** How long a statement may take, but for changes of the schema. */
+const statementSeconds = 15;
+
 /** TLS is spoken with these, and nothing else. Getters are asked for each connection. */
 export type PostgresTls = ConnectionOptions;
 
@@ -55,7 +58,9 @@ export function createPostgresDialect({ url, tls }: { url: string; tls?: Postgre
   };
   return {
     mode: 'postgresql',
-    kysely: new PostgresDialect({ pool: () => createPool({ max: 10, statement_timeout: 15_000, query_timeout: 20_000 }) }),
+    kysely: new PostgresDialect({
+      pool: () => createPool({ max: 10, statement_timeout: statementSeconds * 1_000, query_timeout: (statementSeconds + 5) * 1_000 }),
+    }),
     patient: () => new PostgresDialect({ pool: () => createPool({ max: 1 }) }),
     maxParameters: 65_535,
     types: { text: 'text collate "C"', integer: 'bigint', boolean: 'boolean', json: 'json' },
@@ -74,6 +79,12 @@ export function createPostgresDialect({ url, tls }: { url: string; tls?: Postgre
     snapshotIsolation: 'repeatable read',
     translateError: createErrorTranslator(
       [
+        // It answers, and was asked for too much.
+        [
+          /^57014$/,
+          'service_unavailable',
+          `The database was stopped after ${statementSeconds} seconds at this. Ask for less at once, such as a shorter range of time, or see to its load.`,
+        ],
         // 42501, 42P01, 3F, XX00x: its privileges, its tables or its files are not in order, whatever is to be stored.
         [/^(?:08|53|57|58|25006|28|3D|3F|40|42501|42P01|55P03|XX00[12])/, 'service_unavailable'],
         [/^E[A-Z]+$/, 'service_unavailable'],

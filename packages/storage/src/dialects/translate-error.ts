@@ -2,8 +2,8 @@
 import { isNativeError } from 'node:util/types';
 import { type ErrorCode, GatewayError, isGatewayError } from '@model-gateway/contracts/errors';
 
-/** First pattern that matches the driver's code decides. */
-export type ErrorTable = readonly (readonly [pattern: RegExp, code: ErrorCode])[];
+/** First pattern that matches the driver's code decides; its message says more than the one of the code. */
+export type ErrorTable = readonly (readonly [pattern: RegExp, code: ErrorCode, message?: string])[];
 
 const messages: Partial<Record<ErrorCode, string>> = {
   service_unavailable: 'The database is unavailable.',
@@ -29,9 +29,10 @@ export function createErrorTranslator(table: ErrorTable, { codeOf = plainCode, i
   return (error) => {
     if (isGatewayError(error) || !isError(error)) return error;
     const code = codeOf(error);
-    const known = typeof code === 'string' ? table.find(([pattern]) => pattern.test(code))?.[1] : undefined;
+    const [, known, words] = (typeof code === 'string' && table.find(([pattern]) => pattern.test(code))) || [];
     const meaning = known ?? (isLost(error) ? 'service_unavailable' : undefined);
     if (!meaning) return error;
-    return new GatewayError(meaning, { ...(messages[meaning] !== undefined && { message: messages[meaning] }), cause: error });
+    const message = words ?? messages[meaning];
+    return new GatewayError(meaning, { ...(message !== undefined && { message }), cause: error });
   };
 }
