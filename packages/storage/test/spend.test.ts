@@ -46,6 +46,14 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     expect(await spent(0, 'EUR')).toEqual([40, 40]);
   });
 
+  test('what a wrong clock dated ahead is not of the present day and month', async () => {
+    const today = Math.floor(Date.now() / 86_400_000) * 86_400_000;
+    await storage.requests.insertRows([row('a', 10, { started_at: today }), row('b', 20, { started_at: today + 40 * 86_400_000 })]);
+    expect(await spent(today)).toEqual([10, 10]);
+    // By the sums of months.
+    expect(await spent(Date.UTC(new Date(today).getUTCFullYear(), new Date(today).getUTCMonth(), 1))).toEqual([10, 10]);
+  });
+
   test('many owners at once, each by its own time and currency', async () => {
     const names = Array.from({ length: 1_200 }, (_, index) => `key-${index}`);
     await storage.requests.insertRows(names.map((name, index) => row(`m${index}`, index + 1, { access_key: name, key_group: null })));

@@ -153,7 +153,7 @@ export function createRequestStats(db: Kysely<Database>, dialect: StorageDialect
       await later?.forgotten();
       return gone;
     },
-    spent: (owners) => flush().then(() => translate(() => readSpent(db, owners))),
+    spent: (owners) => flush().then(() => translate(() => readSpent(db, owners, now()))),
     listRows: (query) => listRows(db, dialect, query),
     readKeyUse: (query) => readKeyUse(db, dialect, query),
   };

@@ -40,8 +40,15 @@ const ownersAtOnce = 500;
 /** Of more, the sums of all are read. */
 const maxAskedByName = 2_000;
 
-/** Since each one's `from`, in millionths; 0 for whom nothing is known. Those of one kind, currency and time are asked for together. */
-export async function readSpent(db: Kysely<Database>, owners: readonly SpendOwner[]): Promise<number[]> {
+/** How far the clocks of others may be ahead. */
+const aheadMs = 3_600_000;
+
+/**
+ * Since each one's `from`, in millionths; 0 for whom nothing is known. Those of one kind, currency and time are asked for together. What a clock that was
+ * wrong for a while dated to later days is of their periods, and not of each one until then.
+ */
+export async function readSpent(db: Kysely<Database>, owners: readonly SpendOwner[], now: number): Promise<number[]> {
+  const until = now + aheadMs;
   const micros = owners.map(() => 0);
   for (const places of Map.groupBy(owners.keys(), (place) => alikeOf(owners[place])).values()) {
     const atOnce = places.length > maxAskedByName ? places.length : ownersAtOnce;
@@ -50,6 +57,7 @@ export async function readSpent(db: Kysely<Database>, owners: readonly SpendOwne
       const sums = await sumOf(
         db,
         some.flatMap((place) => owners[place] ?? []),
+        until,
       );
       for (const place of some) micros[place] = sums.get(owners[place]?.name ?? '') ?? 0;
     }
@@ -59,15 +67,15 @@ export async function readSpent(db: Kysely<Database>, owners: readonly SpendOwne
 
 const alikeOf = (owner: SpendOwner | undefined): string => JSON.stringify([owner?.kind, owner?.currency, owner?.from]);
 
-/** Of owners that are alike but for their names. */
-async function sumOf(db: Kysely<Database>, owners: readonly SpendOwner[]): Promise<Map<string, number>> {
+/** Of owners that are alike but for their names; of days and months that begin before `until`. */
+async function sumOf(db: Kysely<Database>, owners: readonly SpendOwner[], until: number): Promise<Map<string, number>> {
   const [first] = owners;
   if (!first) return new Map();
   // Sums of months say the same in fewer rows where a period begins with one.
   const byMonth = isMonthStart(first.from);
   const since = byMonth
-    ? db.selectFrom('spend_months').select(['owner_kind', 'owner', 'currency', 'micros']).where('month', '>=', first.from)
-    : db.selectFrom('spend_days').select(['owner_kind', 'owner', 'currency', 'micros']).where('day', '>=', first.from);
+    ? db.selectFrom('spend_months').select(['owner_kind', 'owner', 'currency', 'micros']).where('month', '>=', first.from).where('month', '<=', until)
+    : db.selectFrom('spend_days').select(['owner_kind', 'owner', 'currency', 'micros']).where('day', '>=', first.from).where('day', '<=', until);
   const all = db
     .selectFrom(since.as('sums'))
     .select((eb) => ['owner', eb.fn.sum<number | string>('micros').as('micros')])
