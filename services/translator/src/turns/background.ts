@@ -3,6 +3,7 @@ import type { Job } from '@model-gateway/contracts';
 import { resolveTarget } from '@model-gateway/routing';
 import { passesVerbatim } from '../prepare/verbatim.ts';
 import { RequestBody } from '../request/body.ts';
+import { BodySearch } from '../request/body-search.ts';
 import { findClient } from '../request/context.ts';
 import type { RunDeps } from '../run-deps.ts';
 
@@ -16,7 +17,8 @@ export function isRunHere(job: Job, bytes: Uint8Array, { turns, attempts }: Back
   if (job.streamId === undefined || job.accessKeyId === undefined || job.operation !== 'generate' || turns.keptBy !== 'gateway') return false;
   const client = findClient(job);
   const body = RequestBody.ofJob({ job, client }, bytes);
-  if (!client.turns || !body.places?.words.includes('background') || body.topLevel('background') !== true) return false;
+  // An edge of another version looks for other words: then the body is searched here.
+  if (!client.turns || !new BodySearch(body).contains('"background"') || body.topLevel('background') !== true) return false;
   const known = attempts.reroute.catalog.at(job.plan.revision);
   const judge = (snapshot: Awaited<typeof known>): boolean =>
     !job.plan.nodes.every(({ model, upstream, keys }) => passesVerbatim(job, resolveTarget(snapshot, { model, upstream, keyIndex: keys[0] ?? -1 })));
