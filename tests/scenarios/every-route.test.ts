@@ -177,6 +177,8 @@ describe('what official SDKs offer as well', () => {
   test.each([
     ['/v1/files', 'Files'],
     ['/v1/files/file-1/content', 'Files'],
+    ['/v1/uploads', 'Files'],
+    ['/v1/agents/agent_1/runs', 'Agents'],
     ['/v1/batches', 'Batches'],
     ['/v1/messages/batches', 'Batches'],
     ['/v1/messages/batches/b/results', 'Batches'],
@@ -191,12 +193,17 @@ describe('what official SDKs offer as well', () => {
     }
   });
 
-  test.each(['batchGenerateContent', 'asyncBatchEmbedContent', 'predictLongRunning'])('Gemini: %s', async (verb) => {
+  test.each([
+    ['batchGenerateContent', 'Batches'],
+    ['asyncBatchEmbedContent', 'Batches'],
+    ['predictLongRunning', 'Videos'],
+  ])('Gemini: %s', async (verb, word) => {
     const response = await fetch(`${gateways.open.url}/v1beta/models/any:${verb}`, {
       method: 'POST',
       headers: { 'x-goog-api-key': gateways.open.key },
       body: '{}',
     });
-    expect([response.status, ((await response.json()) as { error: { status: string } }).error.status]).toEqual([404, 'NOT_FOUND']);
+    const { error } = (await response.json()) as { error: { status: string; message: string } };
+    expect([response.status, error.status, error.message.split(' ')[0]]).toEqual([404, 'NOT_FOUND', word]);
   });
 });

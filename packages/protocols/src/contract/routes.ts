@@ -47,8 +47,8 @@ export interface ClientRoute {
 /** The paths of a client protocol. Example: `routes: [{ methods: ['POST'], path: '/v1/messages', match: () => ({ operation: 'generate', stream: null }) }]`. */
 export interface ClientRoutes {
   routes: readonly ClientRoute[];
-  /** Paths of this protocol that are not served, with all below them, and what their 404 says. */
-  notServed?: readonly { path: string; message: string }[];
+  /** Paths of this protocol that are not served, with all below them, or with `verb` those below that end in `:verb`; and what their 404 says. */
+  notServed?: readonly { path: string; verb?: string; message: string }[];
   /** Callers leave the model out of later requests of a session: the session's last one is meant. */
   remembersModel?: true;
   /** Operations without translation, and the error text for callers when no upstream takes them verbatim. */

@@ -6,7 +6,10 @@ import { type ClientProtocol, findClientRoute, type Headers } from './client-rou
 /** What official SDKs offer as well, and the gateway does not; several protocols have some of these paths in common. */
 export function notServed(protocol: ClientProtocol, path: string): string | undefined {
   for (const { client } of [protocol, ...clientProtocols]) {
-    const known = client.notServed?.find((one) => path === one.path || path.startsWith(`${one.path}/`));
+    const known = client.notServed?.find((one) => {
+      const isBelow = path.startsWith(`${one.path}/`);
+      return one.verb === undefined ? path === one.path || isBelow : isBelow && path.endsWith(`:${one.verb}`);
+    });
     if (known) return known.message;
   }
   return undefined;

@@ -32,6 +32,8 @@ export const routes: readonly ClientRoute[] = [
 /** What official SDKs offer as well. */
 export const notServed = [
   { path: '/v1/files', message: 'Files are not kept here: send them inside the request that is about them.' },
+  { path: '/v1/uploads', message: 'Files are not kept here: send them inside the request that is about them.' },
+  { path: '/v1/agents', message: 'Agents are not run here: send the conversation to /v1/responses.' },
   { path: '/v1/batches', message: 'Batches are not served here: send their requests one by one.' },
   { path: '/v1/realtime/sessions', message: 'Sessions are not made beforehand: ask for a short-lived key at /v1/realtime/client_secrets.' },
   { path: '/v1/realtime/transcription_sessions', message: 'Sessions are not made beforehand: open the WebSocket at /v1/realtime?intent=transcription.' },

@@ -78,7 +78,12 @@ export const notServed = [
     { path: `${version}/cachedContents`, message: 'Contents are not cached beforehand here: send them inside the request that is about them.' },
     { path: `${version}/files`, message: 'Files are not kept here: send them inside the request that is about them.' },
     { path: `/upload${version}/files`, message: 'Files are not kept here: send them inside the request that is about them.' },
-    { path: `${version}/batches`, message: 'Batches are not served here: send their requests one by one.' },
+    ...[
+      { path: `${version}/batches` },
+      { path: `${version}/models`, verb: 'batchGenerateContent' },
+      { path: `${version}/models`, verb: 'asyncBatchEmbedContent' },
+    ].map((batches) => ({ ...batches, message: 'Batches are not served here: send their requests one by one.' })),
+    { path: `${version}/models`, verb: 'predictLongRunning', message: 'Videos are not served on this path.' },
     { path: `${version}/auth_tokens`, message: 'Short-lived tokens of the vendor are not made here: use an access key.' },
   ]),
 ];
