@@ -99,6 +99,7 @@ describe('the model list of callers', () => {
   test('a model that does not think or see says so; one that nothing is known of has no window', () => {
     const of = (id: string) => (list('/v1/models', 'client_version=1', findFamily(id))['models'] as Record<string, unknown>[])[0];
     expect(of('gpt-3.5-turbo')).toMatchObject({ supported_reasoning_levels: [], default_reasoning_level: null, input_modalities: ['text'] });
+    expect(of('gemini-3-pro-preview')).toMatchObject({ supported_reasoning_levels: [{ effort: 'low' }, { effort: 'high' }], default_reasoning_level: null });
     expect(of('no-such')).toMatchObject({ context_window: null, default_reasoning_level: 'medium' });
     // A word that older readers do not know would cost the whole list.
     expect(JSON.stringify(of('claude-opus-4-8'))).not.toContain('"max"');

@@ -37,7 +37,8 @@ export function catalogueEntry({ name, family }: ListedModel, place: number): Re
     slug: name,
     display_name: name,
     description: null,
-    default_reasoning_level: efforts.includes('medium') ? 'medium' : (efforts[0] ?? null),
+    // A model without the middle one is left to its vendor's own default: the first would be its least.
+    default_reasoning_level: efforts.includes('medium') ? 'medium' : null,
     supported_reasoning_levels: efforts.map((effort) => ({ effort, description: levels[effort] })),
     shell_type: 'default',
     visibility: 'list',
