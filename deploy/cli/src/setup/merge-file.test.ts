@@ -37,12 +37,13 @@ describe('writing a client file', () => {
     const folder = join(home, '.claude');
     mkdirSync(folder);
     const path = join(folder, 'settings.json');
-    writeFileSync(path, '{"theme":"dark"}');
+    writeFileSync(path, '{"theme":"dark"}', { mode: 0o644 });
     const step = fileOf('claude-code');
     expect(writeClientFile(step, home)).toEqual({ path, backup: `${path}.before-model-gateway` });
     expect(writeClientFile(step, home)).toEqual({ path, backup: null });
     expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ theme: 'dark', env: { ANTHROPIC_AUTH_TOKEN: 'gk-secret' } });
     expect(readFileSync(`${path}.before-model-gateway`, 'utf8')).toBe('{"theme":"dark"}');
+    expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(existsSync(join(home, '.codex'))).toBe(false);
     writeClientFile(fileOf('codex'), home);
     expect(statSync(join(home, '.codex/config.toml')).mode & 0o777).toBe(0o600);

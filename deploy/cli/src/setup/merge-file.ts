@@ -1,5 +1,5 @@
 /** Merges a client's settings into its configuration file: other content is kept, and the old file is saved beside it. */
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type FileStep, printFile, type Value, type Values } from '@model-gateway/client-setup';
@@ -37,7 +37,8 @@ export function writeClientFile(step: FileStep, home?: string): WrittenFile {
   const backup = present === null || present === text ? null : `${path}.before-model-gateway`;
   // The first state is the one that is wanted back: later runs keep it.
   if (backup !== null && !existsSync(backup)) copyFileSync(path, backup);
-  // It holds a key.
+  // It holds a key, and a mode is given to new files alone.
+  if (present !== null) chmodSync(path, 0o600);
   writeFileSync(path, text, { mode: 0o600 });
   return { path, backup };
 }
