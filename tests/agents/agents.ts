@@ -73,7 +73,7 @@ export const agents: readonly Agent[] = [
   {
     name: 'claude',
     package: '@anthropic-ai/claude-code',
-    version: '2.1.330',
+    version: '2.1.332',
     family: 'beta',
     launch: (place) => claude(place, []),
     resume: (place) => claude(place, ['--continue']),
@@ -81,7 +81,7 @@ export const agents: readonly Agent[] = [
   {
     name: 'codex',
     package: '@openai/codex',
-    version: '0.169.0',
+    version: '0.171.0',
     family: 'responses',
     launch: (place) => codex(place, []),
     resume: (place) => codex(place, ['resume', '--last']),
