@@ -57,10 +57,6 @@ test('an agent that retries by itself gets a hint, and nothing is changed withou
   expect(await onBreakOf('agents')).toBeNull();
   const written = parseToml(readFileSync(join(home, '.codex/config.toml'), 'utf8'));
   expect(written).toMatchObject({ model: 'smart', model_context_window: expect.any(Number) });
-  // Codex reads the gateway's own list there, in the form that it knows.
-  const { model_catalog_url } = (written as { model_providers: { gateway: { model_catalog_url: string } } }).model_providers.gateway;
-  const listed = await fetch(`${model_catalog_url}?client_version=0.171.0`, { headers: { authorization: `Bearer ${keys.agents}` } });
-  expect(await listed.json()).toMatchObject({ models: [{ slug: 'smart', context_window: expect.any(Number) }] });
 });
 
 test('with a credential of the console the setting is written, visibly, and one that is there stays', async () => {

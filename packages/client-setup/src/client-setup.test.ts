@@ -119,7 +119,7 @@ describe('printing', () => {
 
   test('tables of TOML come after their values', () => {
     expect(printStep(findClient('codex')!.steps(facts)[0]!)).toBe(
-      'model = "smart"\nmodel_provider = "gateway"\n\n[model_providers.gateway]\nname = "Model gateway"\nbase_url = "http://gateway:7890/v1"\nenv_key = "MODEL_GATEWAY_KEY"\nwire_api = "responses"\nmodel_catalog_url = "http://gateway:7890/v1/models"',
+      'model = "smart"\nmodel_provider = "gateway"\n\n[model_providers.gateway]\nname = "Model gateway"\nbase_url = "http://gateway:7890/v1"\nenv_key = "MODEL_GATEWAY_KEY"\nwire_api = "responses"',
     );
   });
 });
