@@ -3,7 +3,7 @@
  * written once, and each message is claimed by one. A console that is killed between sending a message and recording it has it sent once more, by another.
  */
 import type { AlertEvent } from '@model-gateway/contracts';
-import type { NewAlert } from '@model-gateway/storage';
+import type { AlertMessage, NewAlert } from '@model-gateway/storage';
 import type { ConsoleContext } from '../context.ts';
 import { Problem } from '../problem.ts';
 import {
@@ -82,6 +82,7 @@ export function createAlerts(context: ConsoleContext): AlertWatch {
       stopped = true;
       for (const timer of timers) clearTimeout(timer);
       await Promise.all(running);
+      await work.sent();
     },
     notify: (condition) =>
       work.notify(condition).catch((error: unknown) => context.logger.warn({ error, event: condition.event }, 'an alert could not be written down')),
@@ -92,6 +93,7 @@ export function createAlerts(context: ConsoleContext): AlertWatch {
 
 class Work {
   readonly #context: ConsoleContext;
+  readonly #sending = new Set<Promise<void>>();
 
   constructor(context: ConsoleContext) {
     this.#context = context;
@@ -126,21 +128,34 @@ class Work {
     if (messages.length > 0) await this.#context.storage.alerts.add(messages);
   }
 
+  /** Does not wait for what it sends: a receiver that does not answer holds up nobody else's alerts. */
   async send(): Promise<void> {
+    const free = sentAtOnce - this.#sending.size;
+    if (free === 0) return;
     const { storage, logger } = this.#context;
-    const due = await storage.alerts.claim(leaseMs, sentAtOnce);
-    await Promise.all(
-      due.map(async (message) => {
-        const channel = (await this.#channels()).find(({ name }) => name === message.channel);
-        if (!channel) return storage.alerts.settle(message.id, { state: 'failed', retryAt: null, error: 'the channel is gone or switched off' });
-        const fault = await deliver(channel, message, this.#context);
-        if (fault === null || fault.isPartial) return storage.alerts.settle(message.id, { state: 'sent', retryAt: null, error: fault?.error ?? null });
-        const wait = fault.terminal ? undefined : backoffMs[message.attempts - 1];
-        const retryAt = wait === undefined ? null : this.#context.now() + wait;
-        logger.warn({ channel: channel.name, event: message.event, error: fault.error, attempts: message.attempts }, 'an alert was not delivered');
-        await storage.alerts.settle(message.id, { state: retryAt === null ? 'failed' : 'waiting', retryAt, error: fault.error });
-      }),
-    );
+    for (const message of await storage.alerts.claim(leaseMs, free)) {
+      const one = this.#sendOne(message)
+        .catch((error: unknown) => logger.warn({ error, event: message.event }, 'what became of an alert could not be written down'))
+        .finally(() => this.#sending.delete(one));
+      this.#sending.add(one);
+    }
+  }
+
+  /** Of all that is being sent. */
+  async sent(): Promise<void> {
+    await Promise.all(this.#sending);
+  }
+
+  async #sendOne(message: AlertMessage): Promise<void> {
+    const { storage, logger, now } = this.#context;
+    const channel = (await this.#channels()).find(({ name }) => name === message.channel);
+    if (!channel) return storage.alerts.settle(message.id, { state: 'failed', retryAt: null, error: 'the channel is gone or switched off' });
+    const fault = await deliver(channel, message, this.#context);
+    if (fault === null || fault.isPartial) return storage.alerts.settle(message.id, { state: 'sent', retryAt: null, error: fault?.error ?? null });
+    const wait = fault.terminal ? undefined : backoffMs[message.attempts - 1];
+    const retryAt = wait === undefined ? null : now() + wait;
+    logger.warn({ channel: channel.name, event: message.event, error: fault.error, attempts: message.attempts }, 'an alert was not delivered');
+    await storage.alerts.settle(message.id, { state: retryAt === null ? 'failed' : 'waiting', retryAt, error: fault.error });
   }
 
   async test(channel: Channel): Promise<Undelivered | null> {
