@@ -1,6 +1,7 @@
 /** Signing in, and who may what, in a browser: wrong words, a ban that ends by itself, users, sessions that end elsewhere. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { type LyingProvider, startLyingProvider } from '../../services/console/test/lying-provider.ts';
 import { browserAvailable, choose, dialogHasFocus, dialogsGone, prepareMs, type Visitor, visit } from './browser.ts';
 import { openStage, type Stage } from './stage.ts';
 
@@ -10,6 +11,7 @@ const password = 'correct horse battery';
 const banSeconds = 12;
 
 let stage: Stage;
+let provider: LyingProvider;
 
 const newVisitor = (): Promise<Visitor> => visit(stage.browser, { url: stage.gateway.url, token: null });
 
@@ -24,10 +26,38 @@ async function signIn(page: Page, username: string, word: string): Promise<void>
 
 suite('signing in', () => {
   beforeAll(async () => {
-    stage = await openStage({ env: { CONSOLE_PASSWORD: password, CONSOLE_MAX_FAILURES: '3', CONSOLE_BAN_DURATION: String(banSeconds) } });
+    provider = await startLyingProvider();
+    const oidc = {
+      CONSOLE_OIDC_ISSUER: provider.issuer,
+      CONSOLE_OIDC_CLIENT_ID: 'console',
+      CONSOLE_OIDC_REDIRECT_URL: `${provider.issuer}/console/api/oidc/callback`,
+      CONSOLE_OIDC_LABEL: 'Corporate',
+      CONSOLE_OIDC_ADMIN_ROLES: 'admins',
+    };
+    stage = await openStage({ env: { ...oidc, CONSOLE_PASSWORD: password, CONSOLE_MAX_FAILURES: '3', CONSOLE_BAN_DURATION: String(banSeconds) } });
+    // The gateway's port is known only now.
+    provider.callback = `${stage.gateway.url}/console/api/oidc/callback`;
   }, prepareMs);
 
-  afterAll(() => stage?.close());
+  afterAll(async () => {
+    await stage?.close();
+    await provider?.close();
+  });
+
+  test('who signs in at the OpenID provider arrives at the page that was asked for, also after a refusal', async () => {
+    const { page, context, faults } = await newVisitor();
+    await page.goto(`${stage.gateway.url}/console/models?q=gpt`);
+    const elsewhere = page.getByRole('link', { name: 'Sign in with Corporate' });
+    provider.claims = { preferred_username: 'zoe', groups: ['nobody'] };
+    await elsewhere.click();
+    await page.getByText('Your account there may not use this console.', { exact: false }).waitFor();
+    provider.claims = { preferred_username: 'zoe', groups: ['admins'] };
+    await elsewhere.click();
+    await page.getByRole('heading', { name: 'Models' }).waitFor();
+    expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe('/console/models?q=gpt');
+    expect(faults).toEqual([]);
+    await context.close();
+  });
 
   test('too many wrong passwords ban the address; the ban counts down and ends by itself', async () => {
     const { page, context, faults } = await newVisitor();

@@ -58,6 +58,8 @@ export interface LyingProvider {
   /** Set by the test from the address of the begun sign-in. */
   nonce: string;
   claims: Record<string, unknown>;
+  /** Where its sign-in page, which asks nothing, sends browsers; null: to the address that the console names. */
+  callback: string | null;
   close(): Promise<void>;
 }
 
@@ -77,7 +79,13 @@ export async function startLyingProvider(): Promise<LyingProvider> {
         subject_types_supported: ['public'],
         ...provider.metadata,
       });
-    else if (path === '/jwks') json({ keys: provider.keys.map(jwkOf) });
+    else if (path === '/auth') {
+      const { searchParams } = new URL(request.url ?? '', issuer);
+      provider.nonce = searchParams.get('nonce') ?? '';
+      const back = new URL(provider.callback ?? searchParams.get('redirect_uri') ?? '');
+      back.search = new URLSearchParams({ code: 'c', state: searchParams.get('state') ?? '' }).toString();
+      response.writeHead(303, { location: back.href }).end();
+    } else if (path === '/jwks') json({ keys: provider.keys.map(jwkOf) });
     else if (path === '/token') {
       const now = Math.floor(Date.now() / 1000);
       const claims = { iss: issuer, aud: 'console', sub: 'u-1', iat: now, exp: now + 300, nonce: provider.nonce, ...provider.claims };
@@ -92,6 +100,7 @@ export async function startLyingProvider(): Promise<LyingProvider> {
     token: (claims) => signed(claims, provider.keys[0]!),
     nonce: '',
     claims: {},
+    callback: null,
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -162,6 +162,7 @@ function reasonOf(error: unknown): string {
   const { name = 'Error', code, cause } = error as { name?: string; code?: unknown; cause?: unknown };
   if (code === 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED')
     return 'the provider gives itself another name: CONSOLE_OIDC_ISSUER has to be the issuer that it names';
+  if (code === 'OAUTH_TIMEOUT') return `the provider did not answer within ${timeoutSeconds} s`;
   if (code === 'OAUTH_JWT_TIMESTAMP_CHECK_FAILED') return clocksDiffer;
   if (cause instanceof Response) return `the provider answered ${cause.status}`;
   const why = (cause as { code?: unknown } | undefined)?.code;

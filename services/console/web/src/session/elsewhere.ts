@@ -20,6 +20,17 @@ export interface Arrival {
   fault: Fault | null;
 }
 
+const pageKey = 'model-gateway.sign-in-page';
+/** For the way back: the provider brings everybody to the first page. */
+export const rememberPage = (): void => sessionStorage.setItem(pageKey, location.pathname + location.search + location.hash);
+
+/** Where the sign-in was begun in this tab. */
+function takePage(): string {
+  const page = sessionStorage.getItem(pageKey);
+  sessionStorage.removeItem(pageKey);
+  return page?.startsWith('/console/') ? page : location.pathname + location.search;
+}
+
 /** Read once, as the module loads, and taken out of the address: neither history nor a copied link keeps it. */
 export const arrival: Arrival = readArrival();
 
@@ -28,7 +39,7 @@ function readArrival(): Arrival {
   const code = fragment.get('sign_in_code');
   const word = fragment.get('sign_in_fault');
   if (code === null && word === null) return { code: null, fault: null };
-  history.replaceState(null, '', location.pathname + location.search);
+  history.replaceState(null, '', takePage());
   return { code, fault: word === null ? null : (faults.find((one) => one === word) ?? 'failed') };
 }
 

@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
 import { ApiProblem } from '../api/problem.ts';
 import { SecretInput } from '../components/secret-input.tsx';
-import { arrival, exchangeCode, startAddress, useSignInOptions } from './elsewhere.ts';
+import { arrival, exchangeCode, rememberPage, startAddress, useSignInOptions } from './elsewhere.ts';
 import { SignInFault } from './sign-in-fault.tsx';
 import { rememberToken } from './token.ts';
 
@@ -90,7 +90,7 @@ export function SignInPage() {
             {options?.oidc && (
               <>
                 <Divider label={t('or')} />
-                <Button component="a" href={startAddress} variant="default" loading={finish.isPending}>
+                <Button component="a" href={startAddress} onClick={rememberPage} variant="default" loading={finish.isPending}>
                   {t('with', { label: options.oidc.label })}
                 </Button>
               </>
