@@ -23,7 +23,7 @@ test('a receiver that does not answer holds up no alert for another', async () =
   };
   const storage = openStorage({ mode: 'sqlite', file: ':memory:' }, { logger: silent });
   const timeouts = { connect_ms: 1_000, first_byte_ms: 1_000, idle_ms: 1_000, total_ms: 1_000 };
-  const outbound = Object.assign(createOutbound({ allowPrivate: true, timeouts, userAgent: 'test', logger: silent }), { send });
+  const outbound = Object.assign(createOutbound({ allowPrivate: true, timeouts, userAgent: 'test', logger: { ...silent, error: () => undefined } }), { send });
   const harness = await startConsole(storage, { deps: { outbound } });
   const add = (channel: string) => {
     const id = `alr_${channel}`;
