@@ -53,6 +53,9 @@ export function ExplanationView({ answer }: { answer: RouteExplanation }) {
                 .filter(Boolean)
                 .join(' · ')}
             </Text>
+            <Text size="xs" c="dimmed" mb="xs">
+              {t('standing')}
+            </Text>
             <SimpleGrid cols={{ base: 1, md: 2 }} spacing="sm">
               {nodes.map((node) => (
                 <NodeCard key={node.model} node={node} />
