@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { connectionOptions, longestAgo } from './connection-options.ts';
+import { connectionOptions, serversInTurn } from './connection-options.ts';
 
 describe('NATS addresses', () => {
   test.each([
@@ -20,7 +20,7 @@ describe('NATS addresses', () => {
 });
 
 test('the server to connect to next is the one that was tried longest ago', () => {
-  const choose = longestAgo();
+  const choose = serversInTurn();
   const pool = (...names: string[]) => names.map((listen) => ({ listen })) as never;
   const chosen = (...names: string[]) => (choose(pool(...names), null) as { listen: string }).listen;
   // The library puts the one whose connection just ended first.

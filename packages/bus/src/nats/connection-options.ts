@@ -65,7 +65,7 @@ export function connectionOptions(source: ConnectionSource): NodeConnectionOptio
  * Chooses the server to connect to next: the one that was tried longest ago. The library would begin with the one whose connection just ended, and
  * wait five seconds for it where its machine is gone or it hangs.
  */
-export function longestAgo(): ReconnectToServerHandler {
+export function serversInTurn(): ReconnectToServerHandler {
   const tried = new Map<string, number>();
   let tries = 0;
   return (pool) => {

@@ -12,7 +12,7 @@ import {
 import { backOffMs } from '../kit/back-off.ts';
 import type { BusLogger } from '../kit/logger.ts';
 import { settlesWithin } from '../kit/settle-within.ts';
-import { connectionOptions, longestAgo, type NatsTls, serverHosts } from './connection-options.ts';
+import { connectionOptions, type NatsTls, serverHosts, serversInTurn } from './connection-options.ts';
 import { checkPermissions, describeViolation, isDispensable, isForbiddenTry, isOptional } from './permission-check.ts';
 
 /** Options of the connection. */
@@ -64,7 +64,7 @@ export class ServerConnection {
   private stopWaiting: (() => void) | null = null;
   /** Ends the present connection's life here, whatever becomes of it. */
   private leave: (() => void) | null = null;
-  private readonly chooseServer = longestAgo();
+  private readonly chooseServer = serversInTurn();
   private readonly ended: Promise<void>;
 
   constructor(options: ServerConnectionOptions) {
