@@ -3,10 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { jetstreamManager, type StreamInfo } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { freePort } from '../../../tests/support/free-port.ts';
-import { type NatsServer, natsAvailable, startNatsServer } from '../../../tests/support/nats-server.ts';
+import { type NatsServer, startNatsServer } from '../../../tests/support/nats-server.ts';
 import { type Bus, connectNatsBus } from '../src/index.ts';
 import { NatsBus } from '../src/nats/nats-bus.ts';
 import { quiet, row, sleep, until } from './support.ts';
+import { ownServerAvailable } from './two-buses.ts';
 
 /** Asks until the store is as described: a cluster settles by itself, within a minute on a busy machine. */
 async function untilStore(ask: () => Promise<StreamInfo | null>, met: (info: StreamInfo) => boolean, what: string): Promise<void> {
@@ -17,8 +18,7 @@ async function untilStore(ask: () => Promise<StreamInfo | null>, met: (info: Str
   }
 }
 
-const available = natsAvailable('the bus over a NATS cluster') && !process.env['NATS_URL'];
-if (!available && process.env['NATS_URL']) process.stderr.write('the bus over a NATS cluster DID NOT RUN: it needs servers of its own, unset NATS_URL\n');
+const available = ownServerAvailable('the bus over a NATS cluster');
 
 (available ? describe : describe.skip)('a cluster of three', () => {
   const servers: NatsServer[] = [];

@@ -1,35 +1,16 @@
 /** Processes at the other end of the bus that are killed, or frozen, in the middle of streams and questions. */
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { type NatsServer, natsAvailable, startNatsServer } from '../../../tests/support/nats-server.ts';
-import { type Bus, connectNatsBus, type ServerStream } from '../src/index.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { endPeer, startPeer } from './child.ts';
-import { busyMs, fastest, frozenFor, inPlace, nothingFor, openRecorded, pastWindow, pattern, quiet, sleep, until } from './support.ts';
+import { busyMs, fastest, frozenFor, inPlace, nothingFor, openRecorded, pastWindow, pattern, sleep, until } from './support.ts';
+import { ownServerAvailable, twoBuses } from './two-buses.ts';
 
-const available = natsAvailable('dead peers over NATS') && !process.env['NATS_URL'];
-if (!available && process.env['NATS_URL']) process.stderr.write('dead peers over NATS DID NOT RUN: they need a server of their own, unset NATS_URL\n');
-
-(available ? describe : describe.skip)('NATS bus', () => {
-  let server: NatsServer;
-  let near: Bus;
-  let far: Bus;
-
-  const connectBus = (name: string) => connectNatsBus({ url: server.url, name, logger: quiet, drainMs: 200, ackWaitMs: 2000 });
-
-  beforeEach(async () => {
-    server = await startNatsServer();
-    near = await connectBus('near');
-    far = await connectBus('far');
-    await until(() => near.connected && far.connected, 'both connect');
+(ownServerAvailable('dead peers over NATS') ? describe : describe.skip)('NATS bus', () => {
+  const stage = twoBuses();
+  const { serveLoad } = stage;
+  let { server, near, far } = stage;
+  beforeEach(() => {
+    ({ server, near, far } = stage);
   });
-  afterEach(async () => {
-    await Promise.all([near.drain(), far.drain()]);
-    await server.dispose();
-  });
-
-  const serveLoad = async (handler: (body: Uint8Array, stream: ServerStream<'catalog.load'>) => void) => {
-    far.serve({ open: { 'catalog.load': (_request, body, stream) => handler(body, stream) } });
-    await inPlace(far);
-  };
 
   describe('a dead peer', () => {
     /** Breaks off two streams of a callee; resolves with whether frames of it came after that, or none could. */

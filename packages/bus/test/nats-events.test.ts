@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import { type NatsServer, natsAvailable, startNatsServer } from '../../../tests/support/nats-server.ts';
+import { type NatsServer, startNatsServer } from '../../../tests/support/nats-server.ts';
 import { type Bus, connectNatsBus } from '../src/index.ts';
 import { startLateConnection } from './late-connection.ts';
 import { inPlace, nothingFor, openRecorded, pastWindow, pattern, quiet, row, sleep, until } from './support.ts';
+import { ownServerAvailable } from './two-buses.ts';
 
-const available = natsAvailable('durable events over NATS') && !process.env['NATS_URL'];
-if (!available && process.env['NATS_URL']) process.stderr.write('durable events over NATS DID NOT RUN: they need a server of their own, unset NATS_URL\n');
+const available = ownServerAvailable('durable events over NATS');
 
 (available ? describe : describe.skip)('durable events over NATS', () => {
   let server: NatsServer;

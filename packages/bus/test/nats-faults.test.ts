@@ -1,41 +1,23 @@
 /** What only a real bus can suffer: a dead server, lost and forged frames, slow receivers. Dead peers: `nats-dead-peers`. */
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { frameKind } from '@model-gateway/contracts';
 import { connect } from '@nats-io/transport-node';
 import { openHeldConnection } from '../../../tests/support/held-connection.ts';
-import { type NatsServer, natsAvailable, startNatsServer } from '../../../tests/support/nats-server.ts';
-import { type Bus, connectNatsBus, type ServerStream } from '../src/index.ts';
+import { connectNatsBus, type ServerStream } from '../src/index.ts';
 import { frameMark, readFrame, u32, writeFrame } from '../src/nats/frame.ts';
 import type { NatsBus } from '../src/nats/nats-bus.ts';
 import { frameSubject, mintInbox } from '../src/nats/subjects.ts';
 import { connectRaw } from './raw-connection.ts';
 import { busyMs, fastest, frozenFor, inPlace, nothingFor, openRecorded, pastWindow, pattern, quiet, row, until } from './support.ts';
+import { ownServerAvailable, twoBuses } from './two-buses.ts';
 
-const available = natsAvailable('bus faults over NATS') && !process.env['NATS_URL'];
-if (!available && process.env['NATS_URL']) process.stderr.write('bus faults over NATS DID NOT RUN: they need a server of their own, unset NATS_URL\n');
-
-(available ? describe : describe.skip)('NATS bus under faults', () => {
-  let server: NatsServer;
-  let near: Bus;
-  let far: Bus;
-
-  const connectBus = (name: string) => connectNatsBus({ url: server.url, name, logger: quiet, drainMs: 200, ackWaitMs: 2000 });
-
-  beforeEach(async () => {
-    server = await startNatsServer();
-    near = await connectBus('near');
-    far = await connectBus('far');
-    await until(() => near.connected && far.connected, 'both connect');
+(ownServerAvailable('bus faults over NATS') ? describe : describe.skip)('NATS bus under faults', () => {
+  const stage = twoBuses();
+  const { connectBus, serveLoad } = stage;
+  let { server, near, far } = stage;
+  beforeEach(() => {
+    ({ server, near, far } = stage);
   });
-  afterEach(async () => {
-    await Promise.all([near.drain(), far.drain()]);
-    await server.dispose();
-  });
-
-  const serveLoad = async (handler: (body: Uint8Array, stream: ServerStream<'catalog.load'>) => void) => {
-    far.serve({ open: { 'catalog.load': (_request, body, stream) => handler(body, stream) } });
-    await inPlace(far);
-  };
 
   /** Drops the frames of the far side that `which` picks, as a cut-off subscriber would. */
   const dropFromFar = (which: (kind: number, seq: number) => boolean) => {
