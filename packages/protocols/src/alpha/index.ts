@@ -2,7 +2,6 @@
 
 import type { Operation, ProtocolId } from '@model-gateway/contracts';
 import type { Protocol, Target } from '../contract/index.ts';
-import { otherModelKeys } from '../kit/other-models.ts';
 import { plainToolName } from '../kit/tool-names.ts';
 import { hostedTools } from './client/hosted-tools.ts';
 import { writeModel, writeModels } from './client/models.ts';
@@ -39,7 +38,7 @@ export const alpha: Protocol = {
     notServed,
     cacheKey: 'prompt_cache_key',
     // The second row decides whether the body passes as it is.
-    editedKeys: ['stream_options', ...normalizedKeys, 'thinking', 'enable_thinking', 'messages', 'input', 'tools', 'response_format', ...otherModelKeys],
+    editedKeys: ['stream_options', ...normalizedKeys, 'thinking', 'enable_thinking', 'messages', 'input', 'tools', 'response_format'],
     limitKeys,
     hostedTools,
     readReplyLimits,

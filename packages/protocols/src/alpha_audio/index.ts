@@ -2,7 +2,6 @@
 import { alpha, speechClient, transcriptionClient } from '../alpha/index.ts';
 import type { ClientAdapter, ClientRoute, Protocol, TestCall, TestCallContext, UpstreamAdapter } from '../contract/index.ts';
 import { ErrorTerminator } from '../kit/error-terminator.ts';
-import { otherModelKeys } from '../kit/other-models.ts';
 import { asString } from '../kit/read.ts';
 
 /** Of text that is read slowly: English has about 15 letters to a second, Chinese four characters of three bytes. */
@@ -34,7 +33,7 @@ export const alphaAudio: Protocol = {
     ...client,
     routes,
     onlyVerbatim: {},
-    editedKeys: ['stream_format', ...otherModelKeys],
+    editedKeys: ['stream_format'],
     limitKeys: ['input'],
     // How long speech becomes is not said, but in its text; how long a file is the file tells.
     readReplyLimits(value) {

@@ -1,7 +1,6 @@
 /** OpenAI-compatible embeddings: built on chat completions, whose errors, keys and addresses it shares. */
 import { alpha, embeddingsClient } from '../alpha/index.ts';
 import type { ClientAdapter, Protocol, UpstreamAdapter } from '../contract/index.ts';
-import { otherModelKeys } from '../kit/other-models.ts';
 
 const { client, upstream } = alpha as { client: ClientAdapter; upstream: UpstreamAdapter };
 
@@ -13,7 +12,7 @@ export const alphaEmbeddings: Protocol = {
     ...client,
     routes: [{ methods: ['POST'], path: '/v1/embeddings', match: () => ({ operation: 'embed', stream: 'whole' }) }],
     onlyVerbatim: {},
-    editedKeys: ['encoding_format', ...otherModelKeys],
+    editedKeys: ['encoding_format'],
     limitKeys: [],
     // Vectors are no tokens.
     readReplyLimits: () => ({ output: 0, thinking: 0, replies: 1 }),

@@ -2,7 +2,6 @@
 import { alpha, imagesClient } from '../alpha/index.ts';
 import type { ClientAdapter, ClientRoute, Protocol, UpstreamAdapter } from '../contract/index.ts';
 import { ErrorTerminator } from '../kit/error-terminator.ts';
-import { otherModelKeys } from '../kit/other-models.ts';
 import { asReplies, figure } from '../kit/reply-limits.ts';
 
 /** As many as models of today count an image of high quality as; only the largest have more. */
@@ -25,7 +24,7 @@ export const alphaImages: Protocol = {
     ...client,
     routes,
     onlyVerbatim: {},
-    editedKeys: otherModelKeys,
+    editedKeys: [],
     limitKeys: ['n'],
     readReplyLimits(value) {
       const images = asReplies(figure(value('n')));

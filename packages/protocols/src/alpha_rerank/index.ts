@@ -1,7 +1,6 @@
 /** Rerank as Cohere and Jina serve it, and Cohere's embeddings: built on chat completions, whose errors, keys and addresses it shares. */
 import { alpha, cohereEmbeddingsClient, rerankClient } from '../alpha/index.ts';
 import type { ClientAdapter, ClientRoute, Protocol, UpstreamAdapter } from '../contract/index.ts';
-import { otherModelKeys } from '../kit/other-models.ts';
 
 const { client, upstream } = alpha as { client: ClientAdapter; upstream: UpstreamAdapter };
 
@@ -19,7 +18,7 @@ export const alphaRerank: Protocol = {
       { methods: ['POST'], path: '/v2/embed', match: () => ({ operation: 'embed', stream: 'whole' }) },
     ],
     onlyVerbatim: {},
-    editedKeys: otherModelKeys,
+    editedKeys: [],
     limitKeys: [],
     // An order is no tokens.
     readReplyLimits: () => ({ output: 0, thinking: 0, replies: 1 }),

@@ -2,7 +2,6 @@
 
 import { chatFamily, writeModel, writeModels } from '../alpha/index.ts';
 import type { ClientAdapter, Protocol, UpstreamAdapter } from '../contract/index.ts';
-import { otherModelKeys } from '../kit/other-models.ts';
 import { asCount, asNumber, own } from '../kit/read.ts';
 import { plainToolName } from '../kit/tool-names.ts';
 import { eventNumber } from './client/event-number.ts';
@@ -31,7 +30,7 @@ const client: ClientAdapter = {
   remembersModel: true,
   routes,
   cacheKey: 'prompt_cache_key',
-  editedKeys: [...normalizedKeys, ...otherModelKeys],
+  editedKeys: normalizedKeys,
   limitKeys,
   readReplyLimits,
   bodyWords,

@@ -1,7 +1,6 @@
 /** Anthropic-compatible messages: the protocol as one value. */
 
 import type { Protocol } from '../contract/index.ts';
-import { otherModelKeys } from '../kit/other-models.ts';
 import { plainToolRules } from '../kit/tool-bridge.ts';
 import { hostedTools } from './client/hosted-tools.ts';
 import { limitKeys, readReplyLimits } from './client/reply-limits.ts';
@@ -31,7 +30,7 @@ export const beta: Protocol = {
   client: {
     routes,
     notServed,
-    editedKeys: [...normalizedKeys, ...otherModelKeys],
+    editedKeys: normalizedKeys,
     limitKeys,
     readReplyLimits,
     marksCache: true,

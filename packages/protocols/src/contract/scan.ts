@@ -4,6 +4,8 @@
 export interface ClientScan {
   /** Top-level keys, besides `model`, that verbatim rules may replace or add: the edge's scan notes their positions. */
   editedKeys?: readonly string[];
+  /** Bodies pass with the other models that they name; without it the scan notes where those lists are, and they are taken out. */
+  keepsOtherModels?: true;
   /** Quoted texts that verbatim rules pass to `contains`: the edge's scan notes which of them the body holds. */
   bodyWords?: readonly string[];
   /** Top-level key by which a client names its conversation to the vendor's cache. */

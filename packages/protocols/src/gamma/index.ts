@@ -1,6 +1,5 @@
 /** gamma: the Gemini-compatible generate-content protocol, as callers speak it to us and as we speak it to upstreams. */
 import type { Protocol } from '../contract/index.ts';
-import { otherModelKeys } from '../kit/other-models.ts';
 import { embeddingsClient } from './client/embeddings.ts';
 import { frameEnd, frameRecord } from './client/frame.ts';
 import { hostedTools } from './client/hosted-tools.ts';
@@ -34,7 +33,7 @@ export const gamma: Protocol = {
   client: {
     routes,
     notServed,
-    editedKeys: [...normalizedKeys, ...otherModelKeys],
+    editedKeys: normalizedKeys,
     limitKeys,
     hostedTools,
     readReplyLimits,

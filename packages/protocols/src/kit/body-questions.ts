@@ -1,6 +1,7 @@
 /** What the edge's one scan of a caller's body looks for, so that nobody after it has to: top-level values, and words anywhere. */
 import { createHash } from 'node:crypto';
 import type { ClientAdapter } from '../contract/index.ts';
+import { otherModelKeys } from './other-models.ts';
 
 /** Keys and texts that the edge looks for when it scans a request body. */
 export interface BodyQuestions {
@@ -21,7 +22,8 @@ export function questionsOf(client: ClientAdapter): BodyQuestions {
   if (!questions) {
     const { editedKeys = [], limitKeys = [], hostedTools, cacheKey, turns, bodyWords: words = [] } = client;
     const offerKeys = hostedTools?.offerKeys ?? [];
-    const keys = [...new Set([...decisive, ...editedKeys, ...limitKeys, ...offerKeys, ...(cacheKey === undefined ? [] : [cacheKey]), ...(turns?.keys ?? [])])];
+    const edited = client.keepsOtherModels ? editedKeys : [...editedKeys, ...otherModelKeys];
+    const keys = [...new Set([...decisive, ...edited, ...limitKeys, ...offerKeys, ...(cacheKey === undefined ? [] : [cacheKey]), ...(turns?.keys ?? [])])];
     const id = createHash('sha256')
       .update(JSON.stringify([keys, words]))
       .digest('hex')

@@ -48,6 +48,7 @@ export const passthrough: Protocol = {
     routes,
     onlyVerbatim: {},
     editedKeys: [],
+    keepsOtherModels: true,
     limitKeys: ['parameters'],
     // Of native services; of what else passes nobody knows what is asked for.
     readReplyLimits(value) {
