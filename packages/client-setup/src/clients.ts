@@ -128,9 +128,7 @@ export const clients: readonly ClientSetup[] = [
           model_provider: 'gateway',
           // Codex knows its own vendor's models alone: it would compact too early, or too late, and warn of it in each session.
           ...(promptOf(facts) !== undefined && { model_context_window: promptOf(facts) as number }),
-          model_providers: {
-            gateway: { name: 'Model gateway', base_url: openAiUrl(facts), env_key: environmentKey, wire_api: 'responses' },
-          },
+          model_providers: { gateway: { name: 'Model gateway', base_url: openAiUrl(facts), env_key: environmentKey, wire_api: 'responses' } },
           ...(facts.tools && { mcp_servers: { gateway: { url: toolsUrl(facts), bearer_token_env_var: environmentKey } } }),
         },
         // The second is what earlier versions of this table wrote; Codex warns of it as unknown.

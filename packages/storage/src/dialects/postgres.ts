@@ -83,7 +83,7 @@ export function createPostgresDialect({ url, tls }: { url: string; tls?: Postgre
         [
           /^57014$/,
           'service_unavailable',
-          `The database was stopped after ${statementSeconds} seconds at this. Ask for less at once, such as a shorter range of time, or see to its load.`,
+          `The database did not finish this within ${statementSeconds} seconds. Ask for less at once, such as a shorter range of time, or see to its load.`,
         ],
         // 42501, 42P01, 3F, XX00x: its privileges, its tables or its files are not in order, whatever is to be stored.
         [/^(?:08|53|57|58|25006|28|3D|3F|40|42501|42P01|55P03|XX00[12])/, 'service_unavailable'],
