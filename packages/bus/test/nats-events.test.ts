@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { jetstreamManager } from '@nats-io/jetstream';
+import { AckPolicy, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { type NatsServer, startNatsServer } from '../../../tests/support/nats-server.ts';
 import { type Bus, connectNatsBus } from '../src/index.ts';
@@ -190,6 +190,53 @@ const available = ownServerAvailable('durable events over NATS');
     const seen = new Map<string, number>();
     listenInto(await connectBus('stats-two', { ackWaitMs: 300_000 }), seen);
     await until(() => seen.size === 1, 'the item');
+  });
+
+  test('a listener that takes longer than an acknowledgement may is not passed over', async () => {
+    const publisher = await connectBus('edge');
+    const slow = await connectBus('stats', { ackWaitMs: 1000 });
+    await until(() => publisher.connected && slow.connected, 'both connect');
+    let ended = false;
+    const handled: number[] = [];
+    slow.listenDurably(
+      'stats.request',
+      async (batch) => {
+        handled.push(...batch.map(({ deliveries }) => deliveries));
+        await pastWindow(4000);
+        ended = true;
+      },
+      { maxWaitMs: 10 },
+    );
+    await publisher.publishDurable('stats.request', 'slow', row('slow'));
+    await until(() => handled.length === 1, 'it is being handled');
+    const seen = new Map<string, number>();
+    listenInto(await connectBus('stats-two', { ackWaitMs: 1000 }), seen);
+    await until(() => ended, 'it is handled');
+    await storeIsEmpty();
+    expect(handled).toEqual([1]);
+    expect(seen.size).toBe(0);
+  });
+
+  test('what a listener held when it died is delivered to the next one without the wait of an earlier version', async () => {
+    const connection = await connect({ servers: server.url });
+    const manager = await jetstreamManager(connection);
+    const publisher = await connectBus('edge');
+    await until(() => publisher.connected, 'it connects');
+    await publisher.publishDurable('stats.request', 'held', row('held'));
+    await manager.consumers.add('gw_news', {
+      durable_name: 'stats-request',
+      filter_subject: 'gw.v1.stats.request',
+      ack_policy: AckPolicy.Explicit,
+      ack_wait: 300_000 * 1_000_000,
+      max_ack_pending: 128,
+    });
+    const dead = await jetstream(connection).consumers.get('gw_news', 'stats-request');
+    await dead.next();
+    await connection.close();
+    const seen = new Map<string, number>();
+    listenInto(await connectBus('stats'), seen);
+    await until(() => seen.size === 1, 'the event');
+    await storeIsEmpty();
   });
 
   test('a full store refuses events, which wait and arrive once it has space', async () => {

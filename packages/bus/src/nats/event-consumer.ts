@@ -1,4 +1,4 @@
-/** Incoming durable events: pulled within bounds, merged into batches, acknowledged after `handle` resolves, released when it rejects. */
+/** Incoming durable events: pulled within bounds, merged into batches, kept while they are held, acknowledged after `handle` resolves, released when it rejects. */
 import { type ConsumerMessages, type JsMsg, jetstream } from '@nats-io/jetstream';
 import type { Subscription } from '@nats-io/transport-node';
 import type { EventItem, EventSubject } from '../bus.ts';
@@ -14,7 +14,7 @@ export interface ListenerOptions {
   handle: (batch: EventItem<EventSubject>[]) => Promise<void>;
   maxBatch: number;
   maxWaitMs: number;
-  /** After this long without an acknowledgement the server delivers again. */
+  /** After this long without a word of the process that holds a message, the server delivers it again. */
   ackWaitMs: number;
 }
 
@@ -29,6 +29,8 @@ interface Held {
   source: Source;
 }
 
+/** So often the server is told, within the time that it waits, that a message is still worked on. */
+const wordsPerWait = 3;
 /** For what the server has sent before it knows that nobody listens. */
 const lastMs = 2000;
 
@@ -42,8 +44,8 @@ export class EventConsumer {
   private readonly options: ListenerOptions;
   private readonly ensureStream: () => Promise<void>;
   private queue: Held[] = [];
-  /** Stream sequences of what we hold, so that a redelivery meanwhile is not handled twice. */
-  private readonly held = new Set<number>();
+  /** What we hold, by stream sequence, so that a redelivery meanwhile is not handled twice. */
+  private readonly held = new Map<number, JsMsg>();
   /** Handled while the connection was away. */
   private owed: JsMsg[] = [];
   private timer: NodeJS.Timeout | null = null;
@@ -52,6 +54,7 @@ export class EventConsumer {
   private stopped = false;
   private interrupt: () => void = () => {};
   private readonly running: Promise<void>;
+  private readonly keeper: NodeJS.Timeout;
 
   constructor(link: ServerConnection, logger: BusLogger, ensureStream: () => Promise<void>, options: ListenerOptions) {
     this.link = link;
@@ -60,6 +63,7 @@ export class EventConsumer {
     this.options = options;
     link.onChange(() => this.interrupt());
     this.running = this.run();
+    this.keeper = setInterval(() => this.keepHeld(), options.ackWaitMs / wordsPerWait).unref();
   }
 
   /** Takes nothing new, lets the running `handle` end, gives the rest back. */
@@ -71,6 +75,7 @@ export class EventConsumer {
     await this.handling;
     await settlesWithin(this.running, 5000);
     this.giveBack(new Set(this.queue.map(({ source }) => source)), 0);
+    clearInterval(this.keeper);
   }
 
   private async run(): Promise<void> {
@@ -125,7 +130,7 @@ export class EventConsumer {
   private receive(message: JsMsg): void {
     if (this.held.has(message.seq)) return;
     const items = readItems(message);
-    this.held.add(message.seq);
+    this.held.set(message.seq, message);
     const source = { message, left: items.length };
     for (const item of items) this.queue.push({ item, source });
     this.schedule();
@@ -159,6 +164,12 @@ export class EventConsumer {
       this.logger.warn({ error, items: batch.length }, 'durable events were refused and will be delivered again');
       this.giveBack(new Set(batch.map(({ source }) => source)), backOffMs(this.refusals));
     }
+  }
+
+  /** Handling may take longer than the server waits: what a dead process held is delivered again soon, what a slow one holds is not. */
+  private keepHeld(): void {
+    if (!this.link.connected) return;
+    for (const message of this.held.values()) this.answer(() => message.working());
   }
 
   private acknowledge(message: JsMsg): void {

@@ -72,7 +72,7 @@ async function addStream(manager: JetStreamManager, subjects: string[], { maxByt
   }
 }
 
-/** Makes sure that the durable consumer of a subject is there. */
+/** Makes sure that the durable consumer of a subject is there, and waits as long for acknowledgements as this version would have it. */
 export async function ensureEventConsumer(manager: JetStreamManager, subject: string, ackWaitMs: number): Promise<void> {
   const config = {
     durable_name: consumerOf(subject),
@@ -84,8 +84,9 @@ export async function ensureEventConsumer(manager: JetStreamManager, subject: st
   try {
     await manager.consumers.add(eventStream, config);
   } catch (error) {
-    // Made meanwhile by another listener, or with another version's figures: it serves.
     if (codeOf(error) !== apiCode.consumerExists) throw error;
+    // Made by another version, with its figures. Where they cannot be changed it serves all the same.
+    await manager.consumers.update(eventStream, config.durable_name, { ack_wait: config.ack_wait }).catch(() => {});
   }
 }
 
