@@ -1,6 +1,6 @@
 /** The chart's values: every key with its kind, its default and what it is for. `values.schema.json`, `values.yaml` and the table of the README are written from it. */
 import { environmentOf, listVariables } from '../../packages/config/src/index.ts';
-import { compositions, serviceSubjects } from '../../packages/contracts/src/index.ts';
+import { compositions, durableSubjects, serviceSubjects } from '../../packages/contracts/src/index.ts';
 
 const text = (fallback, description, more = {}) => ({ type: 'string', default: fallback, description, ...more });
 const whole = (fallback, description, minimum = 0) => ({ type: 'integer', minimum, default: fallback, description });
@@ -45,9 +45,7 @@ export const servicesFile = () =>
         database: environmentOf(name).includes('DATABASE_URL'),
         console: environmentOf(name).includes('CONSOLE_SECRET_KEY'),
         // Whoever publishes durable events has an outbox that outlives it.
-        outbox: serviceSubjects[name].publishes.some((subject) =>
-          ['stats.request', 'audit.record', 'audit.violation', 'audit.tool', 'turns.finished'].includes(subject),
-        ),
+        outbox: serviceSubjects[name].publishes.some((subject) => durableSubjects.includes(subject)),
         // Whoever calls addresses that callers, admins or upstreams name.
         outbound: environmentOf(name).includes('OUTBOUND_PRIVATE'),
         public: isPublic(name),

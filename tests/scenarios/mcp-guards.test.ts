@@ -211,7 +211,7 @@ describe.each(arrangements('guards of MCP'))('guards of MCP, %s', (arrangement) 
       expect(onBus.filter((text) => canaryForm.test(text))).toEqual([]);
       if (tap) {
         // It did hear what would hold them.
-        for (const part of ['catalog.mcp-secrets', 'stats.request', 'audit.tool', 'mcp.exchange', 'sealed'])
+        for (const part of ['catalog.mcp-secrets', 'stats.tool', 'audit.tool', 'mcp.exchange', 'sealed'])
           expect([part, onBus.some((text) => text.includes(part))]).toEqual([part, true]);
       }
     });

@@ -25,7 +25,7 @@ test('nobody is let near the system, other streams, or inboxes that are not its 
   const text = describeNatsServer();
   expect(text).not.toMatch(/"(>|\*|\$SYS.*|\$JS\.>|\$JS\.API\.>|gw\.>|gw\.v1\.>)"/);
   for (const [, subject] of text.matchAll(/"(\$JS[^"]*)"/g))
-    expect(subject).toMatch(/\.gw_news(\.(stats-request|audit-record|audit-violation|audit-tool|turns-finished)(\.>)?)?$/);
+    expect(subject).toMatch(/\.gw_news(\.(stats-request|stats-tool|audit-record|audit-violation|audit-tool|turns-finished)(\.>)?)?$/);
   expect(passwordVariable('script-runner')).toBe('NATS_SCRIPT_RUNNER_PASSWORD');
 });
 

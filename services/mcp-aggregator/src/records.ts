@@ -71,7 +71,7 @@ export class Records {
       session_id: call.session?.slice(-100) ?? null,
       path: `POST ${call.exchange.path}`.slice(0, 2048),
     });
-    this.#deps.bus.publishDurable('stats.request', row.id, row).catch((error: unknown) => {
+    this.#deps.bus.publishDurable('stats.tool', row.id, row).catch((error: unknown) => {
       this.lost++;
       this.#deps.logger.error({ error, request: id }, 'a row of a tool call could not be published');
     });

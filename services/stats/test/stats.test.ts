@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Bus, createMemoryBus } from '@model-gateway/bus';
-import type { AuditRow, DurableSubject } from '@model-gateway/contracts';
+import { type AuditRow, type DurableSubject, newRequestRow, type RequestRow } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { Service } from '@model-gateway/service-runtime';
 import { openStorage, type Storage } from '@model-gateway/storage';
@@ -50,6 +50,41 @@ describe('stats', () => {
     await bus.publishDurable('stats.request', 'b', sampleRow({ authority: 2, status: 200 }));
     await bus.publishDurable('stats.request', 'c', sampleRow({ authority: 1, status: 500 }));
     expect((await stored()).map(({ status, authority }) => [status, authority])).toEqual([[200, 2]]);
+  });
+
+  test('an MCP aggregator stores calls of tools, and can neither add nor replace another row', async () => {
+    stats = createStats({ bus, storage, logger, priceOf: () => ({ name: 'm', currency: 'USD', tiers: [] }) as never, keep });
+    await stats.start();
+    const call = (over: Partial<RequestRow> = {}): RequestRow =>
+      newRequestRow({
+        id: 'mcp_a',
+        kind: 'mcp_call',
+        started_at: 1,
+        authority: 2,
+        access_key: 'ada',
+        upstream: 'server',
+        status: 200,
+        usage_source: 'estimated',
+        ...over,
+      });
+    await bus.publishDurable('stats.request', 'req_a', sampleRow({ id: 'req_a', started_at: 2, authority: 1, status: 500 }));
+    await bus.publishDurable('stats.tool', 'mcp_a', call());
+    const others = [
+      sampleRow({ id: 'req_a', authority: 2, status: 200 }),
+      sampleRow({ id: 'mcp_b', cost_micros: 5, currency: 'USD' }),
+      call({ id: 'req_a' }),
+      call({ id: 'mcp_c', model: 'm' }),
+      call({ id: 'mcp_d', cost_micros: 5, currency: 'USD' }),
+      call({ id: 'mcp_e', of: 'req_a' }),
+    ];
+    for (const [at, row] of others.entries()) await bus.publishDurable('stats.tool', `other-${at}`, row);
+    expect((await stored()).map(({ id, status }) => [id, status])).toEqual([
+      ['req_a', 500],
+      ['mcp_a', 200],
+    ]);
+    const { items } = await storage.deadLetters.list({ limit: 100 });
+    expect(items.map(({ subject }) => subject)).toEqual(others.map(() => 'stats.tool'));
+    for (const { reason } of items) expect(reason).toContain('is not a call of a tool');
   });
 
   test('rows wait while the database is away, and health says so', async () => {

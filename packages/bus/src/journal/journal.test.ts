@@ -72,6 +72,18 @@ test('a violation that an earlier version left as an ordinary record is publishe
   await bus.drain();
 });
 
+test('a row of a tool call that an earlier version left among all others is published as one', async () => {
+  const line = (id: string, kind: string) => `${JSON.stringify(['stats.request', `stats.request/${id}`, { id, kind }])}\n`;
+  appendFileSync(join(folder, '0.jsonl'), line('a', 'mcp_call') + line('b', 'call'));
+  const bus = withJournal(createMemoryBus(), { folder, logger });
+  const received: string[] = [];
+  for (const subject of ['stats.request', 'stats.tool'] as const)
+    bus.listenDurably(subject, async (batch) => void received.push(...batch.map(({ id }) => `${subject} ${id}`)), { maxWaitMs: 1 });
+  await until(() => received.length === 2);
+  expect(received.sort()).toEqual(['stats.request b', 'stats.tool a']);
+  await bus.drain();
+});
+
 test('what a full queue refuses waits on the disk, and is published when the queue has space', async () => {
   const bus = withJournal(createMemoryBus({ outbox: { items: 2, bytes: 1e9 } }), { folder, logger });
   const described = ['a', 'b', 'c', 'd'].map((id) => bus.publishDurable('stats.request', id, row(id)));

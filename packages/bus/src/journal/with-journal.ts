@@ -6,9 +6,12 @@ import { Journal, type JournalOptions } from './journal.ts';
 
 const isDurable = (subject: string): subject is DurableSubject => (durableSubjects as readonly string[]).includes(subject);
 
-/** Edges of earlier versions published violations as ordinary records, which their NATS user may not do any more. */
-const subjectNow = (subject: string, event: unknown): string =>
-  subject === 'audit.record' && (event as { action?: unknown } | null)?.action === 'acl.violation' ? 'audit.violation' : subject;
+/** Edges of earlier versions published violations as ordinary records, and MCP aggregators their rows with all others, which their NATS users may not do any more. */
+function subjectNow(subject: string, event: unknown): string {
+  const { action, kind } = (event ?? {}) as { action?: unknown; kind?: unknown };
+  if (subject === 'audit.record' && action === 'acl.violation') return 'audit.violation';
+  return subject === 'stats.request' && kind === 'mcp_call' ? 'stats.tool' : subject;
+}
 
 /**
  * As `bus`, but durable events that are not acknowledged within 80 ms are on the disk. Publishing resolves as before; what a full queue

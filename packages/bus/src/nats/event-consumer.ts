@@ -14,7 +14,7 @@ export interface ListenerOptions {
   handle: (batch: EventItem<EventSubject>[]) => Promise<void>;
   maxBatch: number;
   maxWaitMs: number;
-  /** After this long without a word of the process that holds a message, the server delivers it again. */
+  /** After this long without an acknowledgement, final or "in progress", the server delivers a message again. */
   ackWaitMs: number;
 }
 
@@ -29,8 +29,8 @@ interface Held {
   source: Source;
 }
 
-/** So often the server is told, within the time that it waits, that a message is still worked on. */
-const wordsPerWait = 3;
+/** "In progress" acknowledgements within the time that the server waits for one. */
+const progressPerWait = 3;
 /** For what the server has sent before it knows that nobody listens. */
 const lastMs = 2000;
 
@@ -63,7 +63,7 @@ export class EventConsumer {
     this.options = options;
     link.onChange(() => this.interrupt());
     this.running = this.run();
-    this.keeper = setInterval(() => this.keepHeld(), options.ackWaitMs / wordsPerWait).unref();
+    this.keeper = setInterval(() => this.keepHeld(), options.ackWaitMs / progressPerWait).unref();
   }
 
   /** Takes nothing new, lets the running `handle` end, gives the rest back. */

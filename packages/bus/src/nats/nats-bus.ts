@@ -57,7 +57,7 @@ export interface NatsBusOptions extends Pick<ConnectionSource, 'tls'> {
   eventBytes?: number;
   /** Servers of a cluster that keep each durable event; a store with fewer copies is given more, for which the user has to be allowed to change it. Default 1. */
   eventReplicas?: number;
-  /** So long after the process that holds durable events was last heard of they are delivered to another. Default 5,000. */
+  /** After this long without an acknowledgement, final or "in progress", durable events are delivered again. Default 5,000. */
   ackWaitMs?: number;
   /** How long `drain` waits for what was accepted. Default 30,000. */
   drainMs?: number;

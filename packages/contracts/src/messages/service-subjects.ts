@@ -76,7 +76,7 @@ const single = {
   'mcp-aggregator': {
     calls: ['catalog.mcp-secrets', 'catalog.mcp-tools', ...redactedSnapshotCalls],
     serves: ['mcp.exchange', 'mcp.test-tool'],
-    publishes: ['stats.request', 'audit.tool', ...gatherEvents],
+    publishes: ['stats.tool', 'audit.tool', ...gatherEvents],
     listens: ['catalog.changed-redacted', 'mcp.refresh', 'gather.ask', ...gatherReplies],
     commits: [],
   },
@@ -85,7 +85,7 @@ const single = {
     serves: ['stats.spent', 'stats.tasks', 'stats.keep-bodies', 'turns.read', 'turns.write'],
     publishes: ['logs.rows', 'turns.cancelled'],
     listens: ['logs.watch', 'catalog.changed', 'turns.alive'],
-    commits: ['stats.request', 'audit.record', 'audit.violation', 'audit.tool', 'turns.finished'],
+    commits: ['stats.request', 'stats.tool', 'audit.record', 'audit.violation', 'audit.tool', 'turns.finished'],
   },
   console: {
     calls: ['router.plan', 'translator.run', 'translator.turns', 'script.run', 'turns.read', 'turns.write', 'mcp.test-tool'],
@@ -157,6 +157,7 @@ export const dispensableSubjects = [
     'mcp.exchange',
     'mcp.test-tool',
     'mcp.refresh',
+    'stats.tool',
     'audit.tool',
   ] as const),
   ...(['translator.turns', 'turns.read', 'turns.write', 'turns.finished', 'turns.alive', 'turns.cancelled'] as const),

@@ -84,6 +84,8 @@ export interface EventSubjects {
   /** The same without secrets, for services that hold no master key. */
   'catalog.changed-redacted': { revision: number; previous: number; delta?: CatalogDelta };
   'stats.request': RequestRow;
+  /** The one kind of row that an MCP aggregator may write: a call of a tool. */
+  'stats.tool': RequestRow;
   /** Somebody watches the live log: rows committed in the next seconds are published as `logs.rows`. */
   'logs.watch': Record<string, never>;
   /** Rows that were just committed; `dropped` further rows were too many to send. A row that replaced an earlier one is sent again. */
@@ -114,6 +116,7 @@ export interface EventSubjects {
 
 export const durableSubjects = [
   'stats.request',
+  'stats.tool',
   'audit.record',
   'audit.violation',
   'audit.tool',

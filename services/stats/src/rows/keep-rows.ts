@@ -1,5 +1,5 @@
 /** Stores rows of requests: consumes durable messages, adds prices and commits. */
-import type { Bus, Disposable } from '@model-gateway/bus';
+import type { Bus, Disposable, EventItem } from '@model-gateway/bus';
 import { type RequestRow, requestLogMessage } from '@model-gateway/contracts';
 import type { PriceOf } from '@model-gateway/model-catalog';
 import type { Storage } from '@model-gateway/storage';
@@ -35,6 +35,15 @@ export interface RowKeeperDeps {
  */
 const batching = { sqlite: { maxBatch: 500, maxWaitMs: 30 }, postgresql: { maxBatch: 2_000, maxWaitMs: 100 } } as const;
 
+type RowSubject = 'stats.request' | 'stats.tool';
+
+/** A compromised MCP aggregator can write calls of tools and nothing else: no row of a request, none that costs, none over another. null: it may be stored. */
+function kindFault(subject: RowSubject, { id, kind, model, cost_micros, of }: RequestRow): string | null {
+  if (subject === 'stats.request') return null;
+  const isOfTool = kind === 'mcp_call' && id.startsWith('mcp_') && model === null && cost_micros === null && of === null;
+  return isOfTool ? null : 'is not a call of a tool: this subject allows no other row';
+}
+
 export function keepRows({ bus, storage, logger, priceOf, setAside, publish, now }: RowKeeperDeps): RowKeeper {
   let failing = false;
   const price = (row: RequestRow): RequestRow => {
@@ -46,19 +55,18 @@ export function keepRows({ bus, storage, logger, priceOf, setAside, publish, now
       return row;
     }
   };
-  const faultOf = (row: RequestRow): string | null => momentFault('started_at', row.started_at, now());
   const insert = (rows: readonly RequestRow[]): Promise<unknown> => storage.requests.insertRows(rows.map(price));
-  void storeAgain('stats.request', { schema: requestLogMessage, faultOf, insert }, { storage, logger });
-  const listening = bus.listenDurably(
-    'stats.request',
-    async (batch) => {
+  const keep = (subject: RowSubject) => {
+    const faultOf = (row: RequestRow): string | null => kindFault(subject, row) ?? momentFault('started_at', row.started_at, now());
+    void storeAgain(subject, { schema: requestLogMessage, faultOf, insert }, { storage, logger });
+    return async (batch: readonly EventItem<RowSubject>[]): Promise<void> => {
       try {
         const { good, bad } = readItems(batch, requestLogMessage, faultOf);
         const items = good.map(({ value, ...rest }) => ({ ...rest, row: price(value) }));
         const otherwise: RequestRow[] = [];
         const refused = await commitAll(items, async (some) => void otherwise.push(...(await storage.requests.insertRows(some.map(({ row }) => row)))));
         const { givenUp, again } = judge(refused);
-        await setAside('stats.request', [...bad, ...givenUp.map(toBadItem)]);
+        await setAside(subject, [...bad, ...givenUp.map(toBadItem)]);
         if (again !== undefined) throw again;
         const without = new Set(refused.map(({ item }) => item));
         publish(
@@ -73,14 +81,17 @@ export function keepRows({ bus, storage, logger, priceOf, setAside, publish, now
         failing = true;
         throw error;
       }
-    },
-    batching[storage.mode],
-  );
+    };
+  };
+  const listenings = [
+    bus.listenDurably('stats.request', keep('stats.request'), batching[storage.mode]),
+    bus.listenDurably('stats.tool', keep('stats.tool'), batching[storage.mode]),
+  ];
   return {
     get failing() {
       return failing;
     },
-    dispose: () => listening.dispose(),
+    dispose: async () => void (await Promise.all(listenings.map((one) => one.dispose()))),
   };
 }
 
