@@ -77,6 +77,18 @@ test('of a conversation', async () => {
   expectOnePlace(5);
 });
 
+test.each([
+  ['by references', (id: string) => ({ type: 'item_reference', id })],
+  ['by ids alone', (id: string) => ({ id })],
+])('of a history that its caller names item for item, %s', async (_how, named) => {
+  const input: object[] = [{ role: 'user', content: 'hi' }];
+  for (let turn = 0; turn < 5; turn++) {
+    const { output } = await respond('balanced', { input });
+    input.push(...output.map(({ id }: Body) => named(id)), { role: 'user', content: 'go on' });
+  }
+  expectOnePlace(5);
+});
+
 test('of a history that its caller sends, which a rule sends to a balancer', async () => {
   const thinking = { type: 'enabled', budget_tokens: 2048 };
   const messages: object[] = [{ role: 'user', content: 'hi' }];

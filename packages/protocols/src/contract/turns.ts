@@ -75,8 +75,6 @@ export interface StoredTurns {
   mayRefer(body: SearchedBody): boolean;
   /** The top-level keys that `readWishes` reads beside the input: the edge's scan notes where they are. */
   keys: readonly string[];
-  /** Those of them that name a history to go on from. */
-  historyKeys: readonly string[];
   /** Example: `{ input: 'Go on', previous_response_id: 'resp_1' }` gives `{ store: true, previous: 'resp_1', … }`. Throws GatewayError 400 naming the field. */
   readWishes(body: unknown): TurnWishes;
   /**

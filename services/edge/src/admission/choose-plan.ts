@@ -31,7 +31,7 @@ export function planFor(request: PlannedRequest, question: PlanQuestion, context
   const owner = isChoice ? lastOwner(asked.body) : null;
   const repeats = owner === null && operation !== 'count-tokens';
   const known = repeats ? context.plans.find(principal.key.name, wanted.model, asked.snapshot.revision, request.startedAt) : undefined;
-  const tentative = isChoice && request.protocol.client.turns?.historyKeys.some((key) => Object.hasOwn(asked.values, key));
+  const tentative = isChoice && namesHistory(request.protocol, asked);
   return known ?? askRouter(request, question, { ...(owner !== null && { owner }), ...(tentative && { tentative }) }, context);
 }
 
@@ -54,6 +54,15 @@ async function askRouter(request: PlannedRequest, question: PlanQuestion, wish: 
   });
   context.plans.keep(principal.key.name, wanted.model, plan, request.startedAt);
   return plan;
+}
+
+/** Whether the store may hold more of the request than its body does. */
+function namesHistory({ client }: ClientProtocol, { body, values }: Asked): boolean {
+  const value = (key: string): Uint8Array | undefined => {
+    const place = Object.hasOwn(values, key) ? values[key] : undefined;
+    return place && body.subarray(place.start, place.end);
+  };
+  return client.turns?.mayRefer({ contains: (text) => body.includes(text), value }) === true;
 }
 
 /** Whether there is more than one account to choose from: only then do the thinking signatures in a body matter for the choice. */

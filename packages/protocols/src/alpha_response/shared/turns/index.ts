@@ -6,12 +6,11 @@ import { listedItem } from './items.ts';
 import { list, page, readList, readResume } from './lists.ts';
 import { ResponseObserver } from './observer.ts';
 import { queued } from './response-object.ts';
-import { historyKeys, keys, mayRefer, readWishes } from './wishes.ts';
+import { keys, mayRefer, readWishes } from './wishes.ts';
 
 export const turns: StoredTurns = {
   mayRefer,
   keys,
-  historyKeys,
   readWishes,
   expand,
   inputItems,

@@ -11,10 +11,8 @@ const maxReferences = 50_000;
 /** Words one of which is in every body that names something stored by a field or an item of its own. */
 const references: readonly string[] = ['"previous_response_id"', '"conversation"', '"item_reference"'];
 
-/** Top-level fields that name a history to go on from. */
-export const historyKeys: readonly string[] = ['previous_response_id', 'conversation'];
 /** Top-level fields that are about the store, or may name what is in it. */
-export const keys: readonly string[] = ['store', ...historyKeys, 'background', 'input'];
+export const keys: readonly string[] = ['store', 'previous_response_id', 'conversation', 'background', 'input'];
 
 /** Items of an id alone are references too, and callers send back ids of other items in nearly every body. */
 export const mayRefer = (body: SearchedBody): boolean =>
