@@ -24,6 +24,8 @@ export interface OAuthServerOptions {
   interval?: number;
 }
 
+/** Of the client `confidential`. */
+export const clientSecret = 'client-secret-canary';
 /** Where the client `agent` lets browsers be sent: any port of this machine. */
 const redirectPath = 'http://127.0.0.1/callback';
 
@@ -40,8 +42,9 @@ export async function startOAuthServer({ accessSeconds = 3600, interval }: OAuth
     grant_types: ['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code', 'refresh_token'],
     redirect_uris: [redirectPath],
   });
+  const confidential = { ...client('confidential'), client_secret: clientSecret, token_endpoint_auth_method: 'client_secret_post' as const };
   const provider = new Provider(issuer, {
-    clients: [client('agent'), client('hasty')],
+    clients: [client('agent'), client('hasty'), confidential],
     findAccount: (_context, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
     pkce: { required: () => true },
     issueRefreshToken: async () => true,

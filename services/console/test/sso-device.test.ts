@@ -5,7 +5,7 @@ import { openStorage, type Storage } from '@model-gateway/storage';
 import { silent } from '../../../packages/storage/test/engines.ts';
 import { until } from '../../../tests/support/gateway.ts';
 import { api, type Harness, startConsole } from './harness.ts';
-import { type OAuthServer, oauthSettings, startOAuthServer, visitPages } from './oauth-server.ts';
+import { clientSecret, type OAuthServer, oauthSettings, startOAuthServer, visitPages } from './oauth-server.ts';
 import { type SsoVendor, startSsoVendor } from './sso-vendor.ts';
 
 let storage: Storage;
@@ -58,6 +58,16 @@ describe('at a real OAuth server', () => {
     expect(oauth.asked).toEqual([device, device, device, device, ['client_id', 'grant_type', 'refresh_token']]);
   });
 
+  test('a client that has a secret sends it with each question, the one for the code included', async () => {
+    const settings = { ...oauthSettings(oauth, 'confidential'), client_secret: clientSecret };
+    const begun = await call('POST', 'sso-credentials/login', { name: 'confidential', profile: 'alpha_user', flow: 'device', settings });
+    expect([begun.status, begun.body.error?.message]).toEqual([201, undefined]);
+    await visitPages(begun.body.verification_uri_complete, 'confirm');
+    ahead += 5_000;
+    expect(await look(begun.body.id)).toMatchObject({ status: 'done', credential: 'confidential' });
+    expect((await call('POST', 'sso-credentials/confidential/refresh')).body).toMatchObject({ state: 'ok' });
+  });
+
   test('denied by the person, and too late: each is said, and nothing is kept', async () => {
     const denied = await begin('denied');
     await visitPages(denied.verification_uri_complete, 'abort');
@@ -89,7 +99,7 @@ describe('at a vendor who counts the seconds', () => {
     const at = vendor.times.filter((_time, index) => vendor.calls[index] === '/token');
     const gaps = at.map((time, index) => time - (at[index - 1] ?? begun));
     expect(gaps).toHaveLength(4);
-    // A timer of the system may be a moment early.
-    for (const [index, least] of [1_000, 1_000, 1_000, 6_000].entries()) expect(gaps[index]).toBeGreaterThanOrEqual(least - 50);
+    // Of two questions the first may have been longer on its way.
+    for (const [index, least] of [1_000, 1_000, 1_000, 6_000].entries()) expect(gaps[index]).toBeGreaterThanOrEqual(least - 500);
   });
 });

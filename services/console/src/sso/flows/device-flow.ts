@@ -31,7 +31,12 @@ export async function beginDevice(context: DeviceContext): Promise<{ device: Dev
           url: `${settings['oidc_url']}/device_authorization`,
           json: { clientId: secrets['client_id'], clientSecret: secrets['client_secret'], startUrl: settings['start_url'] },
         }
-      : { method: 'POST', url: settings['device_url'] ?? '', form: { client_id: settings['client_id'], scope: settings['scopes'] } },
+      : {
+          method: 'POST',
+          url: settings['device_url'] ?? '',
+          // RFC 8628, 3.1: a client that has a secret identifies itself here as at the token endpoint.
+          form: { client_id: settings['client_id'], client_secret: settings['client_secret'], scope: settings['scopes'] },
+        },
   );
   const body = requireSuccess(answer);
   const deviceCode = textOf(body, 'device_code', 'deviceCode');
