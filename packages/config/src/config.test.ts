@@ -126,6 +126,16 @@ describe('loadConfig', () => {
       },
       'CONSOLE_OIDC_REDIRECT_URL "https://gw.example.com/" leads nowhere; accepted: an address that ends in /console/api/oidc/callback',
     ],
+    [
+      {
+        CONSOLE_OIDC_ISSUER: 'https://idp.example.com',
+        CONSOLE_OIDC_CLIENT_ID: 'c',
+        CONSOLE_OIDC_ADMIN_ROLES: 'a',
+        CONSOLE_OIDC_REDIRECT_URL: 'https://gw.example.com/console/api/oidc/callback',
+        CONSOLE_OIDC_SCOPE: 'profile,openid',
+      },
+      'CONSOLE_OIDC_SCOPE "profile,openid" lacks openid',
+    ],
     [{ GATEWAY_MASTER_KEY: 'c2hvcnQ=' }, 'GATEWAY_MASTER_KEY does not decode to 32 bytes'],
     [{ GATEWAY_MASTER_KEY: 'A'.repeat(43) }, 'GATEWAY_MASTER_KEY is not random'],
     [{ GATEWAY_MASTER_KEY: `${key},${key}` }, 'GATEWAY_MASTER_KEY has several keys without ids'],

@@ -184,6 +184,7 @@ function checkSignIn({
   issuer,
   clientId,
   redirectUrl,
+  scope,
   adminRoles,
   monitorRoles,
   memberRoles,
@@ -198,6 +199,10 @@ function checkSignIn({
     );
   if (!new URL(redirectUrl).pathname.endsWith(callbackPath))
     throw new ConfigError(`CONSOLE_OIDC_REDIRECT_URL ${show(redirectUrl)} leads nowhere; accepted: an address that ends in ${callbackPath}`);
+  if (!scope.split(' ').includes('openid'))
+    throw new ConfigError(
+      `CONSOLE_OIDC_SCOPE ${show(scope)} lacks openid, without which a provider says nothing of who signed in; accepted: openid and others, with a space between them`,
+    );
   if (adminRoles.length + monitorRoles.length + memberRoles.length + allowedDomains.length === 0)
     throw new ConfigError(
       'CONSOLE_OIDC_ALLOWED_DOMAINS is not set, and neither is a role, but CONSOLE_OIDC_ISSUER is: everybody there could sign in; accepted: domains, CONSOLE_OIDC_ADMIN_ROLES, CONSOLE_OIDC_MONITOR_ROLES or CONSOLE_OIDC_MEMBER_ROLES',
