@@ -169,6 +169,22 @@ describe('OpenID sign-in', () => {
     expect((await exchange(again.browser, again.fragment)).body.user).toEqual({ username: 'ada', role: 'admin' });
   });
 
+  test('whom the provider gives no role any more is signed in nowhere, and the records say who it was and what the claim held', async () => {
+    await open({});
+    account.groups = ['ops'];
+    const first = await walk();
+    const { body } = await exchange(first.browser, first.fragment);
+    const me = async () => (await harness.call('GET', `${api}/me`, undefined, { authorization: `Bearer ${body.token}` })).status;
+    expect(await me()).toBe(200);
+    account.groups = ['/ops'];
+    expect(await faultOf()).toBe('refused');
+    expect(await me()).toBe(401);
+    const { items } = (await harness.call('GET', `${api}/audit-logs`)).body;
+    expect(items).toContainEqual(expect.objectContaining({ action: 'sessions.revoke_all', entity_type: 'console_session', entity_id: 'ada' }));
+    const failure = { action: 'login.failure', diff: { username: 'ada', reason: expect.stringContaining('holds "/ops": none of CONSOLE_OIDC_ADMIN_ROLES') } };
+    expect(items).toContainEqual(expect.objectContaining(failure));
+  });
+
   test('a member signs in, is in the groups that name a value of the claim, and owns the keys of the verified address', async () => {
     await open({});
     await harness.call('POST', `${api}/key-groups`, { name: 'team', members: ['makers'], member_keys: { max: 1 } });
@@ -199,15 +215,23 @@ describe('OpenID sign-in', () => {
   });
 
   test.each([
-    ['no role of ours', {}, { groups: ['sales'] }, 'refused'],
-    ['groups that are no list', {}, { groups: { ops: true } }, 'refused'],
-    ['another domain', { allowedDomains: ['example.org'] }, {}, 'refused'],
-    ['a domain that ends like ours', { allowedDomains: ['ample.com'] }, {}, 'refused'],
-    ['an address nobody verified', { allowedDomains: ['example.com'] }, { email_verified: false }, 'refused'],
-  ])('%s: %j is sent back to the sign-in page', async (_title, settings, claims, fault) => {
+    ['no role of ours', {}, { groups: ['sales'] }, 'the claim groups (CONSOLE_OIDC_ROLE_CLAIM) holds \\"sales\\": none of CONSOLE_OIDC_ADMIN_ROLES'],
+    ['groups that are no list', {}, { groups: { ops: true } }, 'holds no text'],
+    [
+      'no groups',
+      {},
+      { groups: undefined },
+      'the provider does not give the claim groups (CONSOLE_OIDC_ROLE_CLAIM): CONSOLE_OIDC_SCOPE may have to ask for it',
+    ],
+    ['another domain', { allowedDomains: ['example.org'] }, {}, 'the domain \\"example.com\\" of the e-mail address is none of CONSOLE_OIDC_ALLOWED_DOMAINS'],
+    ['a domain that ends like ours', { allowedDomains: ['ample.com'] }, {}, 'is none of CONSOLE_OIDC_ALLOWED_DOMAINS'],
+    ['an address nobody verified', { allowedDomains: ['example.com'] }, { email_verified: false }, 'does not say email_verified: true'],
+    ['no address', { allowedDomains: ['example.com'], scope: 'openid profile' }, {}, 'the provider gives no claim email: CONSOLE_OIDC_SCOPE'],
+  ])('%s: %j is sent back to the sign-in page, and the log says why', async (_title, settings, claims, reason) => {
     await open(settings);
     Object.assign(account, claims);
-    expect(await faultOf()).toBe(fault);
+    expect(await faultOf()).toBe('refused');
+    expect(harness.seen.join('\n')).toContain(reason);
     expect((await harness.call('GET', `${api}/users`)).body.total).toBe(0);
   });
 
@@ -221,11 +245,15 @@ describe('OpenID sign-in', () => {
     await open({});
     await harness.call('POST', `${api}/users`, { username: 'ada', role: 'admin', password: 'a local password' });
     expect(await faultOf()).toBe('taken');
+    expect(harness.seen.join('\n')).toContain('a user ada exists here who signs in with a password');
     await harness.call('POST', `${api}/users`, { username: 'second', role: 'admin', password: 'a local password' });
     await harness.call('DELETE', `${api}/users/ada`);
     expect(await faultOf()).toBeNull();
     await harness.call('PATCH', `${api}/users/ada`, { enabled: false });
     expect(await faultOf()).toBe('disabled');
+    account.sub = 'u-2';
+    expect(await faultOf()).toBe('taken');
+    expect(harness.seen.join('\n')).toContain('a user ada exists here who is another account at this provider');
   });
 
   test('a callback that was not begun here, is used twice, or is forged leads back to the page', async () => {

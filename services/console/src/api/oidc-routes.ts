@@ -10,7 +10,7 @@ import { auditOf } from '../audit/audit-of.ts';
 import { Problem } from '../problem.ts';
 import { visitorOf } from '../sign-in/actor.ts';
 import { keptMs, type Oidc } from '../sign-in/oidc.ts';
-import { type Claims, identityOf, mapsRoles, type OidcConfig, OidcRefusal } from '../sign-in/oidc-identity.ts';
+import { type Claims, identityOf, mapsRoles, type OidcConfig, OidcRefusal, usernameOf } from '../sign-in/oidc-identity.ts';
 import type { SignIn } from '../sign-in/sign-in.ts';
 import { readInput } from '../validation/read-input.ts';
 import { signedIn } from './answers/account.ts';
@@ -72,7 +72,10 @@ export function oidcRoutes(signIn: SignIn, deps: Deps): Route[] {
       const { issuer, subject, claims } = await oidc.finish(query, readCookie(request));
       const { user, change } = await admit(signIn, deps, { issuer, subject }, claims).catch(async (error: unknown) => {
         const name = `${issuer} ${subject}`.slice(0, 128);
-        await audit({ ...auditOf(request, name), action: 'login.failure', entity_type: 'console_user', entity_id: name });
+        // Many providers' subjects tell nobody who that is.
+        const diff = { username: usernameOf(claims), ...(error instanceof OidcRefusal && { reason: error.message }) };
+        await audit({ ...auditOf(request, name), action: 'login.failure', entity_type: 'console_user', entity_id: name, diff });
+        if (error instanceof OidcRefusal && error.fault === 'refused') await endSessions(request, { issuer, subject });
         throw error;
       });
       if (change) await audit({ ...auditOf(request, user.username), ...change, entity_type: 'console_user', entity_id: user.username });
@@ -83,6 +86,18 @@ export function oidcRoutes(signIn: SignIn, deps: Deps): Route[] {
       // What follows # is not sent to any server, so no log holds it.
       response.redirect(303, `/console/#sign_in_code=${code}`);
     });
+
+  /** Whom the provider lets in no more is not let in anywhere any more. */
+  const endSessions = async (request: Request, { issuer, subject }: Identity) => {
+    const user = await store.changeUsers(async (writer) => {
+      const known = await writer.findByIdentity(issuer, subject);
+      if (known) await writer.endSessions(known.id);
+      return known;
+    });
+    if (!user) return;
+    sessions.announce(user.id);
+    await audit({ ...auditOf(request, user.username), action: 'sessions.revoke_all', entity_type: 'console_session', entity_id: user.username });
+  };
 
   const exchange = async (request: Request, response: Response) => {
     const { code } = readInput(exchangeBody, request.body);
@@ -132,13 +147,15 @@ export function oidcRoutes(signIn: SignIn, deps: Deps): Route[] {
 }
 
 /** The user who belongs to this identity, made on the first sign-in; the role follows the provider where roles are mapped. */
-function admit({ store }: SignIn, { settings, logger }: Deps, identity: Identity, claims: Claims): Promise<Admitted> {
+async function admit({ store }: SignIn, { settings, logger }: Deps, identity: Identity, claims: Claims): Promise<Admitted> {
   const { username, role, email, oidcValues } = identityOf(claims, settings);
   return store.changeUsers(async (writer) => {
     const known = await writer.findByIdentity(identity.issuer, identity.subject);
     if (!known) {
       // Names are the provider's to give: one that is taken here could be somebody else's.
-      if (await writer.find(username)) throw new OidcRefusal('taken', 'a user of this name exists who does not sign in this way');
+      const other = await writer.find(username);
+      if (other)
+        throw new OidcRefusal('taken', `a user ${username} exists here who ${wayOf(other, identity)}: delete that user, or let the provider give another name`);
       const user = await writer.insert({ id: randomUUID(), username, role, enabled: true, passwordHash: null, identity, email, oidcValues });
       return { user, change: { action: 'create', diff: { role, identity: identity.issuer } } };
     }
@@ -153,6 +170,12 @@ function admit({ store }: SignIn, { settings, logger }: Deps, identity: Identity
     const user = await writer.update(known, { ...facts, ...(newRole && { role }) });
     return { user, change: newRole ? { action: 'update', diff: { role: { from: known.role, to: role } } } : null };
   });
+}
+
+/** How somebody signs in whose name another one has at the provider. */
+function wayOf({ identity }: ConsoleUser, { issuer }: Identity): string {
+  if (identity === null) return 'signs in with a password';
+  return identity.issuer === issuer ? 'is another account at this provider' : `signs in at ${identity.issuer}`;
 }
 
 const hashOf = (code: string, binding: string): string => createHash('sha256').update(`${code}.${binding}`, 'utf8').digest('hex');

@@ -39,9 +39,28 @@ const valuesOf = (claim: unknown): string[] =>
 function checkDomain(claims: Claims, allowed: readonly string[]): void {
   if (allowed.length === 0) return;
   const email = claims['email'];
-  const domain = typeof email === 'string' ? email.slice(email.lastIndexOf('@') + 1).toLowerCase() : '';
-  if (claims['email_verified'] !== true || !allowed.some((one) => one.toLowerCase() === domain))
-    throw new OidcRefusal('refused', 'the e-mail address is not verified, or of another domain');
+  if (typeof email !== 'string')
+    throw new OidcRefusal('refused', 'the provider gives no claim email: CONSOLE_OIDC_SCOPE has to ask for it, since CONSOLE_OIDC_ALLOWED_DOMAINS is set');
+  if (claims['email_verified'] !== true)
+    throw new OidcRefusal('refused', 'the provider does not say email_verified: true, which CONSOLE_OIDC_ALLOWED_DOMAINS needs');
+  const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
+  if (!allowed.some((one) => one.toLowerCase() === domain))
+    throw new OidcRefusal('refused', `the domain ${show(domain)} of the e-mail address is none of CONSOLE_OIDC_ALLOWED_DOMAINS`);
+}
+
+/** Texts of the provider's in a line of the log: enough of them to see how they are spelt. */
+const show = (text: string): string => JSON.stringify(text.slice(0, 64));
+const shownValues = 5;
+
+/** What is wrong with a claim that gave no role, and where to look. */
+function withoutRole(claim: unknown, path: string): OidcRefusal {
+  const name = `the claim ${path} (CONSOLE_OIDC_ROLE_CLAIM)`;
+  if (claim === undefined || claim === null) return new OidcRefusal('refused', `the provider does not give ${name}: CONSOLE_OIDC_SCOPE may have to ask for it`);
+  const values = valuesOf(claim);
+  if (values.length === 0) return new OidcRefusal('refused', `${name} holds no text`);
+  const more = values.length > shownValues ? `, and ${values.length - shownValues} more` : '';
+  const shown = `${values.slice(0, shownValues).map(show).join(', ')}${more}`;
+  return new OidcRefusal('refused', `${name} holds ${shown}: none of CONSOLE_OIDC_ADMIN_ROLES, CONSOLE_OIDC_MONITOR_ROLES or CONSOLE_OIDC_MEMBER_ROLES`);
 }
 
 /** Whether roles follow the provider: else everybody who may sign in is a monitor at first, and an admin says what else. */
@@ -50,12 +69,13 @@ export const mapsRoles = ({ adminRoles, monitorRoles, memberRoles }: OidcConfig)
 function roleOf(claims: Claims, config: OidcConfig): ConsoleRole {
   const { roleClaim, adminRoles, monitorRoles, memberRoles } = config;
   if (!mapsRoles(config)) return 'monitor';
-  const values = new Set(valuesOf(readClaim(claims, roleClaim)));
+  const claim = readClaim(claims, roleClaim);
+  const values = new Set(valuesOf(claim));
   const has = (roles: readonly string[]) => roles.some((role) => role === '*' || values.has(role));
   if (adminRoles.some((role) => values.has(role))) return 'admin';
   if (has(monitorRoles)) return 'monitor';
   if (has(memberRoles)) return 'member';
-  throw new OidcRefusal('refused', `the claim ${roleClaim} holds no role of this console`);
+  throw withoutRole(claim, roleClaim);
 }
 
 /** Nobody has more groups that matter; the rest is not kept. */
@@ -78,9 +98,16 @@ export function identityOf(claims: Claims, config: OidcConfig): OidcIdentity {
   const oidcValues = valuesOf(readClaim(claims, config.roleClaim))
     .filter((value) => value.length <= 254)
     .slice(0, maxValues);
+  const username = usernameOf(claims);
+  if (username === null) throw new OidcRefusal('failed', 'no claim can serve as a user name');
+  return { username, role, email, oidcValues };
+}
+
+/** What somebody would be called here; null: no claim can serve as a name. */
+export function usernameOf(claims: Claims): string | null {
   for (const name of [claims['preferred_username'], claims['email'], claims['sub']]) {
     const parsed = usernameSchema.safeParse(name);
-    if (parsed.success) return { username: parsed.data, role, email, oidcValues };
+    if (parsed.success) return parsed.data;
   }
-  throw new OidcRefusal('failed', 'no claim can serve as a user name');
+  return null;
 }
