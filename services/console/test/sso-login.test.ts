@@ -147,6 +147,15 @@ describe('in a browser, at a real OAuth server', () => {
     expect((await complete(body.id, url.href)).status).toBe(200);
   });
 
+  test('a refusal at the vendor says its word for it', async () => {
+    const { body } = await begin({ name: 'refused' });
+    const { searchParams } = new URL(body.authorize_url);
+    const refusal = new URLSearchParams({ error: 'invalid_scope', error_description: 'a canary of the page', state: searchParams.get('state')! });
+    const refused = await complete(body.id, `${searchParams.get('redirect_uri')}?${refusal}`);
+    expect([refused.status, refused.body.error.message]).toEqual([502, 'The vendor refused the login (invalid_scope).']);
+    expect(refused.text).not.toContain('canary');
+  });
+
   test('the code of another login is worth nothing: the server holds it to the verifier that it was asked with', async () => {
     const [one, other] = [await begin({ name: 'one' }), await begin({ name: 'two' })];
     const stolen = new URL(await visitPages(one.body.authorize_url)).searchParams.get('code')!;

@@ -56,7 +56,9 @@ export function readRedirect(text: string, login: CodeLogin, { settings }: Pick<
   const asked = settings['issuer'] ?? new URL(settings['authorize_url'] ?? '').origin;
   if (issuer !== null && issuer.replace(/\/$/, '') !== asked.replace(/\/$/, ''))
     throw invalidField(field, 'comes from another issuer than the one that was asked');
-  if (given.has('error')) throw new TokenFault('refused', 'The vendor refused the login.', true);
+  const refused = given.get('error');
+  // Its own code alone: anybody may have written the address.
+  if (refused !== null) throw new TokenFault('refused', `The vendor refused the login${/^[\w.-]{1,64}$/.test(refused) ? ` (${refused})` : ''}.`, true);
   const code = given.get('code');
   if (!code) throw invalidField(field, 'holds no code');
   return code;
