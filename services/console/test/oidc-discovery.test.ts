@@ -1,6 +1,7 @@
 /** What an OpenID provider says of itself may change while the console runs, and clocks may be apart. */
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { createKeyring, generateMasterKey } from '@model-gateway/secrets';
+import { freePort } from '../../../tests/support/free-port.ts';
 import { createOidc, type Oidc } from '../src/sign-in/oidc.ts';
 import { type LyingProvider, signed, startLyingProvider } from './lying-provider.ts';
 
@@ -42,9 +43,31 @@ test('a provider that went away is said to be away after a minute, and asked aga
   await oidc.start();
   provider.metadata = { issuer: 'https://elsewhere.example.com' };
   later = 60_000;
-  await expect(oidc.start()).rejects.toMatchObject({ fault: 'unavailable', message: expect.stringContaining('CONSOLE_OIDC_ISSUER') });
+  await expect(oidc.start()).rejects.toMatchObject({
+    fault: 'unavailable',
+    message: expect.stringContaining('the provider calls itself "https://elsewhere.example.com": CONSOLE_OIDC_ISSUER'),
+  });
   provider.metadata = {};
   expect(await startsAt()).toBe('/auth');
+});
+
+test('which of its addresses answers wrongly, or not at all, is said', async () => {
+  const fails = async (metadata: object) => {
+    provider.metadata = metadata;
+    later += 60_000;
+    const { url, kept } = await oidc.start();
+    const { searchParams } = new URL(url);
+    provider.nonce = searchParams.get('nonce') ?? '';
+    return oidc.finish(`code=c&state=${searchParams.get('state')}`, kept).then(
+      () => 'signed in',
+      (error: Error) => error.message,
+    );
+  };
+  const { issuer } = provider;
+  const closed = await freePort();
+  expect(await fails({ jwks_uri: `${issuer}/nowhere` })).toBe(`the provider answered 404 at ${issuer}/nowhere`);
+  expect(await fails({ token_endpoint: `http://127.0.0.1:${closed}/token` })).toBe(`the provider cannot be reached (ECONNREFUSED 127.0.0.1 port ${closed})`);
+  expect(await fails({ userinfo_endpoint: `${issuer}/userinfo` })).toBe(`the provider answered 404 at ${issuer}/userinfo`);
 });
 
 test.each([

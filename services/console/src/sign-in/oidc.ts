@@ -1,6 +1,7 @@
 /** Sign-in at an OpenID provider: authorization code with PKCE, state and nonce, by a certified client library. */
 import type { Keyring } from '@model-gateway/secrets';
 import * as client from 'openid-client';
+import { clocksDiffer, refusalOf, refusesClient, timeoutSeconds } from './oidc-fault.ts';
 import { type Claims, type OidcConfig, OidcRefusal } from './oidc-identity.ts';
 
 /** Sign-in through the configured OpenID provider. */
@@ -23,7 +24,6 @@ interface Kept {
 
 export const keptMs = 600_000;
 const place = 'console sign-in';
-const timeoutSeconds = 10;
 /** How long what the provider says of itself is believed. */
 const discoveredMs = 60_000;
 /** How far the provider's clock and ours may be apart. */
@@ -140,39 +140,4 @@ function secretWays({ token_endpoint_auth_methods_supported: listed }: client.Se
   const ways: SecretWay[] = ['post', 'basic'];
   const known = ways.filter((way) => listed?.includes(`client_secret_${way}`));
   return known.length > 0 ? known : ways;
-}
-
-const clientRefusals: ReadonlySet<string> = new Set(['invalid_client', 'unauthorized_client']);
-
-function refusesClient(error: unknown): boolean {
-  if (error instanceof client.ResponseBodyError) return clientRefusals.has(error.error);
-  return error instanceof client.WWWAuthenticateChallengeError && error.cause.some(({ scheme }) => scheme === 'basic');
-}
-
-const clocksDiffer = "the ID token is not valid now: compare this machine's clock with the provider's";
-
-/** A code of OAuth, of the library or of a connection; anything else could be a person's data. */
-const word = /^[\w.-]{1,64}$/;
-
-/** The library's errors hold replies of the provider: only codes go on, in words that say where to look. */
-function reasonOf(error: unknown): string {
-  if (refusesClient(error)) return 'the provider refuses the client: look at CONSOLE_OIDC_CLIENT_ID and CONSOLE_OIDC_CLIENT_SECRET';
-  if (error instanceof client.ResponseBodyError) return `the provider answered ${error.status} ${word.test(error.error) ? error.error : ''}`.trimEnd();
-  if (error instanceof client.WWWAuthenticateChallengeError) return `the provider answered ${error.status}`;
-  const { name = 'Error', code, cause } = error as { name?: string; code?: unknown; cause?: unknown };
-  if (code === 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED')
-    return 'the provider gives itself another name: CONSOLE_OIDC_ISSUER has to be the issuer that it names';
-  if (code === 'OAUTH_TIMEOUT') return `the provider did not answer within ${timeoutSeconds} s`;
-  if (code === 'OAUTH_JWT_TIMESTAMP_CHECK_FAILED') return clocksDiffer;
-  if (cause instanceof Response) return `the provider answered ${cause.status}`;
-  const why = (cause as { code?: unknown } | undefined)?.code;
-  if (name === 'TypeError' && typeof why === 'string' && word.test(why)) return `the provider cannot be reached (${why})`;
-  return `${name}${typeof code === 'string' ? ` ${code}` : ''}`;
-}
-
-function refusalOf(error: unknown, fallback: 'failed' | 'unavailable'): OidcRefusal {
-  if (error instanceof OidcRefusal) return error;
-  if (error instanceof client.AuthorizationResponseError)
-    return new OidcRefusal(error.error === 'access_denied' ? 'denied' : 'failed', `the provider answered ${error.error.slice(0, 64)}`);
-  return new OidcRefusal(fallback, reasonOf(error));
 }
