@@ -1,13 +1,13 @@
 /** What a usage report comes to when its vendor asked models more than once for one reply. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { readStream } from '../../../test/support/beta.ts';
 import { describeRecorded } from '../../../test/support/describe-recorded.ts';
 import { recordingsFolder } from '../../../test/support/recordings-folder.ts';
 import { foldEvents } from '../../chat/fold.ts';
 import { finishedUsage, readWhole } from '../upstream/read-response.ts';
-import { readUsage } from './usage.ts';
+import { mergeUsage, readUsage } from './usage.ts';
 
 const root = recordingsFolder;
 const stream = (name: string) => readStream(readFileSync(join(root, name), 'utf8'));
@@ -32,6 +32,25 @@ describeRecorded(existsSync(join(root, 'beta_features')), 'usage by iterations')
 
 const entry = (type: string, input: number, output: number, model?: string) => ({ type, input_tokens: input, output_tokens: output, model });
 const report = (input: number, output: number, iterations: unknown) => ({ input_tokens: input, output_tokens: output, iterations });
+
+describe('later reports', () => {
+  const first = { input_tokens: 10, cache_creation_input_tokens: 500, cache_creation: { ephemeral_1h_input_tokens: 500 }, output_tokens: 1 };
+  const after = (report: object) => readUsage(mergeUsage(first, report));
+
+  test('zeros beside the output take back nothing of the prompt', () => {
+    const zeros = { input_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, cache_creation: { ephemeral_1h_input_tokens: 0 } };
+    expect(after({ ...zeros, output_tokens: 7 })).toMatchObject({ input: 10, cacheWrite1h: 500, output: 7 });
+  });
+
+  test('a zero beside another count of the prompt is a correction', () => {
+    expect(after({ cache_creation_input_tokens: 0, cache_read_input_tokens: 500 })).toMatchObject({
+      input: 10,
+      cacheRead: 500,
+      cacheWrite5m: 0,
+      cacheWrite1h: 0,
+    });
+  });
+});
 
 test('the turns of a tool loop are in the totals already', () => {
   expect(readUsage(report(300, 30, [entry('message', 100, 10), entry('message', 200, 20)]))).toMatchObject({ input: 300, output: 30 });

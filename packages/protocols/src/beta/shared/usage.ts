@@ -3,11 +3,20 @@ import { noUsage, outputTokensOf, type TokenUsage, type Usage } from '@model-gat
 import { asArray, asCount, asObject, asString, type JsonObject, own } from '../../kit/read.ts';
 import type { WireUsage } from './wire.ts';
 
-/** Counts are cumulative: a later report replaces the fields it names and leaves the others, never adds. */
+const promptCounts = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'];
+const promptFields: ReadonlySet<string> = new Set([...promptCounts, 'cache_creation']);
+
+const countsPrompt = (report: unknown): boolean => promptCounts.some((field) => asCount(own(report, field)) > 0);
+
+/**
+ * Counts are cumulative: a later report replaces the fields it names and leaves the others, never adds. No prompt is empty: one that counts nothing of it
+ * is of a server that fills in zeros beside its output, and takes nothing back.
+ */
 export function mergeUsage(earlier: JsonObject, report: unknown): JsonObject {
   const merged: JsonObject = Object.assign(Object.create(null) as JsonObject, earlier);
+  const keepsPrompt = countsPrompt(earlier) && !countsPrompt(report);
   for (const [field, value] of Object.entries(asObject(report) ?? {})) {
-    if (value !== null && field !== '__proto__') merged[field] = value;
+    if (value !== null && field !== '__proto__' && !(keepsPrompt && promptFields.has(field))) merged[field] = value;
   }
   return merged;
 }
