@@ -1,5 +1,6 @@
 import { readContent as readBlocks } from '../../beta/index.ts';
 import type { Conversation, Part, ToolCallPart, ToolResultPart, Turn } from '../../chat/conversation.ts';
+import { argumentText } from '../../kit/argument-text.ts';
 import { invalid } from '../../kit/fail.ts';
 import type { Losses } from '../../kit/losses.ts';
 import { asArray, asString, type JsonObject, own } from '../../kit/read.ts';
@@ -116,8 +117,7 @@ function readCall(call: unknown, param: string): ToolCallPart {
 function readFunctionOf(value: unknown, param: string): { name: string; arguments: string } {
   const name = asString(own(value, 'name'));
   if (!name) throw invalid(`${param}.name`, 'A tool call needs a name.');
-  const given = own(value, 'arguments');
-  return { name, arguments: asString(given) ?? (given === undefined ? '' : JSON.stringify(given)) };
+  return { name, arguments: argumentText(own(value, 'arguments')) };
 }
 
 const readFlatCall = (item: unknown, param: string): ToolCallPart => ({

@@ -1,4 +1,5 @@
 import type { ChatEvent } from '../../chat/event.ts';
+import { argumentText } from '../../kit/argument-text.ts';
 import { asNumber, asString, own } from '../../kit/read.ts';
 import { readSignatureOf } from '../shared/signatures.ts';
 import { JsonProgress } from './json-progress.ts';
@@ -137,6 +138,3 @@ const isAnother = (known: Call, id: string, name: string, text: string): boolean
   name !== '' &&
   known.name !== '' &&
   (known.progress.complete ? text !== '' || (id !== '' && id !== known.id) : id !== '' && id !== known.id && name !== known.name);
-
-/** Text as it came; some servers send the object itself. */
-const argumentText = (value: unknown): string => asString(value) ?? (value === undefined ? '' : JSON.stringify(value));

@@ -1,6 +1,7 @@
 /** The items of `input`, in every form, into turns. */
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { Part, SystemPart, TextPart, ThinkingPart, ToolCallPart, ToolResultPart, Turn } from '../../chat/conversation.ts';
+import { argumentText } from '../../kit/argument-text.ts';
 import { invalid } from '../../kit/fail.ts';
 import type { Losses } from '../../kit/losses.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../../kit/read.ts';
@@ -156,13 +157,12 @@ export class ItemReader {
   #readCall(item: JsonObject, path: string, field: 'arguments' | 'input'): ToolCallPart {
     const name = asString(own(item, 'name'));
     if (!name) throw invalid(`${path}.name`, 'must be a non-empty string');
-    const value = own(item, field);
     const namespace = asString(own(item, 'namespace'));
     return {
       type: 'tool-call',
       id: asString(own(item, 'call_id')) ?? '',
       name: namespace ? joinNamespace(namespace, name) : name,
-      arguments: asString(value) ?? (value === undefined ? '' : JSON.stringify(value)),
+      arguments: argumentText(own(item, field)),
     };
   }
 

@@ -1,5 +1,6 @@
 /** Output items into blocks. Keyed on `output_index` (and the part's index) alone: one vendor's proxy changes item ids between events of one item. */
 import type { BlockStart, ChatEvent } from '../../chat/event.ts';
+import { argumentText } from '../../kit/argument-text.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../../kit/read.ts';
 import { readProbabilities } from '../shared/token-probabilities.ts';
 import { joinNamespace } from '../shared/tools.ts';
@@ -86,7 +87,7 @@ export class ItemBlocks {
 
   /** A `…done` event: its text counts only when no delta brought it. */
   complete(event: JsonObject, kind: Kind, field: string): void {
-    const text = asString(own(event, field));
+    const text = kind === 'tool-call' ? argumentText(own(event, field)) : asString(own(event, field));
     const item = this.#items.get(indexOf(event));
     const block = item?.blocks.get(kind === 'text' || kind === 'refusal' ? partOf(event) : 0);
     const written = block?.written && (kind !== 'thinking' || item?.part === thinkingPart(event));
@@ -147,7 +148,7 @@ export class ItemBlocks {
     if (item.type === 'reasoning') return this.#completeReasoning(item, value, event);
     if (kindOfItem.has(item.type)) {
       const block = this.#open(item, 0, 'tool-call');
-      const text = asString(own(value, item.type === 'function_call' ? 'arguments' : 'input'));
+      const text = argumentText(own(value, item.type === 'function_call' ? 'arguments' : 'input'));
       if (text && !block.written) this.#text(block, text);
       return;
     }

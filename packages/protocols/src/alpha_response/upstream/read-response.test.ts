@@ -156,6 +156,15 @@ describe('oddities', () => {
     expect(foldEvents(read(finished, completed)).blocks[0]).toEqual({ start: { type: 'tool-call', id: 'a', name: 'f' }, text: '{"a":1}' });
   });
 
+  test('arguments that come as an object are its text, streamed and whole', () => {
+    const finished = { type: 'function_call', call_id: 'a', name: 'f', arguments: { a: 1 } };
+    const named = item('function_call', { call_id: 'a', name: 'f', arguments: {} });
+    const done = { type: 'response.function_call_arguments.done', output_index: 0, arguments: { a: 1 } };
+    const ended = { type: 'response.output_item.done', output_index: 0, item: finished };
+    for (const events of [read(named, done, ended, completed), read(ended, completed), readWhole({ status: 'completed', output: [finished] })])
+      expect(foldEvents(events).blocks).toEqual([{ start: { type: 'tool-call', id: 'a', name: 'f' }, text: '{"a":1}' }]);
+  });
+
   test('a terminal event alone carries the whole reply', () => {
     const output = [{ type: 'message', content: [{ type: 'output_text', text: 'all' }], phase: 'final_answer' }];
     expect(foldEvents(read({ type: 'response.completed', response: { output } })).blocks).toEqual([

@@ -1,5 +1,6 @@
 import type { ChatEvent } from '../../chat/event.ts';
 import type { ReplyReader, StreamRecord, Target } from '../../contract/index.ts';
+import { argumentText } from '../../kit/argument-text.ts';
 import { LeadingThinking } from '../../kit/leading-thinking.ts';
 import { Losses, lostIn } from '../../kit/losses.ts';
 import { asArray, asString, own } from '../../kit/read.ts';
@@ -155,8 +156,7 @@ export class IdeStreamingReader implements ReplyReader {
     if (this.#call === null || this.#call.id !== id) this.#openCall(id, asString(own(payload, 'name')) ?? '', events);
     const call = this.#call;
     if (call === null) return;
-    const input = own(payload, 'input');
-    const text = asString(input) ?? (input === undefined ? '' : JSON.stringify(input));
+    const text = argumentText(own(payload, 'input'));
     if (text !== '') events.push({ type: 'arguments-delta', index: call.index, text });
     this.#said.output += text.length;
     if (own(payload, 'stop') === true) this.#closeCall(events);

@@ -1,6 +1,7 @@
 import { AlphaReader, readWhole as readCompatible } from '../../alpha/index.ts';
 import type { ChatEvent } from '../../chat/event.ts';
 import type { ReplyReader, StreamRecord } from '../../contract/index.ts';
+import { argumentText } from '../../kit/argument-text.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../../kit/read.ts';
 import { readBodyError } from './errors.ts';
 import { Increments, type StreamManner } from './increments.ts';
@@ -93,7 +94,7 @@ export class DeltaReader implements ReplyReader {
       this.#arguments.set(index, held);
     }
     const definition = own(call, 'function');
-    const fragment = held.push(asString(own(definition, 'arguments')) ?? '', context);
+    const fragment = held.push(argumentText(own(definition, 'arguments')), context);
     return [{ index, id: own(call, 'id'), type: 'function', function: { name: own(definition, 'name'), arguments: fragment } }];
   }
 }

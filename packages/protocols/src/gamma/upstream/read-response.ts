@@ -1,6 +1,7 @@
 /** Reads gamma replies, streamed and whole, as canonical events. */
 import type { ChatEvent } from '../../chat/event.ts';
 import type { ReplyReader, StreamRecord } from '../../contract/index.ts';
+import { argumentText } from '../../kit/argument-text.ts';
 import { Losses, lostIn } from '../../kit/losses.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../../kit/read.ts';
 import { readErrorValue } from '../shared/errors.ts';
@@ -163,7 +164,7 @@ export class GammaReplyReader implements ReplyReader {
     const args = field(call, 'args');
     open.arguments.take(field(call, 'partialArgs'));
     if (args !== undefined && !continues) {
-      this.#emit({ type: 'arguments-delta', index: open.index, text: printArguments(args) });
+      this.#emit({ type: 'arguments-delta', index: open.index, text: argumentText(args) });
       this.#emit({ type: 'block-end', index: open.index });
       this.#open = undefined;
     } else if (!continues) this.#closeBlock();
@@ -209,16 +210,6 @@ export class GammaReplyReader implements ReplyReader {
     } else this.#emit({ type: 'finish', reason: 'content-filter', native: this.#blockReason!, ...metadata });
     if (this.#usage.any) this.#emit({ type: 'usage', usage: this.#usage.usage });
     this.#emit({ type: 'end' });
-  }
-}
-
-/** JSON text of arguments; what is nested too deeply to print stays open text, which no agent runs. */
-function printArguments(args: unknown): string {
-  try {
-    return JSON.stringify(args);
-  } catch (error) {
-    if (error instanceof RangeError) return '{';
-    throw error;
   }
 }
 
