@@ -378,6 +378,34 @@ const rows: Row[] = [
     accepted: [{ modelId: 'us.amazon.nova-pro-v1:0', body: { messages: hello, system: [text('short'), { cachePoint: { type: 'default' } }], toolConfig } }],
   },
   {
+    id: 'cloudhost_converse.nova-cache-after',
+    models: /^nova/,
+    what: 'Cache points of Nova after anything but text in the messages',
+    source: 'https://github.com/BerriAI/litellm/issues/17479',
+    date: '2025-12-04',
+    check: ({ body }) =>
+      first(turnsOf(body), ({ blocks }, at) => {
+        const found = blocks.findIndex((block, index) => isObject(block['cachePoint']) && !('text' in objectOf(blocks[index - 1])));
+        return found < 0
+          ? null
+          : bad(
+              `Malformed input request: #/messages/${at}/content/${found}: extraneous key [cachePoint] is not permitted, please reformat your input and try again.`,
+            );
+      }),
+    refused: [
+      {
+        modelId: 'us.amazon.nova-pro-v1:0',
+        body: { messages: [...loop().slice(0, 2), { role: 'user', content: [result(), { cachePoint: { type: 'default' } }] }], toolConfig },
+      },
+    ],
+    accepted: [
+      {
+        modelId: 'us.amazon.nova-pro-v1:0',
+        body: { messages: [...loop().slice(0, 2), { role: 'user', content: [result(), text('go on'), { cachePoint: { type: 'default' } }] }], toolConfig },
+      },
+    ],
+  },
+  {
     id: 'cloudhost_converse.no-cache',
     models: /^(?:llama|mistral|command|titan)/,
     what: 'Cache points, at models that cache nothing',

@@ -112,6 +112,8 @@ export interface ConverseRules {
   streamsTools: boolean;
   /** Where `cachePoint` may stand. */
   cachePoints: readonly ('system' | 'messages' | 'tools')[];
+  /** Whether a cache point in the messages may stand after text alone, and after no result, call or file. */
+  cachesAfterText: boolean;
   /** Whether a cache point takes a lifetime. */
   cacheLifetimes: boolean;
   /** `status` of a tool result. */
@@ -285,6 +287,7 @@ export const unknownFamily: ModelFamily = Object.freeze({
     toolChoices: Object.freeze(['auto', 'any', 'tool'] as const),
     streamsTools: true,
     cachePoints: Object.freeze([]),
+    cachesAfterText: false,
     cacheLifetimes: false,
     resultStatus: false,
     system: true,

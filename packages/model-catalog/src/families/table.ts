@@ -264,7 +264,7 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     thinking: { style: 'none' },
     sampling: { maxTemperature: 1 },
     begunReply: 'no',
-    converse: { cachePoints: ['system', 'messages'], resultStatus: true, topK: 'nova' },
+    converse: { cachePoints: ['system', 'messages'], cachesAfterText: true, resultStatus: true, topK: 'nova' },
   }),
   'nova-2*': nova({ like: 'nova-2-lite', converse: { reasoning: 'nova' } }),
   'nova-micro*': nova({ vision: false, pdf: false }),

@@ -19,6 +19,9 @@ export function writeCachePoint(mark: CacheMark | undefined, place: CloudFamily[
   return [{ cachePoint: { type: 'default', ...(mark.ttl !== undefined && family.cacheLifetimes && { ttl: mark.ttl }) } }];
 }
 
+/** Whether the model takes a point right after this block of a message: some refuse the whole request where it follows anything but text. */
+export const takesPointAfter = (block: unknown, family: CloudFamily): boolean => !family.cachesAfterText || own(block, 'text') !== undefined;
+
 export const isCachePoint = (block: object): block is WireCachePoint => 'cachePoint' in block;
 
 /** Removes cache points until four are left; more are a 400. The last ones stay: a later point covers what precedes it. `lists` is in prompt order. */
@@ -37,10 +40,11 @@ const markedTurns = 2;
 
 /** Points for callers whose protocol has no marks, where the model takes them: after the system text (or the tools without one) and the last user turns. */
 export const injectCache: NonNullable<UpstreamAdapter['injectCache']> = (body, { target }) => {
-  const { cachePoints } = cloudFamily(target);
+  const family = cloudFamily(target);
   const point = (list: unknown, place: CloudFamily['cachePoints'][number]): boolean => {
     const blocks = asArray(list) ?? [];
-    if (!cachePoints.includes(place) || blocks.length === 0) return false;
+    if (!family.cachePoints.includes(place) || blocks.length === 0) return false;
+    if (place === 'messages' && !takesPointAfter(blocks.at(-1), family)) return false;
     blocks.push({ cachePoint: { type: 'default' } } satisfies WireCachePoint);
     return true;
   };

@@ -1,7 +1,8 @@
 /** Requests as the wire wants them: its rules about order, blanks, names, tools and caches, and what each vendor's models take. */
 import { describe, expect, test } from '@jest/globals';
 import type { Conversation, Part } from '../../chat/conversation.ts';
-import type { Target, WrittenRequest } from '../../contract/index.ts';
+import type { Target, WriteRequestContext, WrittenRequest } from '../../contract/index.ts';
+import { injectCache } from './cache-points.ts';
 import { signing } from './credentials.ts';
 import { request } from './endpoint.ts';
 import { writeRequest } from './write-request.ts';
@@ -18,17 +19,15 @@ const targetOf = (upstreamModelId: string, more: Partial<Target> = {}): Target =
   extraConfig: null,
   ...more,
 });
+const contextOf = (model: string): WriteRequestContext => ({
+  target: targetOf(model),
+  operation: 'generate',
+  stream: false,
+  openSignature: (sealed) => (sealed.startsWith('ours:') ? sealed.slice(5) : null),
+  mintId: (prefix) => `${prefix}minted`,
+});
 function write(conversation: Partial<Conversation>, model = claude): { body: Json; losses: string[]; written: WrittenRequest } {
-  const written = writeRequest(
-    { system: [], turns: [], tools: [], sampling: {}, stream: false, ...conversation },
-    {
-      target: targetOf(model),
-      operation: 'generate',
-      stream: false,
-      openSignature: (sealed) => (sealed.startsWith('ours:') ? sealed.slice(5) : null),
-      mintId: (prefix) => `${prefix}minted`,
-    },
-  );
+  const written = writeRequest({ system: [], turns: [], tools: [], sampling: {}, stream: false, ...conversation }, contextOf(model));
   return { body: JSON.parse(JSON.stringify(written.body)) as Json, losses: written.losses.map(({ field, action }) => `${action} ${field}`), written };
 }
 const text = (words: string): Part => ({ type: 'text', text: words });
@@ -171,6 +170,32 @@ describe('what only some models take', () => {
     expect(losses).toContain('dropped cache_control');
     expect(write({ turns }, 'meta.llama3-1-8b-instruct-v1:0').losses).toEqual(['dropped cache_control']);
     expect(write({ turns }, 'us.anthropic.claude-3-7-sonnet-20250219-v1:0').body.messages[0].content[1]).toEqual({ cachePoint: { type: 'default' } });
+  });
+
+  test('cache points after text alone, where a model refuses them after results and files', () => {
+    const marked = user(result('1', 'r', { cache: {} }), { type: 'text', text: 'go on', cache: {} });
+    const looped = [user(text('q')), assistant(call('1', 'f')), marked];
+    const { body, losses } = write({ turns: looped }, 'us.amazon.nova-pro-v1:0');
+    expect(body.messages[2].content.slice(1)).toEqual([{ text: 'go on' }, { cachePoint: { type: 'default' } }]);
+    expect(losses).toContain('dropped cache_control');
+    expect(write({ turns: looped }).body.messages[2].content[1]).toEqual({ cachePoint: { type: 'default' } });
+  });
+
+  test('the points that the gateway sets keep to it', () => {
+    const set = (upstreamModelId: string, last: object) => {
+      const body = {
+        messages: [
+          { role: 'user', content: [{ text: 'q' }] },
+          { role: 'user', content: [last] },
+        ],
+      };
+      injectCache(body, contextOf(upstreamModelId));
+      return body.messages.map(({ content }) => content.length);
+    };
+    const results = { toolResult: { toolUseId: '1', content: [{ text: 'r' }] } };
+    expect(set('us.amazon.nova-pro-v1:0', results)).toEqual([2, 1]);
+    expect(set('us.amazon.nova-pro-v1:0', { text: 'go on' })).toEqual([2, 2]);
+    expect(set('us.anthropic.claude-sonnet-4-5-20250929-v1:0', results)).toEqual([2, 2]);
   });
 
   test('reasoning and top_k in each vendor’s words', () => {

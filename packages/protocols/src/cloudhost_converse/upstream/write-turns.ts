@@ -7,7 +7,7 @@ import { ToolIds } from '../../beta/index.ts';
 import type { CacheMark, Conversation, Part, ToolResultPart, Turn } from '../../chat/conversation.ts';
 import type { WriteRequestContext } from '../../contract/index.ts';
 import type { Losses } from '../../kit/losses.ts';
-import { isCachePoint, writeCachePoint } from './cache-points.ts';
+import { isCachePoint, takesPointAfter, writeCachePoint } from './cache-points.ts';
 import { DocumentNames, writeMedia } from './media.ts';
 import type { CloudFamily } from './model-family.ts';
 import type { WireBlock, WireMessage } from './wire.ts';
@@ -113,7 +113,11 @@ class TurnWriter {
   }
 
   #marked(blocks: WireBlock[], mark: CacheMark | undefined): WireBlock[] {
-    return blocks.length === 0 ? blocks : [...blocks, ...writeCachePoint(mark, 'messages', this.#context.family, this.#losses)];
+    const { family } = this.#context;
+    if (blocks.length === 0 || !mark) return blocks;
+    if (takesPointAfter(blocks.at(-1), family)) return [...blocks, ...writeCachePoint(mark, 'messages', family, this.#losses)];
+    this.#losses.add('cache_control', 'dropped', 'this model takes cache points after text alone');
+    return blocks;
   }
 
   /** Ends the user message, if there is one; calls that it leaves open are answered for it, since each must be. */
