@@ -363,6 +363,15 @@ describe('ends and errors', () => {
     expect(foldEvents(events).usage).toMatchObject({ input: 10, output: 4 });
   });
 
+  test('usage that stands in the choice counts', () => {
+    const events = read(
+      chunk({ content: 'a' }),
+      chunk({}, { finish_reason: 'stop', usage: { prompt_tokens: 10, completion_tokens: 4, cached_tokens: 3 } }),
+      '[DONE]',
+    );
+    expect(foldEvents(events).usage).toMatchObject({ input: 7, cacheRead: 3, output: 4 });
+  });
+
   test('an error in a chunk, as an event, or as a reason ends the reply', () => {
     const inChunk = read(chunk({ content: 'a' }), { error: { code: 502, message: 'gone' }, choices: [{ delta: {}, finish_reason: 'error' }] }, '[DONE]');
     expect(inChunk.at(-1)).toEqual({ type: 'error', error: { class: 'server', status: 502, code: '502', message: 'gone' } });

@@ -87,7 +87,8 @@ export class AlphaReader implements ReplyReader {
     const choice = choices.find((candidate) => (asNumber(own(candidate, 'index')) ?? 0) === 0);
     if (choice !== undefined) this.#readChoice(choice, events);
     if (choices.length > (choice === undefined ? 0 : 1)) this.#losses.add('reply.choices', 'dropped', 'Further answers have no place.');
-    const counts = own(chunk, 'usage') ?? own(own(chunk, 'x_groq'), 'usage');
+    // Two vendors have their own places for it.
+    const counts = own(chunk, 'usage') ?? own(own(chunk, 'x_groq'), 'usage') ?? own(choice, 'usage');
     const usage = readUsage(counts);
     if (this.#over) return;
     if (this.#finish !== null || choices.length === 0) this.#readBeside(chunk, choice, events);
