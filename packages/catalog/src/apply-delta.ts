@@ -1,8 +1,9 @@
 /** Applies the delta of one commit to a snapshot. Twenty thousand unchanged keys are shared by reference instead of being parsed again. */
-import type { CatalogDelta, SectionDelta, Snapshot } from '@model-gateway/contracts';
+import type { CatalogDelta, CatalogState, SectionDelta, Snapshot } from '@model-gateway/contracts';
 import { deepFreeze, indexNames, indexPreviousKeys } from './snapshot.ts';
 
-export function applyDelta(previous: Snapshot, revision: number, delta: CatalogDelta): Snapshot {
+/** `state`: which one the commit made. */
+export function applyDelta(previous: Snapshot, { revision, committedAt }: CatalogState, delta: CatalogDelta): Snapshot {
   const upstreams = apply(previous.upstreams, delta.upstreams, nameOf, sorted);
   const models = apply(previous.models, delta.models, nameOf, sorted);
   const loadBalancers = apply(previous.loadBalancers, delta.load_balancers, nameOf, sorted);
@@ -17,7 +18,7 @@ export function applyDelta(previous: Snapshot, revision: number, delta: CatalogD
   const names = sameNames ? previous.names : indexNames(models, loadBalancers);
   const previousKeys = indexPreviousKeys(accessKeys, previous);
   const named = { upstreams, models, loadBalancers, pins, names, keyGroups, pricing, mcpServers, searchProviders, searchConfig };
-  return Object.freeze({ revision, ...named, accessKeys, previousKeys });
+  return Object.freeze({ revision, committedAt, ...named, accessKeys, previousKeys });
 }
 
 const applyConfig = (previous: Snapshot['searchConfig'], delta: CatalogDelta['search_config']): Snapshot['searchConfig'] => {

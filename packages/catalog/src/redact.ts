@@ -8,6 +8,7 @@ import type { CatalogDelta, CatalogRows, McpServerRecord, Model, SearchProviderR
 /** The whole configuration. */
 export const redactRows = (rows: CatalogRows): CatalogRows => ({
   revision: rows.revision,
+  committed_at: rows.committed_at,
   upstreams: rows.upstreams.map(redactUpstream),
   models: rows.models.map(redactModel),
   ...(rows.load_balancers && { load_balancers: rows.load_balancers }),

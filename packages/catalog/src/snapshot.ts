@@ -18,6 +18,7 @@ export function buildSnapshot(rows: CatalogRows, previous?: Snapshot | null): Sn
   const names = sameNames ? previous.names : indexNames(models, loadBalancers);
   return Object.freeze({
     revision: rows.revision,
+    committedAt: rows.committed_at,
     upstreams,
     models,
     loadBalancers,

@@ -211,6 +211,35 @@ describe('catalog over the bus', () => {
     await older.close();
   });
 
+  test.each([
+    ['by the poll', 50],
+    ['by the next commit', 60_000],
+  ])('a database that was set back, and has the number of the revision again, is followed %s', async (_, pollMs) => {
+    await addGroup('one');
+    await addGroup('two');
+    source.start();
+    watcher = createCatalogWatcher({ bus, logger, pollMs });
+    await watcher.start();
+    const before = watcher.current()!.revision;
+    await source.stop();
+    let time = Date.now() + 1000;
+    const restored = openStorage({ mode: 'sqlite', file: ':memory:' }, { logger, now: () => time++ });
+    await restored.migrate();
+    const add = (name: string) => restored.catalog.change((writer) => writer.keyGroups.insert(`id-${name}`, sampleGroup({ name })));
+    await add('three');
+    await add('four');
+    expect(await restored.catalog.revision()).toBe(before);
+    const restoredSource = createCatalogSource({ storage: restored, bus: sourceBus, logger });
+    restoredSource.start();
+    const has = (...names: string[]) => JSON.stringify([...watcher.current()!.keyGroups.keys()]) === JSON.stringify(names);
+    if (pollMs < 1000) await until(() => has('four', 'three'));
+    await add('five');
+    await until(() => has('five', 'four', 'three'));
+    expect(watcher.current()?.revision).toBe(before + 1);
+    await restoredSource.stop();
+    await restored.close();
+  });
+
   /** An upstream with something secret in every place, also where earlier versions or a careless admin put it in the clear. */
   const guarded = (over: Partial<UpstreamDocument> = {}) =>
     sampleUpstream({

@@ -13,9 +13,18 @@ export type ResolvedName = { via: 'canonical' | 'alias'; canonical: string } & (
   | { model?: undefined; balancer: LoadBalancer }
 );
 
-/** The whole configuration at one revision: frozen, indexed, shared by reference. */
-export interface Snapshot {
+/**
+ * Which state of the configuration. A database that was restored to an older state gives the numbers of revisions out again: the time of the commit tells
+ * two states of one number apart.
+ */
+export interface CatalogState {
   revision: number;
+  /** When it was committed, in ms since the epoch. Absent before the first commit, and from a console of an earlier version. */
+  committedAt?: number | undefined;
+}
+
+/** The whole configuration at one revision: frozen, indexed, shared by reference. */
+export interface Snapshot extends CatalogState {
   upstreams: ReadonlyMap<string, UpstreamRecord>;
   /** By canonical name. */
   models: ReadonlyMap<string, Model>;
@@ -64,6 +73,8 @@ export interface CatalogDelta {
 /** The same rows, as they cross the bus and as storage reads them. */
 export interface CatalogRows {
   revision: number;
+  /** `committedAt` of its state. */
+  committed_at?: number | undefined;
   upstreams: UpstreamRecord[];
   models: Model[];
   /** Absent from a console of an earlier version. */

@@ -411,6 +411,6 @@ describe('over the bus', () => {
     for (const end = Date.now() + 20_000; received.length < 4 && Date.now() < end; ) await new Promise((resolve) => setTimeout(resolve, 5));
     expect(received).toHaveLength(4);
     expect(received.at(-1)).toMatchObject({ revision, previous: revision - 1, delta: { access_keys: { gone: [], put: [{ name: 'ada' }] } } });
-    expect(await harness.bus.ask('catalog.revision', {})).toEqual({ revision });
+    expect(await harness.bus.ask('catalog.revision', {})).toEqual({ revision, committedAt: expect.any(Number) });
   });
 });

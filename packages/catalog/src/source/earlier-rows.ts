@@ -1,5 +1,5 @@
 /** Reconstructs an earlier revision by undoing later commits. */
-import type { CatalogDelta, CatalogRows } from '@model-gateway/contracts';
+import type { CatalogDelta, CatalogRows, CatalogState } from '@model-gateway/contracts';
 import { type RowChange, toDelta } from '@model-gateway/storage';
 
 /** Of a row or of what a delta says is gone, by section. */
@@ -16,10 +16,10 @@ const keyOf: Record<keyof CatalogDelta, (row: Record<string, unknown>) => string
   load_balancer_pins: ({ load_balancer, access_key }) => JSON.stringify([load_balancer, access_key]),
 };
 
-/** `rows` before `changes`, which is what lies between `revision` and theirs. */
-export function earlierRows(rows: CatalogRows, revision: number, changes: readonly RowChange[]): CatalogRows {
+/** `rows` before `changes`, which is what lies between `state` and theirs. */
+export function earlierRows(rows: CatalogRows, { revision, committedAt }: CatalogState, changes: readonly RowChange[]): CatalogRows {
   const undone = toDelta(changes.map(({ section, name, before, after }) => ({ section, name, before: after, after: before })));
-  const earlier: Record<string, unknown> = { ...rows, revision };
+  const earlier: Record<string, unknown> = { ...rows, revision, committed_at: committedAt };
   for (const [section, { put, gone }] of Object.entries(undone) as [keyof CatalogDelta, { put: object[]; gone: unknown[] }][]) {
     const key = keyOf[section] as (row: object) => string;
     const left = new Map((rows[section] as object[]).map((row) => [key(row), row]));

@@ -1,12 +1,12 @@
 /** The configuration as JSON bytes, read and printed once per revision however many services ask for it. */
-import type { CatalogRows } from '@model-gateway/contracts';
+import type { CatalogRows, CatalogState } from '@model-gateway/contracts';
 import type { Storage } from '@model-gateway/storage';
 import { redactRows } from '../redact.ts';
+import { isSameState } from '../same-state.ts';
 import { earlierRows } from './earlier-rows.ts';
 
 /** One revision of the configuration as JSON bytes, ready to send. */
-export interface Encoded {
-  revision: number;
+export interface Encoded extends CatalogState {
   bytes: Uint8Array;
   /** How many scripts its upstreams and models have. */
   scripts: number;
@@ -38,6 +38,7 @@ function encode(rows: CatalogRows): Encoded {
   let redacted: Uint8Array | undefined;
   return {
     revision: rows.revision,
+    committedAt: rows.committed_at,
     bytes,
     scripts: countScripts(rows),
     redacted() {
@@ -72,22 +73,22 @@ export function createEncodedCatalog(storage: Storage, now: () => number = () =>
     const rows = await storage.catalog.load();
     const entry = Object.assign(encode(rows), { at: now() });
     // A database restored to an older state reuses revision numbers: everything cached is invalid.
-    if ([...kept.keys()].some((revision) => revision > entry.revision)) kept.clear();
+    if ([...kept.values()].some((known) => known.revision >= entry.revision && !isSameState(known, entry))) kept.clear();
     kept.delete(entry.revision);
     kept.set(entry.revision, entry);
     evict();
     return entry;
   };
   const newest = async (): Promise<Encoded> => {
-    const revision = await storage.catalog.revision();
-    const known = kept.get(revision);
-    if (known && revision === Math.max(...kept.keys())) return known;
+    const state = await storage.catalog.state();
+    const known = kept.get(state.revision);
+    if (known && isSameState(known, state) && state.revision === Math.max(...kept.keys())) return known;
     loading ??= load().finally(() => {
       loading = undefined;
     });
     const loaded = await loading;
     // A load that began before this question may be older than the answer.
-    return loaded.revision >= revision ? loaded : load();
+    return loaded.revision > state.revision || isSameState(loaded, state) ? loaded : load();
   };
   return {
     newest,
@@ -100,7 +101,8 @@ export function createEncodedCatalog(storage: Storage, now: () => number = () =>
       // This revision was never loaded here, but a service that follows the change events has it and pins requests to it.
       const changes = await storage.history.between(revision, present.revision);
       if (!changes) return present;
-      return encode(earlierRows(read(present.bytes), revision, changes));
+      const commit = await storage.history.find(revision);
+      return encode(earlierRows(read(present.bytes), { revision, committedAt: commit?.occurred_at }, changes));
     },
   };
 }

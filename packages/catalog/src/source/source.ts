@@ -43,7 +43,7 @@ export function createCatalogSource({ storage, bus, logger }: CatalogSourceDeps)
       });
       registrations = bus.serve({
         ask: {
-          'catalog.revision': async () => ({ revision: await storage.catalog.revision() }),
+          'catalog.revision': () => storage.catalog.state(),
           'catalog.scripts': async () => ({ scripts: (await catalog.newest()).scripts }),
         },
         open: {
@@ -67,10 +67,10 @@ export function createCatalogSource({ storage, bus, logger }: CatalogSourceDeps)
 const deltaRows = 500;
 const deltaBytes = 256 * 1024;
 
-function eventOf({ revision, previous, changes }: CatalogChange): EventSubjects['catalog.changed'] {
-  if (changes.length > deltaRows) return { revision, previous };
+function eventOf({ changes, ...commit }: CatalogChange): EventSubjects['catalog.changed'] {
+  if (changes.length > deltaRows) return commit;
   const delta = toDelta(changes);
-  return JSON.stringify(delta).length > deltaBytes ? { revision, previous } : { revision, previous, delta };
+  return JSON.stringify(delta).length > deltaBytes ? commit : { ...commit, delta };
 }
 
 async function sendCatalog(

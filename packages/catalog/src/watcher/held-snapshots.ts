@@ -1,6 +1,7 @@
 /** The snapshots that one watcher holds: the current one, and recent ones that requests may be pinned to. */
 import type { CatalogRows, EventSubjects, Snapshot } from '@model-gateway/contracts';
 import { applyDelta } from '../apply-delta.ts';
+import { isSameState } from '../same-state.ts';
 import { buildSnapshot } from '../snapshot.ts';
 import { createHistory, type HistoryLimits } from './history.ts';
 
@@ -29,22 +30,25 @@ export class HeldSnapshots {
   /** Takes in loaded rows. `isNewest`: they were asked for without a revision; `before`: the current snapshot at that time. */
   take(rows: CatalogRows, { isNewest, before }: { isNewest: boolean; before: Snapshot | null }): Snapshot {
     const current = this.#current;
-    if (rows.revision === current?.revision) return current;
-    // The console's newest revision is older than ours, and ours did not arrive in the meantime: the database was restored to an older state and reuses
-    // revision numbers, so that the snapshots held under them are no longer valid.
-    const setBack = isNewest && current !== null && current === before && rows.revision < current.revision;
+    const state = { revision: rows.revision, committedAt: rows.committed_at };
+    if (current !== null && isSameState(current, state)) return current;
+    // The console's newest revision is older than ours, or another one of its number, and ours did not arrive in the meantime: the database was restored
+    // to an older state and reuses revision numbers, so that the snapshots held under them are no longer valid.
+    const setBack = isNewest && current !== null && current === before && rows.revision <= current.revision;
     if (setBack) this.#history.clear();
-    const snapshot = this.#history.get(rows.revision) ?? buildSnapshot(rows, current);
+    const known = this.#history.get(rows.revision);
+    const snapshot = known && isSameState(known, state) ? known : buildSnapshot(rows, current);
     this.#history.add(snapshot);
     if (setBack || !current || snapshot.revision > current.revision) this.#adopt(snapshot);
     return snapshot;
   }
 
   /** Applies a delta that follows on the current revision; false when it does not. Throws when it cannot be applied. */
-  follow({ revision, previous, delta }: EventSubjects['catalog.changed']): boolean {
+  follow({ previous, previousCommittedAt, delta, ...state }: EventSubjects['catalog.changed']): boolean {
     const current = this.#current;
-    if (!delta || current?.revision !== previous || this.#history.get(revision)) return false;
-    const snapshot = applyDelta(current, revision, delta);
+    if (!delta || !current || !isSameState(current, { revision: previous, committedAt: previousCommittedAt })) return false;
+    if (this.#history.get(state.revision)) return false;
+    const snapshot = applyDelta(current, state, delta);
     this.#history.add(snapshot);
     this.#adopt(snapshot);
     return true;

@@ -3,6 +3,7 @@ import type { Bus, Disposable } from '@model-gateway/bus';
 import type { EventSubjects, Snapshot } from '@model-gateway/contracts';
 import { GatewayError, isGatewayError } from '@model-gateway/contracts/errors';
 import type { CatalogLogger } from '../logger.ts';
+import { isSameState } from '../same-state.ts';
 import { HeldSnapshots } from './held-snapshots.ts';
 import { loadRows } from './load-rows.ts';
 
@@ -101,13 +102,13 @@ export function createCatalogWatcher({ bus, logger, redacted = false, pollMs = 2
     } catch (error) {
       logger.warn({ error, revision: change.revision }, 'a configuration change could not be applied, loading the whole configuration');
     }
-    void refresh(() => held.current !== null && held.current.revision >= change.revision);
+    void refresh(() => held.current !== null && (held.current.revision > change.revision || isSameState(held.current, change)));
   };
 
   const poll = async (): Promise<void> => {
     try {
-      const { revision } = await bus.ask('catalog.revision', {}, { deadlineMs: askMs });
-      await refresh(() => held.current?.revision === revision);
+      const state = await bus.ask('catalog.revision', {}, { deadlineMs: askMs });
+      await refresh(() => held.current !== null && isSameState(held.current, state));
     } catch (error) {
       if (!stopped) outage.began(error, 'the console does not answer');
     }

@@ -14,6 +14,8 @@ export type Shape = z.ZodType;
 
 const turnAtUpstream = z.looseObject({ model: part.text, upstream: part.text, account: part.text });
 
+const catalogState = z.looseObject({ revision: part.whole, committedAt: part.whole.optional() });
+
 export const askShapes = {
   'router.plan': { request: part.planRequest, reply: part.plan },
   'stats.spent': {
@@ -43,7 +45,7 @@ export const askShapes = {
     request: z.looseObject({ rule: part.text, scope: part.text, values: z.array(z.union([z.string(), z.number()])) }),
     reply: z.looseObject({ numbers: z.array(z.number()) }),
   },
-  'catalog.revision': { request: part.anything, reply: z.looseObject({ revision: part.whole }) },
+  'catalog.revision': { request: part.anything, reply: catalogState },
   'catalog.scripts': { request: part.anything, reply: z.looseObject({ scripts: part.whole }) },
   'catalog.mcp-tools': {
     request: z.looseObject({ server: part.id, tools: z.array(z.looseObject({ name: part.text, hash: part.text })).max(5000) }),
@@ -227,7 +229,11 @@ export const openShapes = {
 
 const sectionDelta = z.looseObject({ put: z.array(part.anything), gone: z.array(z.unknown()) });
 
-const catalogChanged = z.looseObject({ revision: part.whole, previous: part.whole, delta: z.record(z.string(), sectionDelta).optional() });
+const catalogChanged = catalogState.extend({
+  previous: part.whole,
+  previousCommittedAt: part.whole.optional(),
+  delta: z.record(z.string(), sectionDelta).optional(),
+});
 
 export const eventShapes = {
   'catalog.changed': catalogChanged,

@@ -4,7 +4,7 @@ import type { Outcome } from '../outcome.ts';
 import type { Plan, PlanRequest } from '../plan.ts';
 import type { RealtimeJob, RealtimeTail, ShortLivedKeyWanted } from '../realtime.ts';
 import type { RequestRow } from '../row.ts';
-import type { CatalogDelta, CatalogRows } from '../snapshot.ts';
+import type { CatalogDelta, CatalogRows, CatalogState } from '../snapshot.ts';
 import type { SsoTokenReply, SsoTokenRequest } from '../sso.ts';
 import type { BodiesToKeep } from './bodies.ts';
 import type { GatherTopic } from './gather.ts';
@@ -33,8 +33,8 @@ export interface AskSubjects {
   'limits.run': { request: { rule: string; scope: string; values: (string | number)[] }; reply: { numbers: number[] } };
   /** The store of upstreams' tasks. */
   'stats.tasks': { request: TasksCall; reply: TasksAnswer };
-  /** The current revision of the configuration: a cheap poll that repairs lost change events. */
-  'catalog.revision': { request: Record<string, never>; reply: { revision: number } };
+  /** The current state of the configuration: a cheap poll that repairs lost change events. */
+  'catalog.revision': { request: Record<string, never>; reply: CatalogState };
   /** How many scripts upstreams and models have: all that script runners know of the configuration, since each run brings its script along. */
   'catalog.scripts': { request: Record<string, never>; reply: { scripts: number } };
   /** For the MCP aggregator alone, which holds no master key. */
@@ -77,12 +77,21 @@ export interface OpenSubjects {
   'console.http': { request: { remoteAddress: string }; head: Record<string, never>; tail: Record<string, never> };
 }
 
+/** A commit of the configuration. */
+export interface CatalogChanged extends CatalogState {
+  /** Revision before it. */
+  previous: number;
+  /** When that one was committed; absent as in `CatalogState`. */
+  previousCommittedAt?: number | undefined;
+  /** What changed since `previous`; absent when it would be too long. */
+  delta?: CatalogDelta;
+}
+
 /** Events: fire and forget, or durable (acknowledged after the consumer committed them, de-duplicated by id). */
 export interface EventSubjects {
-  /** `delta`: what changed since `previous`; absent when it would be too long. */
-  'catalog.changed': { revision: number; previous: number; delta?: CatalogDelta };
+  'catalog.changed': CatalogChanged;
   /** The same without secrets, for services that hold no master key. */
-  'catalog.changed-redacted': { revision: number; previous: number; delta?: CatalogDelta };
+  'catalog.changed-redacted': CatalogChanged;
   'stats.request': RequestRow;
   /** The one kind of row that an MCP aggregator may write: a call of a tool. */
   'stats.tool': RequestRow;

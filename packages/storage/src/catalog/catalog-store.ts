@@ -1,9 +1,9 @@
 /** The configuration: consistent reads, and writes that move the revision on in the same transaction. */
-import type { AuditRow, CatalogRows } from '@model-gateway/contracts';
+import type { AuditRow, CatalogRows, CatalogState } from '@model-gateway/contracts';
 import { type Kysely, sql } from 'kysely';
 import { insertRecords } from '../audit/audit-logs.ts';
 import type { StorageDialect } from '../dialects/dialect.ts';
-import { type CommitAuthor, changesBetween, writeCommit } from '../history/history.ts';
+import { type CommitAuthor, changesBetween, commitTime, writeCommit } from '../history/history.ts';
 import type { Database } from '../schema.ts';
 import { createSsoCredentials, type SsoCredentialRepository } from '../sso/sso-credentials.ts';
 import { type BalancerLinks, type BalancerLinkWriter, createBalancerLinks } from './balancer-links.ts';
@@ -103,9 +103,9 @@ export interface CatalogWriter extends CatalogTransaction, CatalogLinkWriters {
 }
 
 /** A commit of this process: the new revision, the one before it, and the changed rows. */
-export interface CatalogChange {
-  revision: number;
+export interface CatalogChange extends CatalogState {
   previous: number;
+  previousCommittedAt: number | undefined;
   changes: readonly RowChange[];
 }
 
@@ -138,6 +138,8 @@ export interface ChangeResult<T> extends MadeChange<T> {
 /** The stored configuration of the gateway. */
 export interface CatalogStore extends CatalogReader {
   revision(): Promise<number>;
+  /** Its revision, and when that was committed. */
+  state(): Promise<CatalogState>;
   /** The whole configuration at one revision. */
   load(): Promise<CatalogRows>;
   /** Keys and groups that have a budget. */
@@ -180,17 +182,21 @@ export function createCatalogStore(
 
   return {
     ...translateReader(createReader(db, dialect), translate),
-    revision: () => translate(() => readRevision(db)),
+    revision: async () => (await translate(() => readState(db))).revision,
+    state: () => translate(() => readState(db)),
     load: () => read((transaction) => loadRows(transaction, dialect)),
     budgetHolders: () => read(readBudgetHolders),
     read: (work) => read((transaction) => work(createReader(transaction, dialect))),
     async change(work, options = {}) {
       let revision = 0;
+      let at = 0;
+      let previousCommittedAt: number | undefined;
       let recorded = false;
       const recorder = createRecorder();
       const run = db.transaction().execute(async (transaction) => {
         revision = await moveRevision(transaction);
-        const at = now();
+        previousCommittedAt = await commitTime(transaction, revision - 1);
+        at = now();
         const value = await work(createCatalogWriter(transaction, dialect, { etag: revision, now: at, recorder }));
         const changes = recorder.changes();
         if (options.keep && !options.keep(value, changes)) throw new Abandoned(value);
@@ -202,7 +208,7 @@ export function createCatalogStore(
       try {
         const value = await run;
         const changes = recorder.changes();
-        for (const listener of listeners) listener({ revision, previous: revision - 1, changes });
+        for (const listener of listeners) listener({ revision, committedAt: at, previous: revision - 1, previousCommittedAt, changes });
         return { value, revision, changed: true, recorded, changes };
       } catch (error) {
         if (error instanceof Abandoned) return { value: error.value, revision: revision - 1, changed: false, recorded: false, changes: recorder.changes() };
@@ -382,8 +388,14 @@ function translateReader(reader: CatalogReader, translate: <T>(work: () => Promi
   };
 }
 
-async function readRevision(db: Kysely<Database>): Promise<number> {
-  return (await db.selectFrom('catalog_revision').select('revision').where('id', '=', 1).executeTakeFirstOrThrow()).revision;
+async function readState(db: Kysely<Database>): Promise<CatalogState> {
+  const { revision, occurred_at } = await db
+    .selectFrom('catalog_revision')
+    .leftJoin('catalog_history', 'catalog_history.revision', 'catalog_revision.revision')
+    .select(['catalog_revision.revision', 'catalog_history.occurred_at'])
+    .where('catalog_revision.id', '=', 1)
+    .executeTakeFirstOrThrow();
+  return { revision, ...(occurred_at !== null && { committedAt: occurred_at }) };
 }
 
 /** The first statement of every write: it takes the row's lock, so that writers follow one another. */
@@ -399,7 +411,7 @@ async function moveRevision(db: Kysely<Database>): Promise<number> {
 
 async function loadRows(db: Kysely<Database>, dialect: StorageDialect): Promise<CatalogRows> {
   const reader = createReader(db, dialect);
-  const revision = await readRevision(db);
+  const { revision, committedAt } = await readState(db);
   const upstreams = await reader.upstreams.all();
   const models = await reader.models.all();
   const loadBalancers = await reader.loadBalancers.all();
@@ -412,6 +424,7 @@ async function loadRows(db: Kysely<Database>, dialect: StorageDialect): Promise<
   const accessKeys = await reader.accessKeys.all();
   return {
     revision,
+    committed_at: committedAt,
     upstreams: upstreams.map(upstreamRow),
     models: models.map(modelRow),
     load_balancers: loadBalancers.map(balancerRow),

@@ -53,6 +53,12 @@ export interface NewCommit {
   keep: number;
 }
 
+/** When this revision was committed, in ms since the epoch. */
+export async function commitTime(db: Kysely<Database>, revision: number): Promise<number | undefined> {
+  const found = await db.selectFrom('catalog_history').select('occurred_at').where('revision', '=', revision).executeTakeFirst();
+  return found?.occurred_at;
+}
+
 /** Inside the transaction of the commit. */
 export async function writeCommit(db: Kysely<Database>, { revision, at, author = none, changes, keep }: NewCommit): Promise<void> {
   const { actor, entity_id, ...rest } = author;

@@ -1,13 +1,12 @@
 /** The model lists, in each protocol's shape, from the snapshot alone. */
 import { createHash } from 'node:crypto';
-import type { KeyGroup, Snapshot } from '@model-gateway/contracts';
+import type { CatalogState, KeyGroup, Snapshot } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { ListedModel, RouteMatch } from '@model-gateway/protocols';
 import { listedNames } from '@model-gateway/routing';
 import type { ClientExchange } from '../client-exchange.ts';
 
-interface List {
-  revision: number;
+interface List extends CatalogState {
   models: readonly ListedModel[];
   /** The same for every shape, and on every edge: it tells what is listed. */
   tag: string;
@@ -18,7 +17,7 @@ const lists = new WeakMap<KeyGroup, List>();
 
 function listOf(snapshot: Snapshot, group: KeyGroup): List {
   const known = lists.get(group);
-  if (known?.revision === snapshot.revision) return known;
+  if (known?.revision === snapshot.revision && known.committedAt === snapshot.committedAt) return known;
   const models: ListedModel[] = listedNames(snapshot, group).map(({ name, createdAt, family }) => ({
     name,
     createdAt: Math.floor((createdAt ?? 0) / 1000),
@@ -26,7 +25,7 @@ function listOf(snapshot: Snapshot, group: KeyGroup): List {
     ...(family && { family }),
   }));
   const tag = `W/"${createHash('sha256').update(JSON.stringify(models)).digest('base64url').slice(0, 22)}"`;
-  const list = { revision: snapshot.revision, models, tag };
+  const list = { revision: snapshot.revision, committedAt: snapshot.committedAt, models, tag };
   lists.set(group, list);
   return list;
 }
