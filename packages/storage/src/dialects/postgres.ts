@@ -3,6 +3,7 @@ import type { ConnectionOptions } from 'node:tls';
 import { PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import type { StorageDialect } from './dialect.ts';
+import { createWatchedPool } from './silent-connections.ts';
 import { createErrorTranslator } from './translate-error.ts';
 
 /** The part of a pino-like logger that the pool uses. */
@@ -40,7 +41,7 @@ function withoutTls(url: string): string {
 
 export function createPostgresDialect({ url, tls }: { url: string; tls?: PostgresTls | undefined }, logger: PostgresLogger): StorageDialect {
   const createPool = async (limits: pg.PoolConfig): Promise<pg.Pool> => {
-    const pool = new pg.Pool({
+    const config: pg.PoolConfig = {
       connectionString: tls ? withoutTls(url) : url,
       ...(tls && { ssl: tls }),
       connectionTimeoutMillis: 5_000,
@@ -49,7 +50,8 @@ export function createPostgresDialect({ url, tls }: { url: string; tls?: Postgre
       keepAlive: true,
       application_name: 'model-gateway',
       types,
-    });
+    };
+    const pool = createWatchedPool(config, () => logger.warn({}, 'the database was silent for too long: connections that are not in use are made anew'));
     // A connection that the server closes emits an error event, which would end the process without a listener; the pool listens on idle connections
     // only, so each one in use gets its own listener.
     pool.on('error', () => undefined);
