@@ -23,6 +23,8 @@ export interface Keyring {
   open(sealed: string, place: string): string;
   /** Whether the value was sealed by a key other than the first, or as earlier versions did: seal it anew to finish a rotation. */
   isStale(sealed: string): boolean;
+  /** Id of the master key that the value needs, where it is none of these; null: one of them sealed it. */
+  missingKey(sealed: string): string | null;
   /** The keys under which values of one purpose are sealed, for services that open these and nothing else. */
   sealingKeys(purpose: string): DerivedKey[];
   /** The key of one purpose (HKDF-SHA256), the same in every process that holds the master key. */
@@ -130,6 +132,11 @@ class MasterKeyring implements Keyring {
   isStale(sealed: string): boolean {
     const [, version, id] = sealedForm.exec(sealed) ?? [];
     return version !== present || id !== this.first.id;
+  }
+
+  missingKey(sealed: string): string | null {
+    const id = sealedForm.exec(sealed)?.[2];
+    return id === undefined || this.keys.some((key) => key.id === id || key.fingerprint === id) ? null : id;
   }
 
   derive(label: string): DerivedKey {

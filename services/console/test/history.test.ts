@@ -277,6 +277,7 @@ describe('history', () => {
             },
           },
           target,
+          { missingKey: () => null },
         ),
       )
       .catch((error: unknown) => error);

@@ -86,3 +86,30 @@ test('a seal whose master key is gone stays, and its upstream can be saved', asy
   await close();
   await storage.close();
 });
+
+test('a rollback to secrets whose master key is gone is refused by name, and nothing is changed', async () => {
+  const { storage, alone } = await rotate(async ({ call }) => {
+    ok(await call('PATCH', `${api}/key-groups/team`, { description: 'after' }));
+    ok(await call('POST', `${api}/import`, ok(await call('GET', `${api}/export`)).body));
+  });
+  const sealed = (await storage.catalog.upstreams.find('u'))!.document.api_keys[0]!.sealed;
+  const now = await storage.catalog.revision();
+  const { call, close } = await startConsole(storage, { keyring: alone });
+  for (const query of ['', '?dry_run=true']) {
+    const refused = await call('POST', `${api}/history/${now - 2}/rollback${query}`);
+    expect(refused.status).toBe(409);
+    expect(refused.body.error.message).toContain('Add that key to GATEWAY_MASTER_KEY again');
+    expect(refused.body.error.details).toEqual([
+      { field: 'upstreams.u', message: 'holds secrets under the master key "old", which GATEWAY_MASTER_KEY does not have' },
+      { field: 'access_keys.ada', message: 'holds secrets under the master key "old", which GATEWAY_MASTER_KEY does not have' },
+    ]);
+  }
+  expect((await storage.catalog.upstreams.find('u'))!.document.api_keys[0]!.sealed).toBe(sealed);
+  expect(await storage.catalog.revision()).toBe(now);
+  // Rows that the rotation did not touch can be put back all the same.
+  ok(await call('PATCH', `${api}/key-groups/team`, { description: 'later' }));
+  ok(await call('POST', `${api}/history/${now}/rollback`));
+  expect(ok(await call('GET', `${api}/key-groups/team`)).body.description).toBe('after');
+  await close();
+  await storage.close();
+});

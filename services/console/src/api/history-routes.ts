@@ -108,7 +108,7 @@ export function historyRoutes(context: ConsoleContext): Route[] {
           dryRun,
           diff: ({ changes }: { changes: readonly RowChange[] }) => summarize(changes),
         } as const;
-        const { revision: made, changed, changes } = await commit(context, { request, response }, purpose, (writer) => rollBack(writer, revision));
+        const { revision: made, changed, changes } = await commit(context, { request, response }, purpose, (writer) => rollBack(writer, revision, context.keyring));
         response.json({ dry_run: dryRun, rolled_back_to: revision, revision: changed ? made : null, ...describeChanges(changes) });
       },
     },

@@ -1,7 +1,9 @@
 /** Puts the configuration back to the state of an earlier revision, row by row, in one transaction. */
 import { type GatewayError, isGatewayError } from '@model-gateway/contracts/errors';
+import type { Keyring } from '@model-gateway/secrets';
 import { type CatalogWriter, catalogSections, type RowChange, type RowImage } from '@model-gateway/storage';
 import { type Detail, Problem } from '../problem.ts';
+import { refuseLostSeals } from './lost-seals.ts';
 
 type Section = RowChange['section'];
 
@@ -13,10 +15,11 @@ interface Step {
 }
 
 /** Throws 404 when the revision is out of reach, 409 with a list of all conflicts. */
-export async function rollBack(writer: CatalogWriter, revision: number): Promise<void> {
+export async function rollBack(writer: CatalogWriter, revision: number, keyring: Pick<Keyring, 'missingKey'>): Promise<void> {
   if (revision >= writer.revision) throw new Problem('not_found', 'There is no such revision yet.');
   const since = await writer.changesSince(revision);
   if (since === null) throw new Problem('not_found', 'The history does not reach back to this revision.');
+  refuseLostSeals(since, keyring);
   const prepare = async (): Promise<Step[]> => {
     await freeNames(writer, since);
     await freeKeys(writer, since);
