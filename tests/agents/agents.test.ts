@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ProtocolId } from '@model-gateway/contracts';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { agents } from './agents.ts';
+import { agentsInEachWay } from './agents.ts';
 import { installAgents } from './install-agents.ts';
 import { runAgent } from './run-agent.ts';
 import { playTask, type Task } from './scripted-agent.ts';
@@ -48,7 +48,7 @@ async function newRows(before: number) {
   }
 }
 
-describe.each(agents.map((agent) => [agent.name, agent] as const))('%s', (_name, agent) => {
+describe.each(agentsInEachWay)('%s', (_way, agent) => {
   test.each(upstreams)(
     'does a task on an upstream that speaks %s',
     async (upstream) => {

@@ -52,6 +52,15 @@ const codex = ({ url, key, model, prompt }: Place, more: readonly string[]): Ret
   env: { GATEWAY_KEY: key },
 });
 
+/** Its built-in provider, pointed at the gateway: it opens a WebSocket, and adds to items what it sends to OpenAI alone. */
+const codexAsOpenAi = ({ url, key, model, prompt }: Place, more: readonly string[]): ReturnType<Launch> => ({
+  args: [
+    ...['exec', ...more, '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox'],
+    ...['-c', `openai_base_url="${url}/v1"`, '-m', model, prompt],
+  ],
+  env: { CODEX_API_KEY: key },
+});
+
 function gemini({ url, key, model, prompt, home }: Place, more: readonly string[]): ReturnType<Launch> {
   mkdirSync(join(home, '.gemini'), { recursive: true });
   writeJson(join(home, '.gemini/settings.json'), { security: { auth: { selectedType: 'gemini-api-key' } } });
@@ -105,4 +114,12 @@ export const agents: readonly Agent[] = [
     launch: (place) => opencode(place, []),
     resume: (place) => opencode(place, ['--continue']),
   },
+];
+
+const codexAgent = agents.find(({ name }) => name === 'codex')!;
+
+/** Agents, and other ways of pointing one at a gateway. */
+export const agentsInEachWay: readonly (readonly [way: string, agent: Agent])[] = [
+  ...agents.map((agent) => [agent.name, agent] as const),
+  ['codex by openai_base_url', { ...codexAgent, launch: (place) => codexAsOpenAi(place, []), resume: (place) => codexAsOpenAi(place, ['resume', '--last']) }],
 ];

@@ -60,6 +60,17 @@ describe('requests', () => {
       expect(pass({ model: 'm', input: [user, reasoning, after] }).body['input']).toHaveLength(3);
   });
 
+  test('what Codex notes of its items for OpenAI is left out, and nothing else of them', () => {
+    const note = { internal_chat_message_metadata_passthrough: { turn_id: 't', content_item_kinds: ['agents_md'] } };
+    const user = { type: 'message', id: 'msg_1', role: 'user', content: [{ type: 'input_text', text: 'x' }] };
+    const reasoning = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: sealed };
+    const output = { type: 'function_call_output', call_id: 'a', output: 'y' };
+    const { body, losses } = pass({ model: 'm', input: [user, reasoning, call, output].map((item) => ({ ...item, ...note })) });
+    expect(body['input']).toEqual([user, { ...reasoning, encrypted_content: 'OPENED' }, call, output]);
+    expect(losses).toEqual([]);
+    expect(pass({ model: 'm', input: [{ ...reasoning, ...note }, output] }).body['input']).toEqual([output]);
+  });
+
   test('references to stored state are refused', () => {
     expect(() => pass({ model: 'm', input: [{ type: 'item_reference', id: 'msg_7' }] })).toThrow(
       expect.objectContaining({ code: 'invalid_request', param: 'input.0', message: expect.stringContaining('msg_7') }),

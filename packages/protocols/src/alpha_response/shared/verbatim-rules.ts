@@ -23,10 +23,18 @@ const id = '"id"';
 const reasoningId = '"rs_';
 const signature = '"encrypted_content"';
 const summary = '"summary_text"';
-const marks = [previous, reference, conversation, signature, summary, reasoningId];
+/**
+ * Metadata that Codex adds to each item for OpenAI (`codex-rs/core/src/client.rs`), also when its `openai_base_url` is a gateway's address. Other
+ * upstreams refuse fields that the reference does not list.
+ */
+const agentMetadata = '"internal_chat_message_metadata_passthrough"';
+const metadataField = agentMetadata.slice(1, -1);
+const marks = [previous, reference, conversation, signature, summary, reasoningId, agentMetadata];
 
 /** What `verbatim` looks for in a caller's body. */
-export const bodyWords: readonly string[] = [previous, reference, conversation, background, signature, summary, id].map((text) => text.slice(1, -1));
+export const bodyWords: readonly string[] = [previous, reference, conversation, background, signature, summary, id, agentMetadata].map((text) =>
+  text.slice(1, -1),
+);
 
 function requestEdits(context: VerbatimRequestContext): { edits: Edit[]; losses: Losses['list'] } {
   const losses = new Losses();
@@ -62,6 +70,8 @@ function editItems(items: unknown[], stored: boolean, context: VerbatimRequestCo
   items.forEach((value, index) => {
     const item = asObject(value);
     const path = ['input', index];
+    // No model reads it: not a loss.
+    if (own(item, metadataField) !== undefined) edits.push({ path: [...path, metadataField], value: undefined });
     // Whose an item is that an upstream keeps is known to nobody here.
     const referred = referenceOf(item) ?? (own(item, 'type') === 'item_reference' ? '' : undefined);
     if (referred !== undefined) throw unresolvable(path.join('.'), referred);
