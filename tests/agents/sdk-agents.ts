@@ -1,9 +1,10 @@
 /** The SDK agents under test: small programs in `sdk/`, each on one agents' library, installed as their authors would. */
-import { spawn, spawnSync } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { ProtocolId } from '@model-gateway/contracts';
 import type { Place } from './agents.ts';
 import type { Ended } from './run-agent.ts';
@@ -78,9 +79,13 @@ export const sdkAgents: readonly SdkAgent[] = agents.map((agent) => ({ ...agent,
 const isPython = ({ program }: SdkAgent): boolean => program.endsWith('.py');
 const programs = join(import.meta.dirname, 'sdk');
 
-function run(command: string, args: readonly string[], cwd: string): void {
-  const { status, stderr, error } = spawnSync(command, args, { cwd, encoding: 'utf8', timeout: 600_000 });
-  if (status !== 0) throw new Error(`the agents could not be installed: ${command} ${args.join(' ')}: ${error?.message ?? stderr}`);
+/** Not `spawnSync`: an installation takes minutes, in which the suite would not see the gateway close an idle connection, and would use it afterwards. */
+async function run(command: string, args: readonly string[], cwd: string): Promise<void> {
+  try {
+    await promisify(execFile)(command, args, { cwd, timeout: 600_000 });
+  } catch (error) {
+    throw new Error(`the agents could not be installed: ${command} ${args.join(' ')}: ${(error as { stderr?: string }).stderr || (error as Error).message}`);
+  }
 }
 
 /** Whether an installation failed because its registry could not be reached. */
@@ -93,7 +98,7 @@ export const isUnreachable = (error: unknown): boolean =>
  * The folder of this agent's program, with what it needs from the registry: outside the repository and its lockfile, one for each list of packages.
  * `AGENTS_DIR` keeps them between runs. Throws with the words of npm or pip.
  */
-export function installSdkAgent(agent: SdkAgent): string {
+export async function installSdkAgent(agent: SdkAgent): Promise<string> {
   const id = createHash('sha256').update(agent.packages.join(' ')).digest('hex').slice(0, 12);
   const folder = join(process.env['AGENTS_DIR'] ?? join(tmpdir(), 'model-gateway-agents'), `${agent.program.replace('.', '-')}-${id}`);
   const done = join(folder, 'installed');
@@ -101,9 +106,9 @@ export function installSdkAgent(agent: SdkAgent): string {
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'package.json'), '{"private":true}');
     if (isPython(agent)) {
-      run('python3', ['-m', 'venv', join(folder, 'venv')], folder);
-      run(join(folder, 'venv/bin/pip'), ['install', '--quiet', ...agent.packages], folder);
-    } else run('npm', ['install', '--no-audit', '--no-fund', ...agent.packages], folder);
+      await run('python3', ['-m', 'venv', join(folder, 'venv')], folder);
+      await run(join(folder, 'venv/bin/pip'), ['install', '--quiet', ...agent.packages], folder);
+    } else await run('npm', ['install', '--no-audit', '--no-fund', ...agent.packages], folder);
     writeFileSync(done, '');
   }
   // Modules are looked for from where a program lies.

@@ -23,9 +23,9 @@ const asked = sdkAgents.filter(({ name }) => isAskedFor(name));
 describe.each(asked.map((agent) => [agent.name, agent] as const))(`%s (${arrangementOfRun()})`, (name, agent) => {
   /** null: the registry is out of reach. */
   let folder: string | null = null;
-  beforeAll(() => {
+  beforeAll(async () => {
     try {
-      folder = installSdkAgent(agent);
+      folder = await installSdkAgent(agent);
     } catch (error) {
       if (!isUnreachable(error)) throw error;
       process.stderr.write(`NOT RUN: ${name}: its registry is out of reach: ${(error as Error).message.slice(-400)}\n`);

@@ -70,8 +70,8 @@ for (const agent of programs.filter(({ name }) => isAskedFor(name)))
     const { name } = agent;
     let folder: string;
     // In a run that asks for these agents, one that cannot be installed has not passed.
-    beforeAll(() => {
-      folder = installSdkAgent(agent);
+    beforeAll(async () => {
+      folder = await installSdkAgent(agent);
     }, 1_300_000);
 
     for (const family of vendors.filter((one) => isAskedFor(name, one.name)))
