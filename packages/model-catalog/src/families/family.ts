@@ -91,6 +91,8 @@ export interface ChatRules extends ChatFieldRules, ChatMessageRules {
   requiredChoice: boolean;
   /** Knows tools of type `custom`; elsewhere they become functions. */
   freeTextTools: boolean;
+  /** Which `reasoning_effort` its vendor's own chat completions take beside tools: any, none at all, or the word `none`, which must be said. */
+  effortBesideTools: 'any' | 'unset' | 'none';
   /** Refuses a forced call of a tool while it thinks: where thinking is asked for, or unless it is turned off. */
   refusesForcedThinking: 'never' | 'asked' | 'unless-off';
 }
@@ -279,6 +281,7 @@ export const unknownFamily: ModelFamily = Object.freeze({
     developerRole: false,
     demandsReasoning: 'never',
     refusesForcedThinking: 'never',
+    effortBesideTools: 'any',
     forbidsReasoning: false,
     assistantFields: null,
     onlyFields: null,

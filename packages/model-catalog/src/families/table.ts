@@ -42,6 +42,7 @@ const words = ['low', 'medium', 'high'] as const;
 const openai: Partial<ChatRules> = { firstParty: true, developerRole: true, forbidsReasoning: true };
 const chatting: Partial<ChatRules> = { ...openai, maxStops: 4 };
 const reasoner: Partial<ChatRules> = { ...openai, limitField: 'max_completion_tokens', maxStops: 0 };
+/** From 5.4 on it takes no effort beside tools (https://github.com/openai/openai-openapi/issues/541), from 5.6 on `none` alone (https://github.com/BerriAI/litellm/pull/34569). */
 const newest: Partial<ChatRules> = { ...reasoner, freeTextTools: true };
 
 const gemini2: FamilyRow = { begunReply: 'continues', needsCallSignature: false, generateContent: { mediaInResults: false, formatBesideTools: false } };
@@ -208,15 +209,20 @@ export const table: Readonly<Record<string, SourcedRow>> = {
   ...Object.fromEntries(
     [3, 4, 5, 6, 7, 8, 9].map((minor) => [
       `gpt-5.${minor}*`,
-      gpt({ ...(minor >= 6 && { like: 'gpt-5.6' }), cacheBreakpoints: minor >= 6, thinking: { efforts: [...words, 'xhigh'], optional: true } }),
+      gpt({
+        ...(minor >= 6 && { like: 'gpt-5.6' }),
+        ...{ cacheBreakpoints: minor >= 6, thinking: { efforts: [...words, 'xhigh'], optional: true } },
+        ...(minor >= 4 && { chat: { effortBesideTools: minor >= 6 ? 'none' : 'unset' } }),
+      }),
     ]),
   ),
   ...Object.fromEntries(
     [6, 7, 8, 9].map((major) => [
       `gpt-${major}*`,
       gpt({
-        ...{ like: 'gpt-6.1-sol', minOutput: 16, replyApart: true, sampling: { fixed: true }, cacheBreakpoints: true, chat: newest },
+        ...{ like: 'gpt-6.1-sol', minOutput: 16, replyApart: true, sampling: { fixed: true }, cacheBreakpoints: true },
         thinking: { style: 'effort', efforts: [...words, 'xhigh'], optional: true },
+        chat: { ...newest, effortBesideTools: 'none' },
       }),
     ]),
   ),

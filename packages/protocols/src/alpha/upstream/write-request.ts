@@ -13,6 +13,7 @@ import { fitForcedChoice } from '../shared/forced-choice.ts';
 import { writeOutputFormat } from '../shared/output-format.ts';
 import { thinksAbout, writeReasoning } from '../shared/reasoning.ts';
 import { writeTools } from '../shared/tools.ts';
+import { fitToolsBesideThinking } from '../shared/tools-beside-thinking.ts';
 import { withoutOwnSearch, writeSearchOptions } from '../shared/web-search-options.ts';
 import type { WireRequestMessage } from '../shared/wire.ts';
 import { writeMessages } from './write-messages.ts';
@@ -21,7 +22,7 @@ import { writeMessages } from './write-messages.ts';
 export function writeRequest(asked: Conversation, context: WriteRequestContext): WrittenRequest {
   const losses = new Losses();
   const family = chatFamily(context.target);
-  const conversation = fitForcedChoice(asked, family, losses);
+  const conversation = fitToolsBesideThinking(fitForcedChoice(asked, family, losses), context.target, family, losses);
   const relaxedToolSchemas = new Map<string, unknown>();
   const messages = writeMessages(conversation, context, family, losses);
   if (messages.length === 0) messages.push({ role: 'user', content: fillPrompt(losses) });
