@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { createKeyring, generateMasterKey } from '@model-gateway/secrets';
 import { freePort } from '../../../tests/support/free-port.ts';
 import { createOidc, type Oidc } from '../src/sign-in/oidc.ts';
+import type { OidcRefusal } from '../src/sign-in/oidc-identity.ts';
 import { type LyingProvider, signed, startLyingProvider } from './lying-provider.ts';
 
 let provider: LyingProvider;
@@ -60,14 +61,16 @@ test('which of its addresses answers wrongly, or not at all, is said', async () 
     provider.nonce = searchParams.get('nonce') ?? '';
     return oidc.finish(`code=c&state=${searchParams.get('state')}`, kept).then(
       () => 'signed in',
-      (error: Error) => error.message,
+      ({ fault, message }: OidcRefusal) => `${fault}: ${message}`,
     );
   };
   const { issuer } = provider;
   const closed = await freePort();
-  expect(await fails({ jwks_uri: `${issuer}/nowhere` })).toBe(`the provider answered 404 at ${issuer}/nowhere`);
-  expect(await fails({ token_endpoint: `http://127.0.0.1:${closed}/token` })).toBe(`the provider cannot be reached (ECONNREFUSED 127.0.0.1 port ${closed})`);
-  expect(await fails({ userinfo_endpoint: `${issuer}/userinfo` })).toBe(`the provider answered 404 at ${issuer}/userinfo`);
+  expect(await fails({ jwks_uri: `${issuer}/nowhere` })).toBe(`failed: the provider answered 404 at ${issuer}/nowhere`);
+  expect(await fails({ token_endpoint: `http://127.0.0.1:${closed}/token` })).toBe(
+    `unavailable: the provider cannot be reached (ECONNREFUSED 127.0.0.1 port ${closed})`,
+  );
+  expect(await fails({ userinfo_endpoint: `${issuer}/userinfo` })).toBe(`failed: the provider answered 404 at ${issuer}/userinfo`);
 });
 
 test.each([

@@ -77,6 +77,12 @@ function reasonOf(error: unknown): string {
   return `${name}${typeof code === 'string' ? ` ${code}` : ''}`;
 }
 
+/** No answer at all: the same sign-in may succeed a moment later. */
+function isAway(error: unknown): boolean {
+  const { name, code, cause } = error as { name?: string; code?: unknown; cause?: { code?: unknown } };
+  return code === 'OAUTH_TIMEOUT' || (name === 'TypeError' && typeof cause?.code === 'string');
+}
+
 export function refusalOf(error: unknown, fault: 'failed' | 'unavailable'): OidcRefusal {
   if (error instanceof OidcRefusal) return error;
   if (error instanceof client.AuthorizationResponseError) {
@@ -84,5 +90,5 @@ export function refusalOf(error: unknown, fault: 'failed' | 'unavailable'): Oidc
     const hint = clientRefusals.has(code) ? ': look at CONSOLE_OIDC_CLIENT_ID' : (hints[code] ?? '');
     return new OidcRefusal(code === 'access_denied' ? 'denied' : 'failed', `the provider answered ${code}${hint}`);
   }
-  return new OidcRefusal(fault, reasonOf(error));
+  return new OidcRefusal(isAway(error) ? 'unavailable' : fault, reasonOf(error));
 }
