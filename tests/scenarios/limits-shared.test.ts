@@ -1,4 +1,5 @@
 /** Limits over two edges and two translators: exact while Redis is there, no error when it is not, and true again after any death. */
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { mintAccessKey } from '@model-gateway/secrets';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
@@ -177,6 +178,31 @@ const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
     const late = await explain();
     await gateway.processes['router-2']!.kill('SIGCONT');
     expect([late.routers.length, late.processes.missing.length, late.refusal]).toEqual([1, 1, null]);
+  });
+
+  test('callers that leave while Redis is asked about them give back their places, and each call leaves its row', async () => {
+    const { hostname, port } = new URL(edgeUrl(0));
+    const gauge = async (name: string) => Number(new RegExp(`^${name}\\{.*\\} (\\d+)$`, 'm').exec(await gateway.processes['edge']!.metrics())?.[1]);
+    await until(async () => (await gauge('gateway_requests_active')) === 0, 'the calls before to be over');
+    const body = JSON.stringify({ model: 'free', messages: [{ role: 'user', content: 'hi' }] });
+    const post = (path: string, id: string) =>
+      `POST ${path} HTTP/1.1\r\nhost: h\r\nx-api-key: ${keys.second}\r\nz-request-id: ${id}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+    const ids = Array.from({ length: 30 }, (_, at) => `left-${at}`);
+    const callers = [...ids.map((id) => post('/v1/chat/completions', id)), ...ids.map((id) => post('/mcp', id))];
+    const before = await gauge('gateway_connections');
+    await redis.signal('SIGSTOP');
+    const sockets = callers.map((text) => {
+      const socket = connect(Number(port), hostname).on('error', () => undefined);
+      socket.write(text);
+      return socket;
+    });
+    await until(async () => (await gauge('gateway_connections')) >= before + sockets.length, 'the callers to be connected');
+    // What was sent is read before the end of the connection.
+    for (const socket of sockets) socket.destroy();
+    await until(async () => (await gauge('gateway_connections')) <= before, 'the callers to be gone');
+    await redis.signal('SIGCONT');
+    await until(async () => (await gauge('gateway_requests_active')) === 0, 'the places to be given back');
+    for (const id of ids) expect(await gateway.row(id)).toMatchObject({ status: 499, error_code: 'client_gone' });
   });
 
   test('kill -9 of a translator and an edge that hold permits: within 15 s everything can be taken again', async () => {

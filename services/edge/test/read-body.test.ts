@@ -100,6 +100,14 @@ test('a caller who stops half-way gives everything back', async () => {
   expect(budget.held).toBe(0);
 });
 
+test('a caller who has left before its body is read has left', async () => {
+  const request = incoming();
+  request.end('123');
+  request.destroy();
+  await new Promise((resolve) => request.once('close', resolve));
+  expect(await outcome(() => read(request))).toMatchObject({ code: 'client_gone' });
+});
+
 test('an error after the last byte does not give the share back twice', async () => {
   const budget = new BodyBudget(1000);
   const request = incoming();

@@ -75,6 +75,8 @@ export interface BodyRules {
 /** Refuses by header before reading a byte where it can (413, 415, 503); rejects with `client_gone` when the caller stops, and with the error of who watches the caller's pace. */
 export function readBody(request: IncomingMessage, rules: BodyRules, budget: BodyBudget): Promise<HeldBody> {
   checkHeaders(request, rules);
+  // It left while something else was asked about it: nothing would say so again.
+  if (request.destroyed) return Promise.reject(new GatewayError('client_gone'));
   const { maxBytes } = rules;
   return new Promise((resolve, reject) => {
     const pieces = new Collector(Number(request.headers['content-length'] ?? 0));

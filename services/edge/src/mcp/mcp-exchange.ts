@@ -85,12 +85,16 @@ class McpCall implements OpenReply, StreamHandlers<'mcp.exchange'> {
     if (this.#path.length > 1024) throw new GatewayError('not_found');
     if (connections.draining) this.#response.setHeader('connection', 'close');
     this.#slot = await admission.capacity.enter();
+    this.#stopIfLeft(this.#slot);
     const clientIp = admission.clientAddress(request);
     await admission.rateLimits.admitAddress(clientIp);
     const principal = this.#authenticate();
     await admission.rateLimits.admitKey(principal);
     this.#checkHeaders(principal, clientIp);
-    if (request.method === 'POST') this.#body = await readBody(request, { maxBytes: config.maxBodyBytes, accepts: 'any' }, admission.bodyBudget);
+    if (request.method === 'POST') {
+      this.#body = await readBody(request, { maxBytes: config.maxBodyBytes, accepts: 'any' }, admission.bodyBudget);
+      this.#stopIfLeft(this.#body);
+    }
     if (this.#over || this.#response.destroyed) throw new GatewayError('client_gone');
     this.#sent = this.#describe(principal, clientIp);
     this.#to = sessionForm.exec(this.#sent.headers['mcp-session-id'] ?? this.#query.get('sessionId') ?? '')?.[1] ?? holderOf(this.#body?.bytes);
@@ -164,6 +168,13 @@ class McpCall implements OpenReply, StreamHandlers<'mcp.exchange'> {
     if (!this.#response.headersSent) return this.refuse(error);
     this.#over = true;
     this.#response.end();
+  }
+
+  /** Throws where the caller's connection closed while this was taken for it: nobody else would give it back. */
+  #stopIfLeft(taken: { release(): void }): void {
+    if (!this.#over) return;
+    taken.release();
+    throw new GatewayError('client_gone');
   }
 
   #authenticate(): Principal {
