@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { mintAccessKey } from '@model-gateway/secrets';
+import type { WebSocket } from 'ws';
 import { type InProcessGateway, until } from '../support/in-process.ts';
 import { natsAvailable, startNatsServer } from '../support/nats-server.ts';
 import { busyMs, dial, fake, forgetSessions, open, refusal, start, startFake, stopFake } from './realtime-stage.ts';
@@ -125,7 +126,7 @@ describe('ends', () => {
   });
 });
 
-if (natsAvailable('realtime'))
+if (natsAvailable('realtime')) {
   test('a bus that is lost ends its sessions with 1011 and an error that the client can read', async () => {
     const nats = await startNatsServer();
     if (!nats.managed) return;
@@ -143,3 +144,30 @@ if (natsAvailable('realtime'))
     await gateway.stop();
     await nats.dispose();
   });
+
+  test('handshakes at once open no more sessions than may be open, and refused ones take no place', async () => {
+    const nats = await startNatsServer();
+    const gateway = await start({ edge: { realtimeMaxSessions: 2 }, natsUrl: nats.url });
+    const shakeHands = async () => {
+      const socket = dial(gateway, 'talk');
+      socket.on('error', () => socket.terminate());
+      const refused = once(socket, 'unexpected-response').then(([, reply]) => reply.statusCode as number);
+      return { socket, status: await Promise.race([once(socket, 'open').then(() => 101), refused]) };
+    };
+    const answers = await Promise.all(Array.from({ length: 8 }, shakeHands));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([101, 101, 503, 503, 503, 503, 503, 503]);
+    for (const { socket } of answers) socket.close();
+    const again: WebSocket[] = [];
+    await until(async () => {
+      const { socket, status } = await shakeHands();
+      if (status === 101) again.push(socket);
+      else socket.close();
+      return again.length === 2;
+    }, 'the places to come back');
+    const last = await shakeHands();
+    expect(last.status).toBe(503);
+    for (const socket of [...again, last.socket]) socket.close();
+    await gateway.stop();
+    await nats.dispose();
+  });
+}

@@ -44,6 +44,15 @@ export interface SessionCaller {
   readonly presentCaller: PresentCaller;
 }
 
+/** A handshake whose caller is known. */
+interface KnownOpening {
+  readonly opening: Opening;
+  readonly entry: SessionEntry;
+  readonly caller: SessionCaller;
+  /** Gives back its place among the sessions; may be called more than once. */
+  leave(): void;
+}
+
 /** What is shared with the handshakes of other WebSockets. */
 export interface Handshakes {
   /** Throws for callers who may open no connection. */
@@ -74,10 +83,11 @@ export class RealtimeListener {
   /** Never rejects. */
   async open(opening: Opening, path: RealtimePath): Promise<void> {
     const entry = new SessionEntry(opening.request, path, this.#context);
+    let leave: (() => void) | undefined;
     try {
       const caller = await this.#handshakes.admit(opening.request);
-      if (this.#open >= this.#context.config.realtimeMaxSessions)
-        throw new GatewayError('overloaded', { message: 'The gateway is at its limit of realtime sessions.' });
+      leave = this.#enter();
+      const known = { opening, entry, caller, leave };
       entry.principal = caller.principal;
       entry.trace(caller.principal);
       await this.#context.admission.rateLimits.admitKey(caller.principal);
@@ -86,17 +96,30 @@ export class RealtimeListener {
       const { adapter } = entry;
       if (!adapter) throw new GatewayError('not_found');
       entry.requestedModel = modelOf(adapter, query, caller.shortLived, caller.snapshot);
-      if (entry.requestedModel === null && adapter.firstFrame)
-        return this.#await(opening, entry, caller, new FirstFrames(adapter.firstFrame, adapter.jsonInBinary));
-      await this.#connect(opening, entry, caller, await admitSession(entry, caller.snapshot, caller.principal, this.#context));
+      if (entry.requestedModel === null && adapter.firstFrame) return this.#await(known, new FirstFrames(adapter.firstFrame, adapter.jsonInBinary));
+      await this.#connect(known, await admitSession(entry, caller.snapshot, caller.principal, this.#context));
     } catch (error) {
+      leave?.();
       this.#refuse(opening, entry, toGatewayError(error));
     }
   }
 
-  async #connect(opening: Opening, entry: SessionEntry, caller: SessionCaller, { slot, plan }: AdmittedSession): Promise<void> {
+  /** Takes a place at once, since many handshakes may be under way: returns how to give it back. Throws where there is none. */
+  #enter(): () => void {
+    if (this.#open >= this.#context.config.realtimeMaxSessions)
+      throw new GatewayError('overloaded', { message: 'The gateway is at its limit of realtime sessions.' });
+    this.#open++;
+    let left = false;
+    return () => {
+      if (!left) this.#open--;
+      left = true;
+    };
+  }
+
+  async #connect(known: KnownOpening, { slot, plan }: AdmittedSession): Promise<void> {
+    const { opening, entry, caller } = known;
     const { socket } = opening;
-    const session = this.#sessionOf(entry, caller, () => slot);
+    const session = this.#sessionOf(known, () => slot);
     const left = (): void => session.abandon();
     if (socket.destroyed) {
       left();
@@ -112,9 +135,10 @@ export class RealtimeListener {
   }
 
   /** The handshake is accepted, and the model read from the first frames. */
-  #await(opening: Opening, entry: SessionEntry, caller: SessionCaller, first: FirstFrames): void {
+  #await(known: KnownOpening, first: FirstFrames): void {
+    const { opening, entry, caller } = known;
     let slot: Slot | undefined;
-    const session = this.#sessionOf(entry, caller, () => slot, first);
+    const session = this.#sessionOf(known, () => slot, first);
     if (!this.#accept(opening, entry, session)) return session.abandon();
     const admitting = async (): Promise<void> => {
       entry.requestedModel = await first.model;
@@ -136,10 +160,9 @@ export class RealtimeListener {
     });
   }
 
-  #sessionOf(entry: SessionEntry, caller: SessionCaller, slot: () => Slot | undefined, first?: FirstFrames): SessionSocket {
-    this.#open++;
+  #sessionOf({ entry, caller, leave }: KnownOpening, slot: () => Slot | undefined, first?: FirstFrames): SessionSocket {
     const released = (): void => {
-      this.#open--;
+      leave();
       slot()?.release();
     };
     const presentCaller = (): Principal | null => {
