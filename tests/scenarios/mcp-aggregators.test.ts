@@ -1,5 +1,6 @@
 /** Two MCP aggregators with one Redis: limits are exact over both, and one that is frozen or killed costs its callers the calls under way, which no other repeats. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { RequestRow } from '@model-gateway/contracts';
 import { ToolServer } from '../fake-mcp/tool-server.ts';
 import { splitAvailable, startGateway, type TestGateway, until } from '../support/gateway.ts';
 import type { ManagedProcess } from '../support/managed-process.ts';
@@ -126,7 +127,7 @@ const possible = splitAvailable('two MCP aggregators') && redisAvailable('two MC
     const both = [gateway.processes['mcp-aggregator']!, gateway.processes['mcp-aggregator-2']!];
     const counts = await Promise.all(both.map(activeOf));
     await both[counts.indexOf(2)]!.kill('SIGKILL');
-    for (const one of held) expect(await one).toMatchObject({ status: 503, body: { error: { code: -32000, data: { code: 'service_lost' } } } });
+    for (const one of held) expect(await one).toMatchObject({ status: 503, body: { id: 1, error: { code: -32000, data: { code: 'service_lost' } } } });
     await until(
       async () => (await call(sessions[1]!, 'narrow.get_weather', { city: 'Rome' })).body.result?.structuredContent?.celsius === 21,
       'its places to be given back',
@@ -136,5 +137,21 @@ const possible = splitAvailable('two MCP aggregators') && redisAvailable('two MC
     await both[counts.indexOf(2)]!.restart();
     await openSessions();
     expect(await mostAtOnce()).toBe(2);
+  });
+
+  test('an edge that leaves answers the calls under way, and their rows say that it left', async () => {
+    const held = call(sessions[0]!, 'narrow.wait');
+    await until(async () => server.waiting === 1, 'the call to be under way');
+    const since = Date.now();
+    await gateway.processes['edge']!.kill('SIGTERM');
+    expect(await held).toMatchObject({ status: 503, body: { id: 1, error: { code: -32000, data: { code: 'draining' } } } });
+    await until(async () => server.waiting === 0, 'the server to learn of it');
+    await gateway.processes['edge']!.restart();
+    let row: RequestRow | undefined;
+    await until(async () => {
+      row = (await gateway.rows()).find(({ kind, started_at, duration_ms }) => kind === 'mcp_call' && started_at + (duration_ms ?? 0) >= since);
+      return row !== undefined;
+    }, 'the row of the call');
+    expect(row).toMatchObject({ status: 503, error_code: 'draining' });
   });
 });

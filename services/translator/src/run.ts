@@ -1,7 +1,7 @@
 /** One request from the edge's hand to its tail: runs the attempts, and leaves a row whatever happens. */
 import type { ServerStream } from '@model-gateway/bus';
 import type { Job, ReplyTail, RequestRow } from '@model-gateway/contracts';
-import { errorCodes, GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
+import { codeOfCancel, errorCodes, GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
 import { takenAnyway } from '@model-gateway/service-runtime';
 import { traceFields } from '@model-gateway/telemetry';
 import { runAttempts } from './attempt/run-attempts.ts';
@@ -10,7 +10,7 @@ import { receiptHeaders } from './receipt.ts';
 import { ReplySink } from './reply-sink.ts';
 import { settlePlan } from './request/ask-router.ts';
 import { RequestBody } from './request/body.ts';
-import { Cancellation, codeOfCancel } from './request/cancellation.ts';
+import { Cancellation } from './request/cancellation.ts';
 import { findClient, RequestCache, RequestClock, type RequestContext } from './request/context.ts';
 import type { CurrentRequest } from './request/current.ts';
 import { priceReply } from './request/price-reply.ts';

@@ -15,6 +15,7 @@ import { type HeldBody, readBody } from '../http/read-body.ts';
 import { clientRequestIdOf } from '../http/request-ids.ts';
 import { originForm, refusalOfHead } from '../http/request-target.ts';
 import type { OpenReply } from '../open-connections.ts';
+import { messageIdOf } from './message-id.ts';
 import { allowOrigin, answerPreflight } from './origin.ts';
 import { isRepeatable } from './repeatable.ts';
 
@@ -110,7 +111,7 @@ class McpCall implements OpenReply, StreamHandlers<'mcp.exchange'> {
     if (response.headersSent) return void response.destroy();
     if (response.destroyed) return;
     const isPlain = error.body !== undefined;
-    const rpc = { jsonrpc: '2.0', id: null, error: { code: -32000, message: error.message, data: { code: error.code } } };
+    const rpc = { jsonrpc: '2.0', id: messageIdOf(this.#body?.bytes), error: { code: -32000, message: error.message, data: { code: error.code } } };
     const body = error.body ?? JSON.stringify(rpc);
     const unread = !this.#request.complete;
     response.writeHead(error.status, {

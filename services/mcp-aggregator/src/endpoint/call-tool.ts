@@ -226,7 +226,7 @@ async function run(name: string, { server, tool, known }: Target, args: unknown,
   }
 }
 
-/** Why nobody waits for a call any more: this process leaves, or its caller did. */
+/** Why nobody waits for a call any more: its caller has left, or cancelled it, or a process that serves it leaves. */
 function endOf({ reason }: AbortSignal): { status: number; errorCode: string } {
   const { status, code } = isGatewayError(reason) ? reason : new GatewayError('client_gone');
   return { status, errorCode: code };

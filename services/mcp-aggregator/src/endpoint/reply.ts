@@ -1,5 +1,6 @@
 /** How one HTTP exchange is answered: as one message, or as a stream of events once there is more to say. */
 import type { ServerStream } from '@model-gateway/bus';
+import { codeOfCancel, type ErrorCode, GatewayError } from '@model-gateway/contracts/errors';
 
 /** Events that wait for a caller who does not read: more ends the exchange. */
 const maxHeldBytes = 16 * 1024 * 1024;
@@ -26,11 +27,11 @@ export class Reply {
 
   constructor(stream: ServerStream<'mcp.exchange'>) {
     this.#stream = stream;
-    stream.onCancel(() => this.#leave());
+    stream.onCancel((reason) => this.#leave(codeOfCancel(reason)));
     stream.onWritable(() => this.#flush());
   }
 
-  /** Aborted when the caller has left. */
+  /** Aborted when nobody takes the answer any more, with why: the caller has left, or the edge has given up. */
   get left(): AbortSignal {
     return this.#left.signal;
   }
@@ -105,7 +106,7 @@ export class Reply {
     if (this.#blocked) {
       this.#held.push(text);
       this.#heldBytes += text.length;
-      if (this.#heldBytes > maxHeldBytes) this.#leave();
+      if (this.#heldBytes > maxHeldBytes) this.#leave('client_gone');
       return;
     }
     const bytes = Buffer.from(text, 'utf8');
@@ -127,10 +128,10 @@ export class Reply {
     }
   }
 
-  #leave(): void {
+  #leave(code: ErrorCode): void {
     if (this.#ended) return;
     this.#finish();
-    this.#left.abort();
+    this.#left.abort(new GatewayError(code));
   }
 
   #finish(): void {

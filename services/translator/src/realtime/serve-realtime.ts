@@ -1,12 +1,12 @@
 /** One realtime session from the edge's hand to its end: finds an upstream, relays, and leaves its rows whatever happens. */
 import { type ServerStream, WholeMessages } from '@model-gateway/bus';
 import { frameFlag, type RealtimeControl, type RealtimeJob, type RequestRow, type Snapshot, type SocketClose } from '@model-gateway/contracts';
-import { GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
+import { codeOfCancel, GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
 import { findProtocol } from '@model-gateway/protocols';
 import { mintRequestId } from '@model-gateway/service-runtime';
 import { type Span, traceFields } from '@model-gateway/telemetry';
 import type { OpenReply } from '../open-reply.ts';
-import { Cancellation, codeOfCancel } from '../request/cancellation.ts';
+import { Cancellation } from '../request/cancellation.ts';
 import { beginRun, endRun, noteTurn } from '../spans.ts';
 import type { RealtimeDeps } from './deps.ts';
 import type { Frame } from './dialled.ts';

@@ -1,15 +1,5 @@
 /** When a request has to stop: its caller left, its deadline passed, its edge died, or this process shuts down. */
-import { type ErrorCode, GatewayError } from '@model-gateway/contracts/errors';
-
-const codes: ReadonlyMap<string | null, ErrorCode> = new Map([
-  ['client gone', 'client_gone'],
-  ['drain', 'draining'],
-  ['deadline', 'timeout'],
-  ['the opener failed', 'internal'],
-]);
-
-/** What a row says of a request that the edge cancelled for this reason; any that is not known is an edge that died. */
-export const codeOfCancel = (reason: string | null): ErrorCode => codes.get(reason) ?? 'service_lost';
+import { codeOfCancel, GatewayError } from '@model-gateway/contracts/errors';
 
 export class Cancellation {
   #reason: string | null = null;
