@@ -97,6 +97,9 @@ describe('reading input', () => {
       { type: 'input_image', file_id: 'file-2' },
       { type: 'input_image', image_url: 'https://x/y.png' },
       { type: 'input_audio', input_audio: { data: 'AAA', format: 'mp3' } },
+      { type: 'input_audio', audio_url: 'data:audio/mpeg;base64,BBB' },
+      { type: 'input_audio', audio_url: 'https://x/y.mp3' },
+      { type: 'input_audio', file_id: 'file-3' },
     ];
     expect(read({ input: [{ role: 'user', content }] }).conversation.turns[0]?.parts).toEqual([
       { type: 'media', kind: 'document', mimeType: 'application/pdf', data: 'JVBE', filename: 'a.pdf' },
@@ -106,7 +109,27 @@ describe('reading input', () => {
       { type: 'media', kind: 'image', fileId: 'file-2' },
       { type: 'media', kind: 'image', url: 'https://x/y.png' },
       { type: 'media', kind: 'audio', mimeType: 'audio/mp3', data: 'AAA' },
+      { type: 'media', kind: 'audio', mimeType: 'audio/mpeg', data: 'BBB' },
+      { type: 'media', kind: 'audio', url: 'https://x/y.mp3' },
+      { type: 'media', kind: 'audio', fileId: 'file-3' },
     ]);
+    expect(() => read({ input: [{ role: 'user', content: [{ type: 'input_audio' }] }] })).toThrow(
+      expect.objectContaining({ param: 'input.0.content.0.input_audio.data' }),
+    );
+  });
+
+  test('sound that a tool gives', () => {
+    const output = [
+      { type: 'input_text', text: 'heard' },
+      { type: 'input_audio', audio_url: 'data:audio/wav;base64,AAA' },
+    ];
+    const items = [
+      { role: 'user', content: 'q' },
+      { type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' },
+    ];
+    const { turns } = read({ input: [...items, { type: 'function_call_output', call_id: 'a', output }] }).conversation;
+    const sound = { type: 'media', kind: 'audio', mimeType: 'audio/wav', data: 'AAA' };
+    expect(turns.at(-1)?.parts).toEqual([expect.objectContaining({ type: 'tool-result', content: [{ type: 'text', text: 'heard' }, sound] })]);
   });
 
   test('a tool loop with reasoning: what belongs together is one turn', () => {

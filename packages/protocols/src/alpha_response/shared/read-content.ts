@@ -32,7 +32,7 @@ function readPart(entry: unknown, path: string, losses: Losses): ContentPart[] {
 
 /** What a part says beside its content. Token probabilities of an earlier reply are nothing that a model reads. */
 const partFields: ReadonlySet<string> = new Set(
-  'type text refusal image_url file_id detail filename file_data file_url input_audio data format prompt_cache_breakpoint cache_control annotations logprobs'.split(
+  'type text refusal image_url file_id detail filename file_data file_url input_audio audio_url data format prompt_cache_breakpoint cache_control annotations logprobs'.split(
     ' ',
   ),
 );
@@ -92,11 +92,15 @@ function readFile(part: JsonObject, path: string): MediaPart {
   return { type: 'media', kind: 'document', ...readSource(asString(own(part, 'file_url')), asString(own(part, 'file_id')), `${path}.file_data`), ...named };
 }
 
+/** Codex names sound by address, as images are named, where one of its tools gives it. */
 function readAudio(part: JsonObject, path: string): MediaPart {
   const audio = own(part, 'input_audio') ?? part;
   const data = asString(own(audio, 'data'));
-  if (data === undefined) throw invalid(`${path}.input_audio.data`, 'must be a string');
-  return { type: 'media', kind: 'audio', mimeType: `audio/${asString(own(audio, 'format')) ?? 'wav'}`, data };
+  if (data !== undefined) return { type: 'media', kind: 'audio', mimeType: `audio/${asString(own(audio, 'format')) ?? 'wav'}`, data };
+  const url = asString(own(part, 'audio_url'));
+  const fileId = asString(own(part, 'file_id'));
+  if (url === undefined && fileId === undefined) throw invalid(`${path}.input_audio.data`, 'must be a string');
+  return { type: 'media', kind: 'audio', ...readSource(url, fileId, `${path}.audio_url`) };
 }
 
 function readSource(url: string | undefined, fileId: string | undefined, path: string): Partial<MediaPart> {
