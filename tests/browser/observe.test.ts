@@ -262,6 +262,23 @@ suite('looking on', () => {
     await page.getByRole('dialog', { name: 'team' }).getByRole('button', { name: 'Save' }).waitFor();
   });
 
+  test('who reads further down the log stays there while requests finish', async () => {
+    const { admin, page } = stage;
+    await Promise.all(Array.from({ length: 30 }, () => stage.ask('good')));
+    await admin.open('/logs');
+    await page.getByText('live', { exact: true }).waitFor();
+    const table = page.getByRole('table', { name: 'Requests' });
+    const rows = async () => Number(await table.getAttribute('aria-rowcount'));
+    await until(async () => (await rows()) >= 30, 'the rows to be shown', waitMs);
+    await admin.settled();
+    const place = (change = 0) => page.evaluate<number>(`document.querySelector('[role=table]').scrollTop += ${change}`);
+    const [before, scrolled] = [await rows(), await place(200)];
+    for (let at = 0; at < 3; at++) await stage.ask('good');
+    await until(async () => (await rows()) === before + 3, 'the new requests to show by themselves', waitMs);
+    expect(await place()).toBe(scrolled + 3 * 40);
+    expect(await table.getByRole('cell', { name: 'good' }).first().getAttribute('title')).toBe('good');
+  });
+
   test('the monitor follows by itself what keys are bound to', async () => {
     const { admin, page } = stage;
     await admin.open('/model-monitor');
@@ -271,6 +288,26 @@ suite('looking on', () => {
     await keysOf('newcomer').getByText('Predicted').waitFor();
     await choose(page, 'Upstream', 'away');
     await page.getByText('key 1, weight 1').first().waitFor({ state: 'detached' });
+  });
+
+  test('of a key that reaches many upstreams the monitor shows those in use, and the others when asked', async () => {
+    const { admin, page, gateway } = stage;
+    const names = Array.from({ length: 7 }, (_, at) => `extra-${at}`);
+    await gateway.configure({
+      upstreams: names.map((name) => ({ name, protocol: 'alpha', base_url: stage.upstream.url, api_keys: [{ key: 'sk-extra' }] })),
+      models: names.map((name) => ({ name: `model-of-${name}`, upstream: name, upstream_model_id: 'text:1' })),
+    });
+    const { body } = await gateway.console('GET', '/access-keys/spender/api-key');
+    await stage.ask('late', { key: body.api_key });
+    await admin.open('/model-monitor');
+    const row = page.getByRole('row').filter({ has: cell('spender') });
+    await row.getByText('Bound', { exact: true }).waitFor();
+    const shown = () => row.getByRole('cell').last().getByRole('link').allTextContents();
+    expect([(await shown())[0], (await shown()).length]).toEqual(['main', 5]);
+    await row.getByRole('button', { name: 'and 3 more' }).click();
+    expect([...(await shown())].sort()).toEqual([...names, 'main']);
+    await row.getByRole('button', { name: 'Show fewer' }).click();
+    expect(await shown()).toHaveLength(5);
   });
 
   test('prices are made, corrected, changed and deleted', async () => {

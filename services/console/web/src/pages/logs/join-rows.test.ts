@@ -1,7 +1,7 @@
 /** The order of rows in the log, live and after a break. */
 import { expect, test } from '@jest/globals';
 import type { LogRow } from '../../api/stats.ts';
-import { join, merge } from './join-rows.ts';
+import { addLive, join } from './join-rows.ts';
 
 const row = (id: string, more: Partial<LogRow> = {}) => ({ id, ...more }) as LogRow;
 const ids = (rows: readonly LogRow[]) => rows.map(({ id }) => id);
@@ -21,5 +21,15 @@ test('a live row is newer than the same stored one, and is listed once', () => {
 });
 
 test('a row that comes live again replaces the earlier one', () => {
-  expect(merge([row('a', { status: 499 })], [row('b'), row('a', { status: 200 })])).toEqual([row('a', { status: 499 }), row('b')]);
+  expect(addLive([row('a', { status: 499 })], [row('b'), row('a', { status: 200 })])).toEqual([row('a', { status: 499 }), row('b')]);
+});
+
+test('however long one looks on, no more than the latest live rows are kept', () => {
+  let live: LogRow[] = [];
+  for (let at = 0; at < 50; at++)
+    live = addLive(
+      Array.from({ length: 100 }, (_, index) => row(`${at}-${index}`)),
+      live,
+    );
+  expect([live.length, live[0]?.id, live.at(-1)?.id]).toEqual([2_000, '49-0', '30-99']);
 });

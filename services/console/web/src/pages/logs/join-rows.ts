@@ -4,15 +4,18 @@ import type { LogRow } from '../../api/stats.ts';
 /** So many stay of those that came live; older ones are read again by a reload. */
 const maxLive = 2_000;
 
+/** What finished since, above what came live before. */
+export const addLive = (fresh: readonly LogRow[], before: readonly LogRow[]): LogRow[] => merge(fresh, before, maxLive);
+
 /** A row that replaces another takes its place. */
-export function merge(fresh: readonly LogRow[], rest: readonly LogRow[]): LogRow[] {
+function merge(fresh: readonly LogRow[], rest: readonly LogRow[], most: number): LogRow[] {
   const seen = new Set<string>();
   const rows: LogRow[] = [];
   for (const row of [...fresh, ...rest]) {
     if (seen.has(row.id)) continue;
     seen.add(row.id);
     rows.push(row);
-    if (rows.length >= maxLive + rest.length) break;
+    if (rows.length >= most) break;
   }
   return rows;
 }
@@ -25,5 +28,5 @@ export function join(live: readonly LogRow[], past: readonly LogRow[]): LogRow[]
     latest.delete(row.id);
     return newer ?? row;
   });
-  return merge([...latest.values()], known);
+  return merge([...latest.values()], known, maxLive + known.length);
 }

@@ -2,7 +2,7 @@
 import { Box, Text, UnstyledButton } from '@mantine/core';
 import { IconRepeat } from '@tabler/icons-react';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useRef } from 'react';
+import { type RefObject, useEffect, useLayoutEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { LogRow } from '../../api/stats.ts';
 import { formatCompact, formatDuration, formatMoney, formatRecent } from '../../components/format.ts';
@@ -31,7 +31,12 @@ function SecondAttempt({ row }: { row: LogRow }) {
 const cells: Record<(typeof columns)[number], (row: LogRow) => React.ReactNode> = {
   time: (row) => formatRecent(row.started_at),
   status: (row) => (
-    <Text size="sm" c={row.error_code ? (row.error_code === 'client_gone' ? 'dimmed' : 'red') : undefined} truncate>
+    <Text
+      size="sm"
+      c={row.error_code ? (row.error_code === 'client_gone' ? 'dimmed' : 'red') : undefined}
+      truncate
+      title={row.error_code ? `${row.status} ${row.error_code}` : undefined}
+    >
       {row.status} {row.error_code ?? (wasRepeated(row) && <SecondAttempt row={row} />)}
     </Text>
   ),
@@ -43,10 +48,25 @@ const cells: Record<(typeof columns)[number], (row: LogRow) => React.ReactNode> 
   duration: (row) => formatDuration(row.duration_ms),
 };
 
+/** Who has scrolled down reads on where they were: what finishes meanwhile comes in above, and moves nothing. */
+function useHeldPlace(frame: RefObject<HTMLDivElement | null>, rows: readonly LogRow[]): void {
+  const before = useRef(rows);
+  useLayoutEffect(() => {
+    const was = before.current;
+    before.current = rows;
+    const index = Math.floor((frame.current?.scrollTop ?? 0) / rowHeight);
+    const id = was[index]?.id;
+    if (!frame.current || was === rows || index === 0 || id === undefined) return;
+    const now = rows.findIndex((row) => row.id === id);
+    if (now > index) frame.current.scrollTop += (now - index) * rowHeight;
+  }, [frame, rows]);
+}
+
 export function LogTable({ rows, onOpen, onEnd }: Props) {
   const { t } = useTranslation('logs');
   const frame = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => frame.current, estimateSize: () => rowHeight, overscan: 12 });
+  useHeldPlace(frame, rows);
   const shown = virtual.getVirtualItems();
   const last = shown.at(-1)?.index ?? 0;
   useEffect(() => {
@@ -93,14 +113,28 @@ export function LogTable({ rows, onOpen, onEnd }: Props) {
               style={{ ...line, position: 'absolute', top: 0, left: 0, right: 0, height: rowHeight, transform: `translateY(${start}px)` }}
             >
               {columns.map((name) => (
-                <Text key={name} component="div" role="cell" size="sm" truncate className={numeric.has(name) ? 'numeric' : undefined}>
-                  {cells[name](row)}
-                </Text>
+                <Cell key={name} name={name} row={row} />
               ))}
             </UnstyledButton>
           );
         })}
       </Box>
     </Box>
+  );
+}
+
+function Cell({ name, row }: { name: (typeof columns)[number]; row: LogRow }) {
+  const content = cells[name](row);
+  return (
+    <Text
+      component="div"
+      role="cell"
+      size="sm"
+      truncate
+      className={numeric.has(name) ? 'numeric' : undefined}
+      title={typeof content === 'string' ? content : undefined}
+    >
+      {content}
+    </Text>
   );
 }

@@ -5,7 +5,7 @@ import { useEffect, useState } from 'react';
 import { call } from '../../api/client.ts';
 import type { LogRow, Query, Span } from '../../api/stats.ts';
 import { streamCall } from '../../api/stream.ts';
-import { merge } from './join-rows.ts';
+import { addLive } from './join-rows.ts';
 
 interface LogPage {
   items: LogRow[];
@@ -59,7 +59,7 @@ export function useLive(filters: Query, on: boolean): Live {
       const more = dropped;
       waiting = [];
       dropped = 0;
-      setLive((before) => ({ ...before, rows: merge(fresh, before.rows), dropped: before.dropped + more }));
+      setLive((before) => ({ ...before, rows: addLive(fresh, before.rows), dropped: before.dropped + more }));
     }, gatherMs);
     const read = async () => {
       const response = await streamCall(`logs/stream${search && `?${search}`}`, { signal: abort.signal });
