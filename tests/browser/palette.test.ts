@@ -96,7 +96,7 @@ suite('the palette', () => {
     const line = await offered(body.api_key, /Find out whose key this is/);
     expect(asked.filter((text) => text.includes(body.api_key))).toEqual([]);
     await line.click();
-    await addressComesTo(/access-keys\?edit=bob/);
+    await addressComesTo(/key-use\?key=bob/);
     expect(asked.filter((text) => text.includes(body.api_key))).toHaveLength(1);
   });
 

@@ -168,7 +168,8 @@ function useKeyLookup() {
   return async (key: string) => {
     try {
       const { access_key, upstream_keys } = await call<FoundKey>('access-keys/lookup', { method: 'POST', body: { key: key.replace(/^Bearer\s+/, '') } });
-      const place = access_key ? placeOf('access-keys', access_key.name) : upstream_keys[0] && placeOf('upstreams', upstream_keys[0].upstream);
+      // A value is looked up because it turned up somewhere: there one sees where it was used, and disables or rotates it.
+      const place = access_key ? { to: '/key-use', search: { key: access_key.name } } : upstream_keys[0] && placeOf('upstreams', upstream_keys[0].upstream);
       if (place) void navigate(place as never);
       else notifications.show({ message: t('nobodysKey'), color: 'gray' });
     } catch (error) {
