@@ -382,7 +382,11 @@ export const variables = {
         description: 'The address registered there, ending in `/console/api/oidc/callback`. Required with an issuer.',
       }),
       label: variable(text(64), { env: 'CONSOLE_OIDC_LABEL', fallback: 'Single sign-on', description: "The provider's name on the sign-in page." }),
-      scope: variable(text(256), { env: 'CONSOLE_OIDC_SCOPE', fallback: 'openid profile email', description: 'Scopes that are asked for.' }),
+      scope: variable(text(256), {
+        env: 'CONSOLE_OIDC_SCOPE',
+        fallback: 'openid profile email',
+        description: 'Scopes that are asked for: `openid`, and what brings the role claim (at some providers `groups`).',
+      }),
       roleClaim: variable(text(128), {
         env: 'CONSOLE_OIDC_ROLE_CLAIM',
         fallback: 'groups',

@@ -71,11 +71,7 @@ export function oidcRoutes(signIn: SignIn, deps: Deps): Route[] {
       const query = request.originalUrl.split('?')[1] ?? '';
       const { issuer, subject, claims } = await oidc.finish(query, readCookie(request));
       const { user, change } = await admit(signIn, deps, { issuer, subject }, claims).catch(async (error: unknown) => {
-        const name = `${issuer} ${subject}`.slice(0, 128);
-        // Many providers' subjects tell nobody who that is.
-        const diff = { username: usernameOf(claims), ...(error instanceof OidcRefusal && { reason: error.message }) };
-        await audit({ ...auditOf(request, name), action: 'login.failure', entity_type: 'console_user', entity_id: name, diff });
-        if (error instanceof OidcRefusal && error.fault === 'refused') await endSessions(request, { issuer, subject });
+        await recordFailure(signIn, request, { issuer, subject, claims, error });
         throw error;
       });
       if (change) await audit({ ...auditOf(request, user.username), ...change, entity_type: 'console_user', entity_id: user.username });
@@ -86,18 +82,6 @@ export function oidcRoutes(signIn: SignIn, deps: Deps): Route[] {
       // What follows # is not sent to any server, so no log holds it.
       response.redirect(303, `/console/#sign_in_code=${code}`);
     });
-
-  /** Whom the provider lets in no more is not let in anywhere any more. */
-  const endSessions = async (request: Request, { issuer, subject }: Identity) => {
-    const user = await store.changeUsers(async (writer) => {
-      const known = await writer.findByIdentity(issuer, subject);
-      if (known) await writer.endSessions(known.id);
-      return known;
-    });
-    if (!user) return;
-    sessions.announce(user.id);
-    await audit({ ...auditOf(request, user.username), action: 'sessions.revoke_all', entity_type: 'console_session', entity_id: user.username });
-  };
 
   const exchange = async (request: Request, response: Response) => {
     const { code } = readInput(exchangeBody, request.body);
@@ -170,6 +154,32 @@ async function admit({ store }: SignIn, { settings, logger }: Deps, identity: Id
     const user = await writer.update(known, { ...facts, ...(newRole && { role }) });
     return { user, change: newRole ? { action: 'update', diff: { role: { from: known.role, to: role } } } : null };
   });
+}
+
+/** Somebody whom the provider vouches for, and who is not let in. */
+interface Failure extends Identity {
+  claims: Claims;
+  error: unknown;
+}
+
+async function recordFailure(signIn: SignIn, request: Request, { issuer, subject, claims, error }: Failure): Promise<void> {
+  const name = `${issuer} ${subject}`.slice(0, 128);
+  // Many providers' subjects tell nobody who that is.
+  const diff = { username: usernameOf(claims), ...(error instanceof OidcRefusal && { reason: error.message }) };
+  await signIn.audit({ ...auditOf(request, name), action: 'login.failure', entity_type: 'console_user', entity_id: name, diff });
+  if (error instanceof OidcRefusal && error.fault === 'refused') await endSessions(signIn, request, { issuer, subject });
+}
+
+/** Whom the provider lets in no more is not let in anywhere any more. */
+async function endSessions({ store, sessions, audit }: SignIn, request: Request, { issuer, subject }: Identity): Promise<void> {
+  const user = await store.changeUsers(async (writer) => {
+    const known = await writer.findByIdentity(issuer, subject);
+    if (known) await writer.endSessions(known.id);
+    return known;
+  });
+  if (!user) return;
+  sessions.announce(user.id);
+  await audit({ ...auditOf(request, user.username), action: 'sessions.revoke_all', entity_type: 'console_session', entity_id: user.username });
 }
 
 /** How somebody signs in whose name another one has at the provider. */
