@@ -8,14 +8,14 @@ const maxLive = 2_000;
 export const addLive = (fresh: readonly LogRow[], before: readonly LogRow[]): LogRow[] => merge(fresh, before, maxLive);
 
 /** A row that replaces another takes its place. */
-function merge(fresh: readonly LogRow[], rest: readonly LogRow[], most: number): LogRow[] {
+function merge(fresh: readonly LogRow[], rest: readonly LogRow[], limit: number): LogRow[] {
   const seen = new Set<string>();
   const rows: LogRow[] = [];
   for (const row of [...fresh, ...rest]) {
     if (seen.has(row.id)) continue;
     seen.add(row.id);
     rows.push(row);
-    if (rows.length >= most) break;
+    if (rows.length >= limit) break;
   }
   return rows;
 }
