@@ -1,9 +1,10 @@
 /** Which upstream key each access key is bound to, or would be; read again every three seconds. */
 
-import { Alert, Badge, Group, Stack, Text, Tooltip } from '@mantine/core';
+import { Alert, Badge, Box, Button, Group, Stack, Text, Tooltip } from '@mantine/core';
 import type { KeyMonitor } from '@model-gateway/console/answers';
 import { IconChecklist } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
 import { type Column, DataTable } from '../../components/data-table.tsx';
@@ -16,6 +17,8 @@ type Monitored = KeyMonitor['items'][number];
 type MonitoredKey = Monitored['keys'][number];
 
 const refreshMs = 3000;
+/** An access key may reach hundreds of upstreams: so many are shown until somebody wants all. */
+const shownFirst = 5;
 
 export function KeyMonitorTab() {
   const { t } = useTranslation('model-monitor');
@@ -45,11 +48,7 @@ export function KeyMonitorTab() {
             {t('none')}
           </Text>
         ) : (
-          <Stack gap={4} miw={230}>
-            {keys.map((key) => (
-              <Bound key={key.upstream} bound={key} />
-            ))}
-          </Stack>
+          <BoundKeys keys={keys} />
         ),
     },
   ];
@@ -72,6 +71,31 @@ export function KeyMonitorTab() {
         }
         empty={<EmptyState icon={IconChecklist} title={t('emptyTitle')} hint={t('emptyHint')} />}
       />
+    </Stack>
+  );
+}
+
+/** Those in use before those that are only predicted. */
+function BoundKeys({ keys }: { keys: readonly MonitoredKey[] }) {
+  const { t } = useTranslation('model-monitor');
+  const [all, setAll] = useState(false);
+  const rank = ({ source, stale }: MonitoredKey) => (source === 'binding' || stale ? 0 : 1);
+  const sorted = [...keys].sort((one, other) => rank(one) - rank(other));
+  const isOpen = all || keys.length <= shownFirst;
+  return (
+    <Stack gap={4} miw={{ base: 230, md: 380 }}>
+      <Box mah={isOpen && keys.length > shownFirst ? 320 : undefined} style={{ overflowY: 'auto' }}>
+        <Stack gap={4}>
+          {(isOpen ? sorted : sorted.slice(0, shownFirst)).map((key) => (
+            <Bound key={key.upstream} bound={key} />
+          ))}
+        </Stack>
+      </Box>
+      {keys.length > shownFirst && (
+        <Button size="compact-xs" variant="subtle" style={{ alignSelf: 'flex-start' }} aria-expanded={all} onClick={() => setAll(!all)}>
+          {all ? t('fewer') : t('more', { count: keys.length - shownFirst })}
+        </Button>
+      )}
     </Stack>
   );
 }
