@@ -40,7 +40,8 @@ function shortOptions(amount: number): Intl.NumberFormatOptions {
 export function formatDuration(ms: number | null): string {
   if (ms === null) return '–';
   if (ms < 1000) return `${Math.round(ms)} ms`;
-  return ms < 120_000 ? `${formatNumber(ms / 1000)} s` : `${formatNumber(ms / 60_000)} min`;
+  if (ms < 120_000) return `${formatNumber(ms / 1000)} s`;
+  return ms < 7_200_000 ? `${formatNumber(ms / 60_000)} min` : `${formatNumber(ms / 3_600_000)} h`;
 }
 
 export const formatBytes = (bytes: number): string =>

@@ -48,7 +48,7 @@ export function StatsCharts({ answer, filters = {} }: Props) {
         ...line(currency, Object.values(colors)[at % 5]!, (item) => item.cost.find((one) => one.currency === currency)?.cost_micros ?? 0),
         format: (value: number) => formatMoney(value, currency),
       })),
-      // Several kinds of money share an axis of plain amounts.
+      // Several kinds of money share an axis of plain amounts: beside one another, since their sum means nothing.
       money: (value: number) => (currencies.length > 1 ? formatNumber(value / 1_000_000) : formatMoney(value, currencies[0] ?? null)),
     };
   }, [answer, t]);
@@ -60,7 +60,7 @@ export function StatsCharts({ answer, filters = {} }: Props) {
         <ChartCard title={t('traffic')} series={drawn.traffic} stacked format={formatCompact} {...shared} />
         <ChartCard title={t('latency')} series={drawn.latency} format={formatDuration} {...shared} />
         <ChartCard title={t('tokens')} series={drawn.tokens} stacked format={formatCompact} {...shared} />
-        {drawn.cost.length > 0 && <ChartCard title={t('cost')} series={drawn.cost} stacked format={drawn.money} {...shared} />}
+        {drawn.cost.length > 0 && <ChartCard title={t('cost')} series={drawn.cost} stacked={drawn.cost.length === 1} format={drawn.money} {...shared} />}
       </SimpleGrid>
       <RevisionLinks marks={marks} />
     </>
