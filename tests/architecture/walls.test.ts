@@ -190,6 +190,7 @@ describe('walls', () => {
 const browserEntryPoints = [
   '@model-gateway/client-setup',
   '@model-gateway/contracts/audit',
+  '@model-gateway/contracts/fault-texts/zh.json',
   '@model-gateway/contracts/field-texts/en.json',
   '@model-gateway/contracts/field-texts/zh.json',
   '@model-gateway/contracts/loss-reasons',

@@ -10,7 +10,7 @@ export const personSchema = z
   .regex(/^[\p{L}\p{N}_+][^\s\p{C}<>(),;:"\\[\]]*$/u, 'must be an e-mail address or the name of a console user');
 
 /** A person, or empty for nobody. */
-export const ownerSchema = z.union([z.literal(''), personSchema]);
+export const ownerSchema = z.union([z.literal(''), personSchema], 'must be an e-mail address, the name of a console user, or empty');
 
 /** Addresses of mail are compared without case; names of users are what the console gave. */
 export const foldPerson = (person: string): string => (person.includes('@') ? person.toLowerCase() : person);

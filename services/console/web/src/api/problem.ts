@@ -1,5 +1,6 @@
 /** An answer of the API that is not a success, as the pages show it. */
 import i18next from 'i18next';
+import { sayFault } from '../i18n/fault-texts.ts';
 
 /** One field's fault: `field` is its path with dots. */
 export interface FieldFault {
@@ -29,12 +30,8 @@ export async function readProblem(response: Response): Promise<ApiProblem> {
   const text = await response.text().catch(() => '');
   try {
     const { error } = JSON.parse(text) as { error: { code?: string; message?: string; details?: FieldFault[]; line?: unknown } };
-    const problem = new ApiProblem(
-      response.status,
-      error.code ?? 'unknown',
-      error.message ?? response.statusText,
-      Array.isArray(error.details) ? error.details : [],
-    );
+    const details = Array.isArray(error.details) ? error.details : [];
+    const problem = new ApiProblem(response.status, error.code ?? 'unknown', sayMessage(error.message ?? response.statusText, details), sayDetails(details));
     if (typeof error.line === 'number') problem.line = error.line;
     const seconds = Number(response.headers.get('retry-after') ?? 'none');
     problem.retryAfter = Number.isFinite(seconds) ? seconds : null;
@@ -43,4 +40,14 @@ export async function readProblem(response: Response): Promise<ApiProblem> {
     const isPage = text === '' || /^\s*</.test(text);
     return new ApiProblem(response.status, 'unknown', isPage ? i18next.t('fault.elsewhere', { status: `HTTP ${response.status}` }) : text.slice(0, 300));
   }
+}
+
+const sayDetails = (details: readonly FieldFault[]): FieldFault[] => details.map(({ field, message }) => ({ field, message: sayFault(message) }));
+
+/** The message of a fault of fields is the first of them once more, and how many follow. */
+function sayMessage(message: string, [first]: readonly FieldFault[]): string {
+  const repeated = first && `${first.field}: ${first.message}`;
+  return repeated !== undefined && message.startsWith(repeated)
+    ? `${first?.field}: ${sayFault(first?.message ?? '')}${message.slice(repeated.length)}`
+    : message;
 }

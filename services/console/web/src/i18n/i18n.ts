@@ -1,6 +1,7 @@
 /** Languages: the one in use is loaded, in two files: what the first page shows, and the rest. Keys live in one file per area and language; that each has all of them is tested. */
 import i18next from 'i18next';
 import { initReactI18next } from 'react-i18next';
+import { type FaultTexts, setFaultTexts } from './fault-texts.ts';
 import { firstAreas } from './first-areas.ts';
 
 export const languages = { en: 'English', zh: '简体中文' } as const;
@@ -40,6 +41,12 @@ const fieldTexts: Record<Language, () => Promise<{ default: object }>> = {
   zh: () => import('@model-gateway/contracts/field-texts/zh.json'),
 };
 
+/** What the API says is wrong with a field; it speaks English itself. */
+const faultTexts: Record<Language, () => Promise<{ default: FaultTexts }>> = {
+  en: () => Promise.resolve({ default: {} }),
+  zh: () => import('@model-gateway/contracts/fault-texts/zh.json'),
+};
+
 const addTexts = (to: Language, part: Part): Promise<unknown> =>
   Promise.all([
     ...(part === 'more' ? [fieldTexts[to]().then((texts) => i18next.addResourceBundle(to, 'fields', texts.default))] : []),
@@ -51,12 +58,18 @@ const addTexts = (to: Language, part: Part): Promise<unknown> =>
 /** The texts of all other pages: loaded before the first of them is shown. */
 export function loadAllTexts(): Promise<unknown> {
   wanted = ['first', 'more'];
-  return load('more');
+  return Promise.all([load('more'), loadFaultTexts()]);
+}
+
+async function loadFaultTexts(): Promise<void> {
+  const of = language;
+  const texts = await faultTexts[of]();
+  if (of === language) setFaultTexts(texts.default);
 }
 
 async function change(to: Language): Promise<void> {
   language = to;
-  await Promise.all(wanted.map(load));
+  await Promise.all([...wanted.map(load), ...(wanted.includes('more') ? [loadFaultTexts()] : [])]);
   document.documentElement.lang = to;
   await i18next.changeLanguage(to);
 }
