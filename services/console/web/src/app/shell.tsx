@@ -76,11 +76,11 @@ function SignedIn() {
         {t('skipToContent')}
       </a>
       <AppShell.Header>
-        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
-          <Group gap="sm" wrap="nowrap">
+        <Group h="100%" px={{ base: 'xs', xs: 'md' }} justify="space-between" wrap="nowrap">
+          <Group gap="xs" wrap="nowrap" miw={0}>
             <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label={t('menu')} />
             <img src="/console/icon.svg" width={26} height={26} alt="" />
-            <Title order={1} size="h3" className="nowrap">
+            <Title order={1} size="h3" fz={{ base: 'sm', xs: 'h3' }} className="nowrap" style={{ overflow: 'hidden', textOverflow: 'ellipsis' }}>
               {t('product')}
             </Title>
           </Group>
@@ -167,9 +167,9 @@ function HeaderActions({ onSearch }: { onSearch: () => void }) {
     queryClient.clear();
   };
   return (
-    <Group gap={4} wrap="nowrap">
+    <Group gap={2} wrap="nowrap" style={{ flexShrink: 0 }}>
       <Tooltip label={`${t('palette.label')} (Ctrl+K)`}>
-        <ActionIcon size="lg" color="gray" visibleFrom="xs" aria-label={t('palette.label')} onClick={onSearch}>
+        <ActionIcon size="lg" color="gray" aria-label={t('palette.label')} onClick={onSearch}>
           <IconSearch size={20} stroke={1.6} />
         </ActionIcon>
       </Tooltip>
