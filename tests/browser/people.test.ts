@@ -184,6 +184,25 @@ suite('people and keys', () => {
     await page.getByText('1 shown', { exact: true }).waitFor();
   });
 
+  test('who leaves is seen to leave keys behind, and they are found from there', async () => {
+    const { admin, page, gateway } = stage;
+    await gateway.console('POST', '/users', { username: 'grace', role: 'member', password, email: 'grace@example.com' });
+    await gateway.console('POST', '/access-keys', { name: 'over', group: 'team', owner: 'grace', expires_at: '2020-01-01T00:00:00Z' });
+    await admin.open('/settings/users?edit=grace');
+    await page.getByText('One access key has the owner grace. It goes on working when this user is disabled or deleted.').waitFor();
+    const ofAddress = page.getByRole('alert').filter({ hasText: 'grace@example.com' });
+    await ofAddress.getByRole('link', { name: 'To the keys' }).click();
+    await page.getByText('Owner: grace@example.com', { exact: true }).waitFor();
+    await page.getByText('1 entry', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'leaked', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Show the keys of all owners' }).click();
+    await page.getByRole('button', { name: 'over', exact: true }).waitFor();
+    expect(new URL(page.url()).searchParams.has('owner')).toBe(false);
+    // A key whose time is over is not called enabled where one decides what to do about it.
+    await admin.open('/key-use?key=over');
+    await page.getByRole('region', { name: 'The key', exact: true }).getByText('Expired', { exact: true }).waitFor();
+  });
+
   test('a member makes a key within what the group allows, sets up a client with it, and sees what it asked and cost', async () => {
     const { browser, gateway } = stage;
     const ada = await visit(browser, { url: gateway.url, token: tokens.ada });
@@ -256,7 +275,15 @@ suite('people and keys', () => {
     await olga.open('/start');
     await page.getByText('This page is for administrators.', { exact: false }).waitFor();
     expect(await page.getByRole('textbox').count()).toBe(0);
-    for (const path of ['/settings/audit', '/settings/history', '/settings/users', '/settings/alerts', '/settings/transfer', '/studio']) {
+    for (const path of [
+      '/settings/audit',
+      '/settings/history',
+      '/settings/users',
+      '/settings/alerts',
+      '/settings/transfer',
+      '/settings/set-aside',
+      '/studio',
+    ]) {
       await olga.open(path);
       await olga.settled();
       await page.getByText('This page is for administrators.', { exact: false }).waitFor();

@@ -109,9 +109,12 @@ export function isShown({ admin, member, personal }: NavigationEntry, viewer: Vi
   return viewer?.role === 'member' ? member === true : !admin || viewer?.role === 'admin';
 }
 
+/** Pages for admins alone that the menu leaves out: what needs attention leads to them. */
+const outsideMenu: readonly Pick<NavigationEntry, 'id' | 'to'>[] = [{ id: 'set-aside', to: '/settings/set-aside' }];
+
 /** The entry of a page for admins alone; undefined: others may be at this address. */
-export const adminEntry = (pathname: string): NavigationEntry | undefined =>
-  navigation.flatMap(({ entries }) => entries).find(({ to, admin }) => admin && to === pathname);
+export const adminEntry = (pathname: string): Pick<NavigationEntry, 'id' | 'to'> | undefined =>
+  [...navigation.flatMap(({ entries }) => entries.filter(({ admin }) => admin)), ...outsideMenu].find(({ to }) => to === pathname);
 
 /** Whether a member may be at this address; others get the API's refusals. */
 export const isForMembers = (pathname: string): boolean => navigation.some(({ entries }) => entries.some(({ to, member }) => member && to === pathname));

@@ -1,5 +1,5 @@
 /** Access keys of callers. A key's value is shown once when it is created; later it can be copied by users with that right. */
-import { Badge, Button, Group, Switch, TagsInput, Text, Textarea, TextInput } from '@mantine/core';
+import { Badge, Button, CloseButton, Group, Switch, TagsInput, Text, Textarea, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconKey, IconMessagesOff } from '@tabler/icons-react';
 import { useState } from 'react';
@@ -12,7 +12,7 @@ import type { Column } from '../../components/data-table.tsx';
 import { describeFault } from '../../components/describe-fault.ts';
 import { Editable } from '../../components/editable.tsx';
 import { FormSections } from '../../components/form-sections.tsx';
-import { formatTime } from '../../components/format.ts';
+import { formatRecent, formatTime } from '../../components/format.ts';
 import {
   BudgetFields,
   type BudgetForm,
@@ -112,7 +112,7 @@ export function AccessKeysPage() {
   const isAdmin = useIsAdmin();
   const [group, setGroup] = useFilter('group');
   const [tags, setTags] = useFilters('tags');
-  const [owner] = useFilter('owner');
+  const [owner, setOwner] = useFilter('owner');
   const [shown, setShown] = useState<AccessKey | null>(null);
   const columns: Column<AccessKey>[] = [
     {
@@ -140,7 +140,7 @@ export function AccessKeysPage() {
             {t('never')}
           </Text>
         ) : (
-          formatTime(last_used_at)
+          <span title={formatTime(last_used_at)}>{formatRecent(Date.parse(last_used_at))}</span>
         ),
     },
     { id: 'expires', title: t('expires'), wide: true, cell: ({ expires_at }) => <Expiry at={expires_at} /> },
@@ -157,6 +157,11 @@ export function AccessKeysPage() {
         <>
           <NameSelect resource="key-groups" aria-label={t('ofGroup')} placeholder={t('allGroups')} clearable value={group} onChange={setGroup} />
           <TagsInput aria-label={t('withTags')} placeholder={t('anyTag')} w={200} clearable value={tags} onChange={setTags} />
+          {owner !== null && (
+            <Badge size="lg" variant="light" tt="none" rightSection={<CloseButton size="xs" aria-label={t('anyOwner')} onClick={() => setOwner(null)} />}>
+              {t('ofOwner', { owner })}
+            </Badge>
+          )}
           {isAdmin && <FindKey />}
         </>
       }
@@ -174,7 +179,7 @@ function Expiry({ at }: { at: string | null }) {
   if (at === null) return t('never');
   const isPast = new Date(at).getTime() < Date.now();
   return isPast ? (
-    <Badge color="red" variant="light">
+    <Badge color="red" variant="light" title={formatTime(at)}>
       {t('expired')}
     </Badge>
   ) : (

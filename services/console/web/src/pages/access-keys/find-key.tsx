@@ -78,7 +78,11 @@ function Result({ found: { access_key, upstream_keys }, onLeave }: { found: Foun
           <Group gap="xs">
             <Text size="sm">{t('foundKey')}</Text>
             <KeyLink name={access_key.name} {...(onLeave && { onLeave })} />
-            <EnabledBadge enabled={access_key.enabled} />
+            {access_key.expires_at !== null && !isAhead(access_key.expires_at) ? (
+              <Badge color="gray">{t('expired')}</Badge>
+            ) : (
+              <EnabledBadge enabled={access_key.enabled} />
+            )}
           </Group>
           {access_key.superseded && (
             <Text size="sm">

@@ -11,11 +11,11 @@ import { call, path } from '../../api/client.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { useOne } from '../../api/resources.ts';
 import { describeFault } from '../../components/describe-fault.ts';
-import { EnabledBadge } from '../../components/enabled-badge.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { Figure } from '../../components/figure.tsx';
 import { formatMoney, formatNumber, formatTime } from '../../components/format.ts';
 import { Page } from '../../components/page.tsx';
+import { StateBadge } from '../../components/state-badge.tsx';
 import { useFilter } from '../../components/use-address-state.ts';
 import { useIsAdmin } from '../../session/use-me.ts';
 import type { AccessKey } from '../access-keys/access-key.ts';
@@ -72,7 +72,7 @@ function OneKey({ name }: { name: string }) {
 
 function KeyHead({ stored }: { stored: AccessKey }) {
   const { t } = useTranslation('key-use');
-  const { name, key, group, owner, enabled, expires_at, previous_valid_until } = stored;
+  const { name, key, group, owner, enabled, expires_at, previous_valid_until, state } = stored;
   const facts: [string, string][] = [
     [t('access-keys:key'), key],
     [t('access-keys:group'), group],
@@ -86,7 +86,7 @@ function KeyHead({ stored }: { stored: AccessKey }) {
           <Anchor component={Link} to="/access-keys" search={{ edit: name } as never} fw={600} className="anywhere">
             {name}
           </Anchor>
-          <EnabledBadge enabled={enabled} />
+          <StateBadge state={state} enabled={enabled} />
         </Group>
         <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="xs">
           {facts.map(([label, value]) => (

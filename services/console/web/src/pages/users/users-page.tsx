@@ -16,6 +16,7 @@ import { SecretInput } from '../../components/secret-input.tsx';
 import { useListState } from '../../components/use-address-state.ts';
 import { useOpened } from '../../components/use-opened.ts';
 import { useIsAdmin } from '../../session/use-me.ts';
+import { KeysOfUser } from './keys-of-user.tsx';
 
 interface User {
   username: string;
@@ -145,6 +146,7 @@ function UserDrawer({ username, onClose }: { username: string | null; onClose: (
             {...form.getInputProps('role')}
           />
           <TextInput label={t('email')} description={t('emailHint')} disabled={stored?.identity != null} {...form.getInputProps('email')} />
+          {stored && <KeysOfUser owners={[...new Set([stored.username, ...(stored.email === null ? [] : [stored.email])])]} />}
           <Switch label={t('enabled')} description={t('enabledHint')} {...form.getInputProps('enabled', { type: 'checkbox' })} />
           <SecretInput
             label={isNew ? t('password') : t('newPassword')}
