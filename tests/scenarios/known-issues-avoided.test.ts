@@ -145,6 +145,51 @@ describe('streams', () => {
   });
 });
 
+const wholeMessage = {
+  ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'x', content: [{ type: 'text', text: 'ok' }] },
+  ...{ stop_reason: 'end_turn', stop_sequence: null, usage: { input_tokens: 9, output_tokens: 3 } },
+};
+const messageEvents = (first: object, last: object): object[] => [
+  { type: 'message_start', message: { ...wholeMessage, content: [], stop_reason: null, usage: first } },
+  { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+  ...['o', 'k'].map((text) => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } })),
+  { type: 'content_block_stop', index: 0 },
+  { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: last },
+  { type: 'message_stop' },
+];
+
+describe('servers that are nearly compatible', () => {
+  test('44: events without names get theirs', async () => {
+    outbound.answer = () => sse(...messageEvents({ input_tokens: 9 }, { output_tokens: 2 }));
+    const text = await (await post('/v1/messages', messages('messages', { stream: true }))).text();
+    const named = text.split('\n\n').flatMap((event) => (event === '' ? [] : [/^event: (\w+)\ndata: \{"type":"(\w+)"/.exec(event)?.slice(1)]));
+    expect(named).toHaveLength(7);
+    for (const names of named) expect(names?.[0]).toBe(names?.[1]);
+  });
+
+  test('45: zeros in the last event take back nothing of the prompt', async () => {
+    outbound.answer = () => sse(...messageEvents({ input_tokens: 9, output_tokens: 0 }, { input_tokens: 0, output_tokens: 2 }));
+    const reply = await post('/v1/messages', messages('messages', { stream: true }));
+    await reply.text();
+    expect(await gateway.row(reply.headers.get('x-request-id') ?? '')).toMatchObject({ input_tokens: 9, output_tokens: 2, usage_source: 'upstream' });
+  });
+
+  test('46: arguments that come as an object reach the caller', async () => {
+    const call = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'read', arguments: { path: 'a.ts' }, status: 'completed' };
+    outbound.answer = () => jsonScript(200, { id: 'resp_1', object: 'response', status: 'completed', model: 'x', output: [call], usage: null });
+    const { content } = (await (await post('/v1/messages', messages('responses'))).json()) as Json;
+    expect(content).toEqual([expect.objectContaining({ type: 'tool_use', name: 'read', input: { path: 'a.ts' } })]);
+  });
+
+  test('47: counts that stand in the choice are those of the row', async () => {
+    const last = { ...chunk({}), choices: [{ index: 0, delta: {}, finish_reason: 'stop', usage }] };
+    outbound.answer = () => sse(chunk({ role: 'assistant', content: 'ok' }), last, '[DONE]');
+    const reply = await post('/v1/messages', messages('chat', { stream: true }));
+    await reply.text();
+    expect(await gateway.row(reply.headers.get('x-request-id') ?? '')).toMatchObject({ input_tokens: 9, output_tokens: 3, usage_source: 'upstream' });
+  });
+});
+
 describe('schemas', () => {
   const read = { name: 'read', input_schema: { type: 'object', properties: { line: { type: 'integer', exclusiveMinimum: 0 } }, required: ['line'] } };
   const called = (args: object) => ({

@@ -48,6 +48,8 @@ export interface VerbatimReplyContext {
 export interface VerbatimReply {
   /** Edits of one stream record's JSON, or 'drop' for a record the caller did not ask for. [] leaves its bytes as they are. */
   record(record: StreamRecord): Edit[] | 'drop';
+  /** What the SSE event is called of a record that came without a name, where callers go by names; undefined: nothing is missing. Absent: they do not. */
+  missingName?(record: StreamRecord): string | undefined;
   /** What a stream still owes the caller when the upstream ended it properly but without its terminator. Absent: nothing. */
   finish?(): string;
   /** Edits of a whole reply. */

@@ -32,6 +32,15 @@ export class VerbatimTransform implements ReplyTransform {
   }
 
   record(record: RawRecord): string | Uint8Array | undefined {
+    const passed = this.#pass(record);
+    const name = passed === undefined || this.#request.job.streamForm !== 'sse' ? undefined : this.#reply.missingName?.(record);
+    if (name === undefined || passed === undefined) return passed;
+    // Records that are not parsed would go without one.
+    this.#edits = null;
+    return Buffer.concat([Buffer.from(`event: ${name}\n`), Buffer.from(passed)]);
+  }
+
+  #pass(record: RawRecord): string | Uint8Array | undefined {
     const wanted = this.#reply.record(record);
     this.#edits = null;
     if (wanted === 'drop') return undefined;

@@ -160,6 +160,9 @@ function thinkingEdits(body: unknown, demanded: boolean, losses: Losses): Edit[]
 }
 
 /** Model names, ids of calls that the caller runs, and signatures in the upstream's reply. */
+/** Official libraries of this protocol pass over events without a name, which some servers leave out: their callers would see an empty stream. */
+const eventName = /^[a-z_]+$/;
+
 function createReply(context: VerbatimReplyContext): VerbatimReply {
   const sealed = (holder: unknown, field: string, path: Path): Edit[] => {
     const signature = asString(own(holder, field));
@@ -187,6 +190,7 @@ function createReply(context: VerbatimReplyContext): VerbatimReply {
     ['content_block_delta', (json: unknown) => inDelta(own(json, 'delta'))],
   ]);
   return {
+    missingName: ({ event, json }) => (event === undefined ? eventName.exec(asString(own(json, 'type')) ?? '')?.[0] : undefined),
     record: (record: StreamRecord) => edits.get(own(record.json, 'type') ?? record.event)?.(record.json) ?? [],
     whole: (body) => [...named(body, []), ...(asArray(own(body, 'content')) ?? []).flatMap((block, place) => inBlock(block, ['content', place]))],
   };
