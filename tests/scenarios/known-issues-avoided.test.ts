@@ -181,7 +181,7 @@ describe('servers that are nearly compatible', () => {
     expect(content).toEqual([expect.objectContaining({ type: 'tool_use', name: 'read', input: { path: 'a.ts' } })]);
   });
 
-  test('47: counts that stand in the choice are those of the row', async () => {
+  test('47: counts inside the choice are those of the row', async () => {
     const last = { ...chunk({}), choices: [{ index: 0, delta: {}, finish_reason: 'stop', usage }] };
     outbound.answer = () => sse(chunk({ role: 'assistant', content: 'ok' }), last, '[DONE]');
     const reply = await post('/v1/messages', messages('chat', { stream: true }));

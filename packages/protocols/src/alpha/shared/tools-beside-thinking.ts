@@ -17,7 +17,7 @@ export function fitToolsBesideThinking(conversation: Conversation, target: Targe
   const { reasoning, ...rest } = conversation;
   if (rest.tools.every(({ type }) => type === 'server')) return conversation;
   const off = reasoning?.enabled === false || reasoning?.effort === 'none';
-  // Those that think by themselves have to be told not to.
+  // Thinking is the default from there on, and has to be turned off.
   const silent = effortBesideTools === 'none' ? { ...rest, reasoning: { enabled: false } } : rest;
   if (!off && (reasoning !== undefined || effortBesideTools === 'none'))
     losses.add('thinking', 'downgraded', 'Thinking was turned off: chat completions of this model refuse tools beside it, its Responses take both.');

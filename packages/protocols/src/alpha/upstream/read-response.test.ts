@@ -363,7 +363,7 @@ describe('ends and errors', () => {
     expect(foldEvents(events).usage).toMatchObject({ input: 10, output: 4 });
   });
 
-  test('usage that stands in the choice counts', () => {
+  test('usage inside the choice counts', () => {
     const events = read(
       chunk({ content: 'a' }),
       chunk({}, { finish_reason: 'stop', usage: { prompt_tokens: 10, completion_tokens: 4, cached_tokens: 3 } }),
