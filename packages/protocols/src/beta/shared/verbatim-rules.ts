@@ -159,10 +159,10 @@ function thinkingEdits(body: unknown, demanded: boolean, losses: Losses): Edit[]
   return [...edits, ...clearing.map((place): Edit => ({ path: ['context_management', 'edits', place], value: undefined }))];
 }
 
-/** Model names, ids of calls that the caller runs, and signatures in the upstream's reply. */
 /** Official libraries of this protocol pass over events without a name, which some servers leave out: their callers would see an empty stream. */
 const eventName = /^[a-z_]+$/;
 
+/** Model names, ids of calls that the caller runs, and signatures in the upstream's reply. */
 function createReply(context: VerbatimReplyContext): VerbatimReply {
   const sealed = (holder: unknown, field: string, path: Path): Edit[] => {
     const signature = asString(own(holder, field));
