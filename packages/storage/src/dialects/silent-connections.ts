@@ -6,9 +6,9 @@ import pg from 'pg';
 
 const isSilence = (error: unknown): boolean => error instanceof Error && error.message === 'Query read timeout';
 
-/** A client that is ended, and then told of, when the server was silent for `query_timeout`. */
-function clientTelling(onSilence: () => void): typeof pg.Client {
-  class TellingClient extends pg.Client {
+/** A client that ends itself when the server was silent for `query_timeout`, and calls `onSilence`. */
+function createClientClass(onSilence: () => void): typeof pg.Client {
+  class WatchedClient extends pg.Client {
     // biome-ignore lint/suspicious/noExplicitAny: all forms of the call are passed on.
     override query(...args: any[]): any {
       // biome-ignore lint/suspicious/noExplicitAny: as above.
@@ -23,12 +23,12 @@ function clientTelling(onSilence: () => void): typeof pg.Client {
       return result;
     }
   }
-  return TellingClient;
+  return WatchedClient;
 }
 
-/** A pool that gives up all connections that are not in use once the server was silent on one. `onSilence` is told of it. */
+/** A pool that gives up all connections that are not in use once the server was silent on one. `onSilence` is called each time. */
 export function createWatchedPool(config: pg.PoolConfig, onSilence: () => void): pg.Pool {
-  const Client = clientTelling(() => {
+  const Client = createClientClass(() => {
     onSilence();
     for (let left = pool.idleCount; left > 0; left--)
       pool.connect().then(

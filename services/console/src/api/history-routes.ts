@@ -1,5 +1,5 @@
 /** The history of the configuration: what each commit changed, what lies between two revisions, and the way back. */
-import type { Commit, RowChange } from '@model-gateway/storage';
+import type { CatalogWriter, Commit, RowChange } from '@model-gateway/storage';
 import type { Request } from 'express';
 import { z } from 'zod';
 import type { ConsoleContext } from '../context.ts';
@@ -108,7 +108,8 @@ export function historyRoutes(context: ConsoleContext): Route[] {
           dryRun,
           diff: ({ changes }: { changes: readonly RowChange[] }) => summarize(changes),
         } as const;
-        const { revision: made, changed, changes } = await commit(context, { request, response }, purpose, (writer) => rollBack(writer, revision, context.keyring));
+        const putBack = (writer: CatalogWriter) => rollBack(writer, revision, context.keyring);
+        const { revision: made, changed, changes } = await commit(context, { request, response }, purpose, putBack);
         response.json({ dry_run: dryRun, rolled_back_to: revision, revision: changed ? made : null, ...describeChanges(changes) });
       },
     },
