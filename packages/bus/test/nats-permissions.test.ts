@@ -78,7 +78,7 @@ const available = natsAvailable('permissions over NATS') && findNatsServer() !==
   interface Line {
     level: string;
     text: string;
-    facts: { missing?: string[]; violation?: string };
+    facts: { missing?: string[]; violation?: string; error?: unknown };
   }
   async function busOf(service: ServiceName, url = users.urlFor(server.url, service), required = true): Promise<{ bus: Bus; lines: Line[] }> {
     const lines: Line[] = [];
@@ -348,6 +348,36 @@ const available = natsAvailable('permissions over NATS') && findNatsServer() !==
       await Promise.all(open.splice(0).map((one) => ('drain' in one && 'ask' in one ? one.drain() : one.close())));
       await older.dispose();
       rmSync(earlier, { recursive: true, force: true });
+    }
+  });
+
+  test('an account that may keep no events is one warning, however often it is tried, and rows come once it may', async () => {
+    const home = mkdtempSync(join(tmpdir(), 'nats-users-'));
+    const theirs = writeNatsUsers(home);
+    const whole = readFileSync(theirs.file, 'utf8');
+    writeFileSync(theirs.file, whole.replace('jetstream: enabled', 'jetstream: disabled'));
+    const bare = await startNatsServer(theirs.server);
+    try {
+      const { bus, lines } = await busOf('stats', theirs.urlFor(bare.url, 'stats'));
+      const rows: string[] = [];
+      bus.listenDurably('stats.request', async (batch) => void rows.push(...batch.map(({ id }) => id)));
+      bus.listenDurably('audit.record', async () => undefined);
+      const toldOf = (text: string) => lines.filter((line) => line.text.startsWith(text));
+      await until(() => toldOf('durable events cannot be read yet').length === 2, 'both listeners to have tried');
+      bus.listenDurably('audit.violation', async () => undefined);
+      await until(() => toldOf('durable events cannot be read yet').length === 3, 'a later listener to have tried');
+      await bare.kill();
+      writeFileSync(theirs.file, whole);
+      await bare.start();
+      const { bus: edge } = await busOf('edge', theirs.urlFor(bare.url, 'edge'));
+      await edge.publishDurable('stats.request', 'r1', row('r1'));
+      await until(() => rows.length > 0, 'the row');
+      const reasons = toldOf('the event stream cannot be made').map(({ facts }) => String(facts.error));
+      expect(reasons.filter((reason) => reason.includes('JetStream not enabled'))).toHaveLength(1);
+    } finally {
+      await Promise.all(open.splice(0).map((one) => ('drain' in one && 'ask' in one ? one.drain() : one.close())));
+      await bare.dispose();
+      rmSync(home, { recursive: true, force: true });
     }
   });
 

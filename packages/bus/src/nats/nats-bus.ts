@@ -94,6 +94,8 @@ export class NatsBus implements Bus {
   /** Called with each new inbox, the address of this process alone. */
   private readonly directs = new Set<(inbox: string) => void>();
   private ensuring: Promise<void> | null = null;
+  /** Why the event stream was not as it should be at the last attempt. */
+  private streamFault: string | null = null;
   private fencedFrames = 0;
   private closing = false;
 
@@ -371,11 +373,22 @@ export class NatsBus implements Bus {
     if (!connection) return Promise.resolve();
     this.ensuring ??= eventManager(connection)
       .then((manager) => ensureEventStream(manager, { maxBytes: this.options.eventBytes ?? 1024 ** 3, replicas: this.options.eventReplicas ?? 1 }))
-      .catch((error) => this.logger.warn({ error }, 'the event stream cannot be made as it should be yet'))
+      .then(() => {
+        if (this.streamFault !== null) this.logger.info({}, 'the event stream is as it should be');
+        this.streamFault = null;
+      })
+      .catch((error: Error) => this.noteStreamFault(error))
       .finally(() => {
         this.ensuring = null;
       });
     return this.ensuring;
+  }
+
+  /** Attempts go on for as long as the server lacks something: each reason is one line. */
+  private noteStreamFault(error: Error): void {
+    if (this.streamFault === error.message) return;
+    this.streamFault = error.message;
+    this.logger.warn({ error }, 'the event stream cannot be made as it should be yet: durable events wait where they are');
   }
 
   /** This bus as its parts see it. */
