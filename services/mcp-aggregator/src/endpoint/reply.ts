@@ -106,7 +106,7 @@ export class Reply {
     if (this.#blocked) {
       this.#held.push(text);
       this.#heldBytes += text.length;
-      if (this.#heldBytes > maxHeldBytes) this.#leave('client_gone');
+      if (this.#heldBytes > maxHeldBytes) this.#giveUp();
       return;
     }
     const bytes = Buffer.from(text, 'utf8');
@@ -126,6 +126,12 @@ export class Reply {
         return;
       }
     }
+  }
+
+  /** Its caller is there, and would wait for the rest. */
+  #giveUp(): void {
+    this.#leave('client_gone');
+    this.#stream.fail(new GatewayError('overloaded', { message: 'Too much of the stream waits to be read.' }));
   }
 
   #leave(code: ErrorCode): void {
