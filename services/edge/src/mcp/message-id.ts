@@ -1,6 +1,4 @@
-/** The id that an error of the edge's own answers, where it happens after the message was read. */
-
-/** As it stands in the message; null: the body is no request, or holds several. */
+/** The id of the JSON-RPC request in a body, for the edge's own errors. null: the body is no request, or a batch. */
 export function messageIdOf(body: Uint8Array | undefined): string | number | null {
   if (!body) return null;
   try {
