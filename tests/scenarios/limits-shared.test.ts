@@ -1,10 +1,12 @@
 /** Limits over two edges and two translators: exact while Redis is there, no error when it is not, and true again after any death. */
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { mintAccessKey } from '@model-gateway/secrets';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
 import { splitAvailable, startGateway, type TestGateway, until } from '../support/gateway.ts';
 import { type RedisServer, redisAvailable, redisWay, startRedisServer } from '../support/redis-server.ts';
+import { send } from '../support/send.ts';
 
 const possible = splitAvailable('limits shared by processes') && redisAvailable('limits shared by processes') && redisWay('') !== null;
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -196,8 +198,9 @@ const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
       socket.write(text);
       return socket;
     });
-    await until(async () => (await gauge('gateway_connections')) >= before + sockets.length, 'the callers to be connected');
-    // What was sent is read before the end of the connection.
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+    // Who is answered came after them.
+    expect((await send(edgeUrl(0), '/healthz', { method: 'GET' })).status).toBe(200);
     for (const socket of sockets) socket.destroy();
     await until(async () => (await gauge('gateway_connections')) <= before, 'the callers to be gone');
     await redis.signal('SIGCONT');
