@@ -53,6 +53,14 @@ test('settings of agents contain the size of the model, where it is known', () =
   expect(JSON.parse(textOf('opencode', { output: 8000 })).provider.gateway.models.smart).toEqual({ name: 'smart' });
 });
 
+test('helpers of Gemini CLI use the model that it is given', () => {
+  const { modelConfigs } = JSON.parse(printStep(findClient('gemini-cli')!.steps(facts)[1]!));
+  expect(modelConfigs.customAliases).toMatchObject({
+    'gemini-3-flash-base': { extends: 'base', modelConfig: { model: 'smart' } },
+    'chat-compression-default': { modelConfig: { model: 'smart' } },
+  });
+});
+
 test.each([
   ['claude-code', '~/.claude.json', (values: Values) => (values['mcpServers'] as Values)['gateway']],
   ['codex', '~/.codex/config.toml', (values: Values) => (values['mcp_servers'] as Values)['gateway']],

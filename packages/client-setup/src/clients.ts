@@ -39,6 +39,21 @@ function geminiThreshold(facts: SetupFacts): Values {
   return prompt === undefined || prompt >= assumedByGemini ? {} : { compressionThreshold: Number((prompt / assumedByGemini / 2).toPrecision(3)) };
 }
 
+/**
+ * Gemini CLI searches, summarizes and compacts with models of its vendor (`defaultModelConfigs.ts`), whichever model it was given. Of one that is not
+ * there it searches without end, and compacting ends the program.
+ */
+const geminiHelpers =
+  'gemini-3-flash-base loop-detection-double-check classifier prompt-completion fast-ack-helper edit-corrector summarizer-default summarizer-shell'.split(' ');
+const geminiCompaction = ['chat-compression-default', 'agent-history-provider-summarizer'];
+function geminiAliases({ model }: SetupFacts): Values {
+  const modelConfig = { model };
+  return {
+    ...Object.fromEntries(geminiHelpers.map((name) => [name, { extends: 'base', modelConfig }])),
+    ...Object.fromEntries(geminiCompaction.map((name) => [name, { modelConfig }])),
+  };
+}
+
 /** Claude Code takes a model that it does not know to read a million tokens. */
 const claudeWindow = 'CLAUDE_CODE_MAX_CONTEXT_TOKENS';
 
@@ -155,6 +170,7 @@ export const clients: readonly ClientSetup[] = [
         'json',
         {
           model: { name: facts.model, ...geminiThreshold(facts) },
+          modelConfigs: { customAliases: geminiAliases(facts) },
           security: { auth: { selectedType: 'gemini-api-key' } },
           ...(facts.tools && { mcpServers: { gateway: { httpUrl: toolsUrl(facts), headers: bearer(facts) } } }),
         },
@@ -163,8 +179,8 @@ export const clients: readonly ClientSetup[] = [
       { kind: 'command', text: `gemini -m ${shellWord(facts.model)}` },
     ],
     note: {
-      en: 'Its helpers ask for gemini-3-flash-preview and gemini-2.5-flash-lite: give a fast model these names as aliases, or they fail silently.',
-      zh: '其辅助功能会请求 gemini-3-flash-preview 与 gemini-2.5-flash-lite：请将它们设为某个快速模型的别名，否则会静默失败。',
+      en: 'Its helpers (search, summaries, compaction) use the same model: name a cheaper one in modelConfigs.customAliases when you have it.',
+      zh: '其辅助功能（搜索、摘要、压缩）使用同一模型：如有更便宜的模型，请在 modelConfigs.customAliases 中指定。',
     },
   },
   {
