@@ -212,14 +212,17 @@ describe.each(arrangements('request admission'))('the client endpoints of a %s g
       ['alpha', 'GET', '/models', '/v1/models', 'must end in /v1'],
       ['beta', 'POST', '/v1/v1/messages', '/v1/messages', 'must not end in /v1'],
       ['gamma', 'POST', '/v1beta/v1beta/models/ok:generateContent', '/v1beta/models/ok:generateContent', 'must not end in /v1beta'],
-    ] as const)(
-      'a base address without its version, or with it twice, is 404 with the remedy in the shape of %s: %s %s',
-      async (client, method, path, meant, remedy) => {
-        const answer = await send(gateway.url, path, { method, headers: bearer() });
-        expectShape(client, answer, 404);
-        expect(answer.json.error.message).toBe(`There is nothing at ${path}, but at ${meant}: the base address that the client was given ${remedy}.`);
-      },
-    );
+      ['alpha', 'POST', '/openai/v1/chat/completions', '/v1/chat/completions', 'must not have /openai in it'],
+      ['alpha', 'POST', '/v1beta/openai/chat/completions', '/v1/chat/completions', 'must not have /v1beta/openai in it'],
+      ['alpha', 'POST', '/api/v1/chat/completions', '/v1/chat/completions', 'must not have /api in it'],
+      ['beta', 'POST', '/anthropic/v1/messages', '/v1/messages', 'must not have /anthropic in it'],
+      ['alpha', 'POST', '/v1/chat/completions/chat/completions', '/v1/chat/completions', 'must not end in /chat/completions'],
+      ['beta', 'POST', '/v1/messages/v1/messages', '/v1/messages', 'must not end in /v1/messages'],
+    ] as const)('a base address with too little or too much is 404 with the remedy in the shape of %s: %s %s', async (client, method, path, meant, remedy) => {
+      const answer = await send(gateway.url, path, { method, headers: bearer() });
+      expectShape(client, answer, 404);
+      expect(answer.json.error.message).toBe(`There is nothing at ${path}, but at ${meant}: the base address that the client was given ${remedy}.`);
+    });
 
     test('the console and unknown everyday paths answer in their own words', async () => {
       for (const path of ['/v1beta/interactions', '/v1beta/interactions/abc/cancel'])

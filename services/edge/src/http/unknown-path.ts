@@ -19,15 +19,36 @@ export const unknownPath = (path: string, message = `There is nothing at ${shown
 
 const shown = (path: string): string => path.slice(0, 200);
 
-const twice = /^\/v\d+[a-z]*(?=\/v\d+[a-z]*\/)/;
+/** The path that was meant, and what the base address of a client that asks so has to be instead. */
+interface MeantPath {
+  path: string;
+  remedy: string;
+}
 
-/** A path that lacks the version, or has it twice, because the client was given another base address than it expects; undefined: it is no such path. */
+const longestPath = 512;
+const versionTwice = /^(\/v\d+[a-z]*)(\/v\d+[a-z]*\/.*)$/;
+/** Of a vendor's or another gateway's address. */
+const prefix = /^(\/(?:api|openai|anthropic|gemini|google|genai|v1beta\/openai))(\/.+)$/;
+const versioned = /^\/v\d+[a-z]*\//;
+/** An address of a call was given, to which the client adds the call's path once more. */
+const callTwice = /^(?:\/v\d+[a-z]*)?(\/.+)\1$/;
+
+function meantBy(path: string): MeantPath {
+  const [, version, afterVersion] = versionTwice.exec(path) ?? [];
+  if (afterVersion !== undefined) return { path: afterVersion, remedy: `must not end in ${version}` };
+  const [, foreign, rest] = prefix.exec(path) ?? [];
+  if (rest !== undefined) return { path: versioned.test(rest) ? rest : `/v1${rest}`, remedy: `must not have ${foreign} in it` };
+  const [, call] = callTwice.exec(path) ?? [];
+  if (call !== undefined) return { path: versioned.test(call) ? call : `/v1${call}`, remedy: `must not end in ${call}` };
+  return { path: `/v1${path}`, remedy: 'must end in /v1' };
+}
+
+/** A path that a client asks for which was given another base address than it expects; undefined: it is no such path. */
 export function wrongBase(method: string, path: string, headers: Headers): { protocol: ClientProtocol; error: GatewayError } | undefined {
-  const doubled = twice.exec(path);
-  const meant = doubled ? path.slice(doubled[0].length) : `/v1${path}`;
-  const answer = findClientRoute(method, meant, new URLSearchParams(), headers);
+  if (path.length > longestPath) return undefined;
+  const meant = meantBy(path);
+  const answer = findClientRoute(method, meant.path, new URLSearchParams(), headers);
   if (!('found' in answer)) return undefined;
-  const remedy = doubled ? `must not end in ${doubled[0]}` : 'must end in /v1';
-  const message = `There is nothing at ${shown(path)}, but at ${shown(meant)}: the base address that the client was given ${remedy}.`;
+  const message = `There is nothing at ${shown(path)}, but at ${shown(meant.path)}: the base address that the client was given ${meant.remedy}.`;
   return { protocol: answer.found.protocol, error: unknownPath(path, message) };
 }
