@@ -1,5 +1,5 @@
 /** Outgoing durable events: bounded, batched, pipelined, and kept until JetStream has acknowledged them. */
-import { dispensableSubjects } from '@model-gateway/contracts';
+import { dispensableSubjects, earlierSubjects } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import { headers as createHeaders, type Msg, type MsgHdrs } from '@nats-io/transport-node';
 import { backOffMs } from '../kit/back-off.ts';
@@ -57,6 +57,7 @@ const batchBytes = 128 * 1024;
 const maxInProgress = 16;
 const ackMs = 5000;
 const lesser: ReadonlySet<string> = new Set(dispensableSubjects.map(subjectOf));
+const earlier: ReadonlyMap<string, string> = new Map(Object.entries(earlierSubjects).map(([now, before]) => [subjectOf(now), subjectOf(before)]));
 
 /** The durable events that JetStream has not acknowledged yet, in memory. */
 export class EventOutbox {
@@ -90,7 +91,10 @@ export class EventOutbox {
     const text = JSON.stringify([id, event]);
     const bytes = Buffer.byteLength(text);
     if (bytes + 2 > this.host.cap) return Promise.reject(new GatewayError('payload_too_large'));
-    if (this.host.refuses(subject)) return Promise.reject(refused());
+    if (this.host.refuses(subject)) {
+      const before = earlier.get(subject);
+      return before === undefined ? Promise.reject(refused()) : this.publish(before, id, event);
+    }
     const share = this.shareOf(subject);
     // What its service does without may fill half of it, so that the others still fit.
     const tooMuch = lesser.has(subject) && (share.items >= this.limits.items / 2 || share.bytes + bytes > this.limits.bytes / 2);
@@ -98,14 +102,15 @@ export class EventOutbox {
       return Promise.reject(new GatewayError('overloaded', { message: 'The outbox of durable events is full.' }));
     }
     this.count(share, 1, bytes);
-    return new Promise((resolve, reject) => {
-      const items = this.waiting.get(subject);
-      const item = { text, bytes, resolve, reject };
-      if (items) items.push(item);
-      else this.waiting.set(subject, [item]);
-      if ((items?.length ?? 1) >= batchItems) this.pump();
-      else this.timer ??= setTimeout(() => this.pump(), lingerMs);
-    });
+    return new Promise((resolve, reject) => this.enqueue(subject, [{ text, bytes, resolve, reject }]));
+  }
+
+  private enqueue(subject: string, added: readonly Item[]): void {
+    const items = this.waiting.get(subject) ?? [];
+    this.waiting.set(subject, items);
+    items.push(...added);
+    if (items.length >= batchItems) this.pump();
+    else this.timer ??= setTimeout(() => this.pump(), lingerMs);
   }
 
   /** Sends what may be sent. */
@@ -209,13 +214,22 @@ export class EventOutbox {
 
   private retry(batch: Batch, refusal: string): void {
     if (this.host.refuses(batch.subject)) {
-      for (const item of batch.items) item.reject(refused());
+      this.publishBefore(batch);
       return this.settle(batch);
     }
     batch.dueAt = this.host.now + backOffMs(batch.tries, 200, 5000);
     this.retries.push(batch);
     if (this.failures++ % 50 === 0) this.host.logger.warn({ refusal, items: this.items }, 'durable events wait for the JetStream stream');
     if (refusal === noStream) void this.host.ensureStream().then(() => this.retryNow());
+  }
+
+  /** The server's configuration is of a version that did not know the subject. */
+  private publishBefore({ subject, items }: Batch): void {
+    const before = earlier.get(subject);
+    if (before === undefined || this.host.refuses(before)) return void items.forEach((item) => item.reject(refused()));
+    const share = this.shareOf(before);
+    for (const { bytes } of items) this.count(share, 1, bytes);
+    this.enqueue(before, items);
   }
 
   private retryNow(): void {

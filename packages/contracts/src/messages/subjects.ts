@@ -133,4 +133,7 @@ export const durableSubjects = [
 ] as const satisfies readonly (keyof EventSubjects)[];
 export type DurableSubject = (typeof durableSubjects)[number];
 
+/** Where events went in the version before they had a subject of their own: there they go where the bus server's configuration is still that version's. */
+export const earlierSubjects: Readonly<Partial<Record<DurableSubject, DurableSubject>>> = { 'stats.tool': 'stats.request' };
+
 export type { CatalogRows };

@@ -25,7 +25,7 @@ interface MeantPath {
   remedy: string;
 }
 
-const longestPath = 512;
+const maxPathLength = 512;
 const versionTwice = /^(\/v\d+[a-z]*)(\/v\d+[a-z]*\/.*)$/;
 /** Of a vendor's or another gateway's address. */
 const prefix = /^(\/(?:api|openai|anthropic|gemini|google|genai|v1beta\/openai))(\/.+)$/;
@@ -45,7 +45,7 @@ function meantBy(path: string): MeantPath {
 
 /** A path that a client asks for which was given another base address than it expects; undefined: it is no such path. */
 export function wrongBase(method: string, path: string, headers: Headers): { protocol: ClientProtocol; error: GatewayError } | undefined {
-  if (path.length > longestPath) return undefined;
+  if (path.length > maxPathLength) return undefined;
   const meant = meantBy(path);
   const answer = findClientRoute(method, meant.path, new URLSearchParams(), headers);
   if (!('found' in answer)) return undefined;
