@@ -4,6 +4,7 @@ import {
   dispensableServices,
   dispensableSubjects,
   durableSubjects,
+  earlierSubjects,
   type ServiceName,
   type ServiceSubjects,
   serviceSubjects,
@@ -26,7 +27,7 @@ export function permissionsOf(service: ServiceName): Permissions {
   const { calls, serves, publishes, listens, commits } = subjectsOfService(service);
   return {
     publish: [
-      ...[...calls, ...publishes].map(subjectOf),
+      ...[...calls, ...publishes, ...earlierOf(publishes)].map(subjectOf),
       ...calls.map(subjectOf).map(directPattern),
       ...framesTo(service),
       ...storeApi(publishes.some(isDurable), commits),
@@ -34,6 +35,10 @@ export function permissionsOf(service: ServiceName): Permissions {
     subscribe: [`${inboxPrefix(service)}.>`, ...[...serves, ...listens].map(subjectOf), ...serves.map(subjectOf).map(directPattern)],
   };
 }
+
+/** Processes of the version before, which do not serve without them, share the server during an upgrade: the version after this one leaves them out. */
+const earlierOf = (publishes: readonly string[]): string[] =>
+  publishes.filter(isDurable).flatMap((subject) => (earlierSubjects[subject] === undefined ? [] : [earlierSubjects[subject]]));
 
 /** What can be tried without anybody noticing: subjects of our own, and an inbox that nobody has. */
 export function probesOf(service: ServiceName): { subject: string; durable: boolean }[] {
