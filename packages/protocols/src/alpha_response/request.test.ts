@@ -118,20 +118,6 @@ describe('reading input', () => {
     );
   });
 
-  test('sound that a tool gives', () => {
-    const output = [
-      { type: 'input_text', text: 'heard' },
-      { type: 'input_audio', audio_url: 'data:audio/wav;base64,AAA' },
-    ];
-    const items = [
-      { role: 'user', content: 'q' },
-      { type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' },
-    ];
-    const { turns } = read({ input: [...items, { type: 'function_call_output', call_id: 'a', output }] }).conversation;
-    const sound = { type: 'media', kind: 'audio', mimeType: 'audio/wav', data: 'AAA' };
-    expect(turns.at(-1)?.parts).toEqual([expect.objectContaining({ type: 'tool-result', content: [{ type: 'text', text: 'heard' }, sound] })]);
-  });
-
   test('a tool loop with reasoning: what belongs together is one turn', () => {
     const { turns } = read({
       input: [
