@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { messageIdOf } from '../src/mcp/message-id.ts';
+import { messageIdOf } from '../src/mcp/read-message.ts';
 
 const idOf = (text: string) => messageIdOf(Buffer.from(text));
 

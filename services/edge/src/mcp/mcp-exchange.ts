@@ -15,8 +15,8 @@ import { type HeldBody, readBody } from '../http/read-body.ts';
 import { clientRequestIdOf } from '../http/request-ids.ts';
 import { originForm, refusalOfHead } from '../http/request-target.ts';
 import type { OpenReply } from '../open-connections.ts';
-import { messageIdOf } from './message-id.ts';
 import { allowOrigin, answerPreflight } from './origin.ts';
+import { messageIdOf } from './read-message.ts';
 import { isRepeatable } from './repeatable.ts';
 
 export const isMcpPath = (path: string): boolean => path === '/mcp' || path.startsWith('/mcp/');

@@ -1,4 +1,5 @@
 /** Which messages may be sent to a second aggregator after the first was lost with them: those that change nothing however often they are read. */
+import { readMessage } from './read-message.ts';
 
 const reading: ReadonlySet<unknown> = new Set([
   'ping',
@@ -15,11 +16,5 @@ const reading: ReadonlySet<unknown> = new Set([
 
 /** A session's stream of notifications and its end are repeated; a call of a tool is not, since its server may have begun it, nor anything that might be one. */
 export function isRepeatable(method: string | undefined, body: Uint8Array | undefined): boolean {
-  if (method !== 'POST') return true;
-  try {
-    const message: unknown = JSON.parse(Buffer.from(body ?? []).toString('utf8'));
-    return typeof message === 'object' && message !== null && 'method' in message && reading.has(message.method);
-  } catch {
-    return false;
-  }
+  return method !== 'POST' || reading.has(readMessage(body)?.method);
 }
