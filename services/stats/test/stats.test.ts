@@ -52,7 +52,7 @@ describe('stats', () => {
     expect((await stored()).map(({ status, authority }) => [status, authority])).toEqual([[200, 2]]);
   });
 
-  test('an MCP aggregator stores calls of tools, and can neither add nor replace another row', async () => {
+  test('the subject of MCP aggregators takes calls of tools, and neither adds nor replaces another row', async () => {
     stats = createStats({ bus, storage, logger, priceOf: () => ({ name: 'm', currency: 'USD', tiers: [] }) as never, keep });
     await stats.start();
     const call = (over: Partial<RequestRow> = {}): RequestRow =>

@@ -60,27 +60,18 @@ test('an event that cannot be published stays in its file and holds up no other'
   expect(warnings.at(-1)).toEqual([{ items: 1, folder }, expect.stringContaining('stay in the outbox')]);
 });
 
-test('a violation that an earlier version left as an ordinary record is published as a violation', async () => {
-  const line = (id: string, action: string) => `${JSON.stringify(['audit.record', `audit.record/${id}`, { id, action }])}\n`;
-  appendFileSync(join(folder, '0.jsonl'), line('a', 'acl.violation') + line('b', 'create'));
+test.each([
+  { what: 'a violation', before: 'audit.record', now: 'audit.violation', moved: { action: 'acl.violation' }, stays: { action: 'create' } },
+  { what: 'a row of a tool call', before: 'stats.request', now: 'stats.tool', moved: { kind: 'mcp_call' }, stays: { kind: 'call' } },
+] as const)('$what that an earlier version left among all others is published under its own subject', async ({ before, now, moved, stays }) => {
+  const line = (id: string, event: object) => `${JSON.stringify([before, `${before}/${id}`, { id, ...event }])}\n`;
+  appendFileSync(join(folder, '0.jsonl'), line('a', moved) + line('b', stays));
   const bus = withJournal(createMemoryBus(), { folder, logger });
   const received: string[] = [];
-  for (const subject of ['audit.record', 'audit.violation'] as const)
+  for (const subject of [before, now])
     bus.listenDurably(subject, async (batch) => void received.push(...batch.map(({ id }) => `${subject} ${id}`)), { maxWaitMs: 1 });
   await until(() => received.length === 2);
-  expect(received.sort()).toEqual(['audit.record b', 'audit.violation a']);
-  await bus.drain();
-});
-
-test('a row of a tool call that an earlier version left among all others is published as one', async () => {
-  const line = (id: string, kind: string) => `${JSON.stringify(['stats.request', `stats.request/${id}`, { id, kind }])}\n`;
-  appendFileSync(join(folder, '0.jsonl'), line('a', 'mcp_call') + line('b', 'call'));
-  const bus = withJournal(createMemoryBus(), { folder, logger });
-  const received: string[] = [];
-  for (const subject of ['stats.request', 'stats.tool'] as const)
-    bus.listenDurably(subject, async (batch) => void received.push(...batch.map(({ id }) => `${subject} ${id}`)), { maxWaitMs: 1 });
-  await until(() => received.length === 2);
-  expect(received.sort()).toEqual(['stats.request b', 'stats.tool a']);
+  expect(received.sort()).toEqual([`${before} b`, `${now} a`].sort());
   await bus.drain();
 });
 

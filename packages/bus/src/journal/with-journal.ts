@@ -6,7 +6,7 @@ import { Journal, type JournalOptions } from './journal.ts';
 
 const isDurable = (subject: string): subject is DurableSubject => (durableSubjects as readonly string[]).includes(subject);
 
-/** Edges of earlier versions published violations as ordinary records, and MCP aggregators their rows with all others, which their NATS users may not do any more. */
+/** Edges of earlier versions published violations as ordinary records, and MCP aggregators their rows with all others: both have subjects of their own now. */
 function subjectNow(subject: string, event: unknown): string {
   const { action, kind } = (event ?? {}) as { action?: unknown; kind?: unknown };
   if (subject === 'audit.record' && action === 'acl.violation') return 'audit.violation';

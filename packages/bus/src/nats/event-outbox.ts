@@ -214,7 +214,7 @@ export class EventOutbox {
 
   private retry(batch: Batch, refusal: string): void {
     if (this.host.refuses(batch.subject)) {
-      this.publishBefore(batch);
+      this.republishEarlier(batch);
       return this.settle(batch);
     }
     batch.dueAt = this.host.now + backOffMs(batch.tries, 200, 5000);
@@ -224,7 +224,7 @@ export class EventOutbox {
   }
 
   /** The server's configuration is of a version that did not know the subject. */
-  private publishBefore({ subject, items }: Batch): void {
+  private republishEarlier({ subject, items }: Batch): void {
     const before = earlier.get(subject);
     if (before === undefined || this.host.refuses(before)) return void items.forEach((item) => item.reject(refused()));
     const share = this.shareOf(before);

@@ -93,7 +93,7 @@ export interface EventSubjects {
   /** The same without secrets, for services that hold no master key. */
   'catalog.changed-redacted': CatalogChanged;
   'stats.request': RequestRow;
-  /** The one kind of row that an MCP aggregator may write: a call of a tool. */
+  /** The one kind of row that an MCP aggregator writes: a call of a tool. */
   'stats.tool': RequestRow;
   /** Somebody watches the live log: rows committed in the next seconds are published as `logs.rows`. */
   'logs.watch': Record<string, never>;

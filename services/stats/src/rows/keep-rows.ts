@@ -37,7 +37,7 @@ const batching = { sqlite: { maxBatch: 500, maxWaitMs: 30 }, postgresql: { maxBa
 
 type RowSubject = 'stats.request' | 'stats.tool';
 
-/** A compromised MCP aggregator can write calls of tools and nothing else: no row of a request, none that costs, none over another. null: it may be stored. */
+/** The subject of MCP aggregators takes calls of tools and nothing else: no row of a request, none that costs, none over another. null: it may be stored. */
 function kindFault(subject: RowSubject, { id, kind, model, cost_micros, of }: RequestRow): string | null {
   if (subject === 'stats.request') return null;
   const isOfTool = kind === 'mcp_call' && id.startsWith('mcp_') && model === null && cost_micros === null && of === null;

@@ -33,8 +33,9 @@ export class VerbatimTransform implements ReplyTransform {
 
   record(record: RawRecord): string | Uint8Array | undefined {
     const passed = this.#pass(record);
-    const name = passed === undefined || this.#request.job.streamForm !== 'sse' ? undefined : this.#reply.missingName?.(record);
-    if (name === undefined || passed === undefined) return passed;
+    if (passed === undefined || this.#request.job.streamForm !== 'sse') return passed;
+    const name = this.#reply.missingName?.(record);
+    if (name === undefined) return passed;
     // Records that are not parsed would go without one.
     this.#edits = null;
     return Buffer.concat([Buffer.from(`event: ${name}\n`), Buffer.from(passed)]);
