@@ -60,6 +60,28 @@ suite('the palette', () => {
     await addressComesTo(wanted);
   });
 
+  test('keeps what is typed before it has loaded', async () => {
+    const { page, admin } = stage;
+    const loads: (() => Promise<void>)[] = [];
+    await page.route(/palette-core[^/]*\.js$/, (route) => void loads.push(() => route.continue()));
+    await admin.open('/health');
+    await page.keyboard.press('Control+k');
+    await until(async () => loads.length > 0, 'the palette to be asked for', waitMs);
+    await page.keyboard.type('resex');
+    await page.keyboard.press('Backspace');
+    await page.keyboard.type('arch');
+    await page.keyboard.press('Enter');
+    await page.unroute(/palette-core[^/]*\.js$/);
+    for (const load of loads) await load();
+    await input().waitFor();
+    expect(await input().inputValue()).toBe('research');
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^research/ })
+      .waitFor();
+    expect(address()).toMatch(/\/health$/);
+  });
+
   test('finds a request and a session by their ids', async () => {
     const id = await stage.ask('talker', { headers: { 'x-claude-code-session-id': 'a-session-of-ada-1' } });
     await stage.admin.open('/health');

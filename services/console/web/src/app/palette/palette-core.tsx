@@ -2,7 +2,7 @@
 import { Loader } from '@mantine/core';
 import { createSpotlight, Spotlight } from '@mantine/spotlight';
 import { IconArrowRight, IconListSearch, IconMessages, IconSearch } from '@tabler/icons-react';
-import { useEffect, useRef, useState } from 'react';
+import { type RefObject, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { countOverlay } from '../../components/dialogs.tsx';
 import { navigation } from '../navigation.ts';
@@ -14,10 +14,10 @@ const [store, { open, toggle }] = createSpotlight();
 const pageIcons = new Map(navigation.flatMap(({ entries }) => entries.map(({ id, icon }) => [id, icon])));
 const iconOf = (icon: string) => kindIcons[icon] ?? pageIcons.get(icon) ?? { request: IconListSearch, session: IconMessages }[icon] ?? IconArrowRight;
 
-/** Opens as it appears, then at each `asked` that follows. */
-export function PaletteCore({ asked }: { asked: number }) {
+/** Opens as it appears, with what was typed until then, and then at each `asked` that follows. */
+export function PaletteCore({ asked, typedEarly }: { asked: number; typedEarly: RefObject<string> }) {
   const { t } = useTranslation(['palette', 'common']);
-  const [query, setQuery] = useState('');
+  const [query, setQuery] = useState(() => typedEarly.current);
   const { sections, isSearching } = usePalette(query, setQuery);
   // The library chooses the first as one types; what came after the last letter is chosen here.
   const list = useRef<HTMLDivElement>(null);
