@@ -107,6 +107,11 @@ describe.each(arrangements('realtime-arrangements'))('a %s gateway', (arrangemen
     expect((await gateway.console('PATCH', path, change)).status).toBe(200);
     return Date.now();
   };
+  const sessionsSay = (names: readonly string[], errorCode: string) =>
+    until(async () => {
+      const found = (await gateway.rows()).filter(({ access_key, kind }) => names.includes(access_key as string) && kind === 'realtime_session');
+      return found.length === names.length && found.every(({ error_code }) => error_code === errorCode);
+    }, `${errorCode} in the sessions' rows`);
   const dollars = (limit: string) => ({ budget: { limit, currency: 'USD', period: 'total' } });
 
   test('a disabled key, a grant that is gone and a spent budget close a session with 1008 within five seconds', async () => {
@@ -122,6 +127,7 @@ describe.each(arrangements('realtime-arrangements'))('a %s gateway', (arrangemen
       'the row of the response',
     );
     expect(cut.error_code).toBe('timeout');
+    await sessionsSay(['idle', 'busy', 'moved'], 'model_not_granted');
     const poor = await open(keys.poor);
     await respond(poor, 'say');
     expect((await poor.closed).code).toBe(1008);
@@ -135,7 +141,11 @@ describe.each(arrangements('realtime-arrangements'))('a %s gateway', (arrangemen
     // Sound by its own price: (8 + 7) × 0.1, and text, cached or not, by 0.001 at most.
     expect(turn?.cost_micros).toBeGreaterThanOrEqual(1_500_000);
     expect(turn?.cost_micros).toBeLessThanOrEqual(1_515_000);
-    expect(rows.find(({ kind }) => kind === 'realtime_session')).toMatchObject({ status: 101, session_id: turn?.session_id });
+    expect(rows.find(({ kind }) => kind === 'realtime_session')).toMatchObject({
+      status: 101,
+      error_code: 'budget_exhausted',
+      session_id: turn?.session_id,
+    });
     other.socket.close();
     await other.closed;
   });
@@ -176,6 +186,10 @@ describe.each(arrangements('realtime-arrangements'))('a %s gateway', (arrangemen
     await respond(busy, 'wait');
     const disabled = await patch('/models/voice-behind', { enabled: false });
     for (const { closed } of [idle, busy]) await lost(closed, disabled);
+    await until(
+      async () => (await gateway.rows()).filter(({ kind, error_code }) => kind === 'realtime_session' && error_code === 'model_not_found').length === 2,
+      'the rows of both sessions',
+    );
     expect(other.socket.readyState).toBe(WebSocket.OPEN);
     other.socket.close();
     await other.closed;

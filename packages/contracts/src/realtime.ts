@@ -1,3 +1,4 @@
+import type { ErrorCode } from './errors/codes.ts';
 import type { Plan } from './plan.ts';
 import type { ProtocolId } from './protocol-id.ts';
 
@@ -78,6 +79,8 @@ export interface RealtimeControl {
   close: SocketClose;
   /** Absent: the caller has closed. Else the gateway ends the session: once no response is running, and after this many milliseconds at the latest. */
   withinMs?: number;
+  /** Why the gateway ends it, for the session's row; absent where nothing went wrong. */
+  errorCode?: ErrorCode;
 }
 
 /** What the caller's WebSocket is closed with. */

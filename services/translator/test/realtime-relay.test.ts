@@ -108,9 +108,9 @@ test.each([
   [{ code: 1001, reason: 'The gateway is shutting down.' }, 'draining'],
 ])('a response that runs longer than the gateway waits for is cut by it: %j', (close, cutBy) => {
   const { relay, socket, ends } = start({ responding: true });
-  relay.leave(close, 4000);
+  relay.leave(close, 4000, 'model_not_found');
   jest.advanceTimersByTime(3999);
   expect(ends).toEqual([]);
   jest.advanceTimersByTime(1);
-  expect([socket.calls, ends]).toEqual([['close 1000 '], [{ close, errorCode: null, cutBy }]]);
+  expect([socket.calls, ends]).toEqual([['close 1000 '], [{ close, errorCode: 'model_not_found', cutBy }]]);
 });

@@ -1,7 +1,7 @@
 /** One realtime session: the caller's WebSocket on this side, a stream to a translator on the other. Frames pass as they are. */
 import { type StreamCall, type StreamHandlers, WholeMessages } from '@model-gateway/bus';
 import { frameFlag, type RealtimeControl, type RealtimeTail, type SocketClose } from '@model-gateway/contracts';
-import { GatewayError } from '@model-gateway/contracts/errors';
+import { type ErrorCode, errorCodes, GatewayError } from '@model-gateway/contracts/errors';
 import type { WebSocket } from 'ws';
 import { BudgetWatch } from '../admission/budget-watch.ts';
 import type { PresentCaller } from '../admission/present-caller.ts';
@@ -184,8 +184,8 @@ export class SessionSocket implements OpenSocket, StreamHandlers<'translator.rea
   checkAccess(): void {
     if (this.#leaving) return;
     const caller = this.#hold.presentCaller();
-    if (!caller) return this.#leave({ code: 1008, reason: 'The access key may not be used for this model any more.' }, lastResponseMs);
-    this.#budget.check(caller, () => this.#leave({ code: 1008, reason: 'The budget of this access key is exhausted.' }, lastResponseMs));
+    if (!caller) return this.#leave({ code: 1008, reason: 'The access key may not be used for this model any more.' }, lastResponseMs, 'model_not_granted');
+    this.#budget.check(caller, () => this.#leave({ code: 1008, reason: errorCodes.budget_exhausted.message }, lastResponseMs, 'budget_exhausted'));
   }
 
   #up(data: Buffer, isBinary: boolean): void {
@@ -220,11 +220,11 @@ export class SessionSocket implements OpenSocket, StreamHandlers<'translator.rea
   }
 
   /** Ends the session once no response is running, in `withinMs` at the latest: the translator knows, and answers with the tail. */
-  #leave(close: SocketClose, withinMs: number): void {
+  #leave(close: SocketClose, withinMs: number, errorCode?: ErrorCode): void {
     if (this.#leaving || this.#streamOver) return;
     if (!this.#call) return this.#giveUp(close);
     this.#leaving = true;
-    this.#control({ close, withinMs });
+    this.#control({ close, withinMs, ...(errorCode && { errorCode }) });
     this.#timers.push(setTimeout(() => this.#giveUp(close), withinMs + closeDelayMs).unref());
   }
 

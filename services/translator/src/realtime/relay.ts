@@ -1,6 +1,7 @@
 /** A session that an upstream has begun: frames pass both ways as they are, each side no faster than the other reads. */
 import type { ServerStream } from '@model-gateway/bus';
 import { frameFlag, type RealtimeControl, type SocketClose } from '@model-gateway/contracts';
+import type { ErrorCode } from '@model-gateway/contracts/errors';
 import { localCodes } from './close-codes.ts';
 import type { EarlyFrame } from './early-frames.ts';
 import type { Begun } from './find-upstream.ts';
@@ -30,7 +31,7 @@ export class Relay {
   readonly #pings: NodeJS.Timeout;
   #leaveTimer: NodeJS.Timeout | undefined;
   /** What the gateway wants to close it with, once no response is running. */
-  #leaving: SocketClose | null = null;
+  #leaving: { close: SocketClose; errorCode: ErrorCode | null } | null = null;
   #unanswered = 0;
   #over = false;
 
@@ -80,22 +81,24 @@ export class Relay {
   }
 
   #control(message: Buffer): void {
-    const { close, withinMs } = JSON.parse(message.toString('utf8')) as RealtimeControl;
+    const { close, withinMs, errorCode } = JSON.parse(message.toString('utf8')) as RealtimeControl;
     if (withinMs === undefined) return this.#finish({ close, errorCode: close.code === 1006 ? 'client_gone' : null }, close, true);
-    this.leave(close, withinMs);
+    this.leave(close, withinMs, errorCode);
   }
 
-  /** The gateway ends the session: once no response is running, and after this many milliseconds at the latest. What comes after the first is ignored. */
-  leave(close: SocketClose, withinMs: number): void {
+  /**
+   * The gateway ends the session: once no response is running, and after this many milliseconds at the latest. What comes after the first is ignored.
+   * `errorCode` says in the session's row what was wrong.
+   */
+  leave(close: SocketClose, withinMs: number, errorCode: ErrorCode | null = null): void {
     if (this.#leaving || this.#over) return;
-    this.#leaving = close;
+    this.#leaving = { close, errorCode };
     this.#leaveTimer = setTimeout(() => this.#leave(), withinMs).unref();
     if (!this.#record.responding) this.#leave();
   }
 
   #leave(): void {
-    const close = this.#leaving;
-    if (close) this.#finish({ close, errorCode: null, cutBy: close.code === 1001 ? 'draining' : 'timeout' }, { code: 1000, reason: '' });
+    if (this.#leaving) this.#finish({ ...this.#leaving, cutBy: this.#leaving.close.code === 1001 ? 'draining' : 'timeout' }, { code: 1000, reason: '' });
   }
 
   #down(data: Buffer, isBinary: boolean): void {

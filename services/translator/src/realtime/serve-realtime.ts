@@ -106,7 +106,8 @@ class Session implements OpenReply {
   #watchModel(model: string, relay: Relay): () => void {
     const { catalog } = this.#deps;
     const look = ({ models }: Snapshot): void => {
-      if (!models.get(model)?.enabled) relay.leave({ code: 1008, reason: 'The model of this session is disabled or deleted.' }, lastResponseMs);
+      if (!models.get(model)?.enabled)
+        relay.leave({ code: 1008, reason: 'The model of this session is disabled or deleted.' }, lastResponseMs, 'model_not_found');
     };
     const known = catalog.current();
     if (known) look(known);
