@@ -195,7 +195,10 @@ export function createTranslator(deps: TranslatorDeps): Service {
     name: 'translator',
     async start() {
       const checkKeys = createKeyCheck(deps.keyring, deps.logger);
-      forget = deps.catalog.onChange(checkKeys);
+      forget = deps.catalog.onChange((snapshot) => {
+        checkKeys(snapshot);
+        limiter.follow(snapshot);
+      });
       await Promise.all([deps.catalog.start(), deps.state.start()]);
       const known = deps.catalog.current();
       if (known) checkKeys(known);

@@ -1,6 +1,6 @@
 /** The admission queue: fair, callers leave without a trace, and no wait where nothing is limited. */
 import { describe, expect, test } from '@jest/globals';
-import type { RateLimit } from '@model-gateway/contracts';
+import type { RateLimit, Snapshot } from '@model-gateway/contracts';
 import type { Admission, Lease } from '@model-gateway/distributed-state';
 import { FairQueue, free, MemoryState } from '@model-gateway/distributed-state';
 import { Limiter } from '../src/limits/limiter.ts';
@@ -160,6 +160,30 @@ describe('limiter', () => {
     expect((await line[0]!).limited).toBe(false);
     expect(ask(limiter, 'd', { rate: limit({}) })).toBe(free);
     expect((await Promise.all(line)).every(({ limited }) => !limited)).toBe(true);
+    limiter.close();
+  });
+
+  test.each([
+    ['of the model', 'narrow', null, { m: { upstream: 'u', rate_limit: limit({ max_concurrency: 4 }) } }, {}],
+    ['of the model, which inherits another', 'narrow', null, { m: { upstream: 'u', rate_limit: 'inherit' } }, { u: limit({ max_concurrency: 4 }) }],
+    ['of the upstream', 'inherit', 'narrow', { m: { upstream: 'u', rate_limit: 'inherit' } }, { u: limit({ max_concurrency: 4 }) }],
+    ['of the upstream, which has none any more', 'inherit', 'narrow', { m: { upstream: 'u', rate_limit: 'inherit' } }, { u: null }],
+    ['of a model that is gone', 'narrow', null, {}, {}],
+  ] as const)('an edited limit lets those in line through without another call: %s', async (_, own, inherited, models, upstreams) => {
+    const limiter = new Limiter(new MemoryState());
+    const narrow = limit({ max_concurrency: 1 });
+    const ownRate = own === 'narrow' ? narrow : own;
+    const enter = () =>
+      limiter.acquire(
+        { model: { name: 'm', rate_limit: ownRate }, upstream: { name: 'u', rate_limit: inherited === null ? null : narrow } },
+        { accessKey: 'a', requestTokens: () => 10, replyTokens: () => undefined, mayWait: true, onLeave: () => undefined },
+      );
+    enter();
+    const line = [enter(), enter()];
+    expect(limiter.gates()).toMatchObject([{ held: 1, waiting: 2 }]);
+    const known = Object.entries(upstreams).map(([name, rate_limit]) => [name, { rate_limit }] as const);
+    limiter.follow({ models: new Map(Object.entries(models)), upstreams: new Map(known) } as unknown as Snapshot);
+    expect((await Promise.all(line)).map(({ limited }) => limited)).toEqual([false, false]);
     limiter.close();
   });
 });

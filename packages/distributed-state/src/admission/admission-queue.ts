@@ -55,7 +55,7 @@ export class AdmissionQueue {
 
   /** `limit` is the one of the request's own configuration; an edited one takes hold at once. */
   acquire(limit: RateLimit, ask: GateAsk): Admission | Promise<Admission> {
-    if (limit !== this.#limit) this.#edit(limit);
+    this.edit(limit);
     if (!this.#limits) return free;
     const countsTokens = this.#limits.tpm !== null;
     const request = countsTokens ? Math.max(1, ask.requestTokens()) : 1;
@@ -75,6 +75,16 @@ export class AdmissionQueue {
       return this.#refusal();
     }
     return this.#wait(waiter, waitMs, ask);
+  }
+
+  /** Applies to those who wait as well. null: nothing is limited any more. */
+  edit(limit: RateLimit | null): void {
+    if (limit === this.#limit) return;
+    this.#limit = limit;
+    this.#limits = limit && toGateLimits(limit);
+    this.#closedUntil = 0;
+    if (this.#limits) return this.#pump();
+    for (const waiter of [...this.#queue]) if (this.#queue.remove(waiter)) waiter.settle(free);
   }
 
   close(): void {
@@ -136,14 +146,6 @@ export class AdmissionQueue {
   #open(): void {
     this.#closedUntil = 0;
     this.#pump();
-  }
-
-  #edit(limit: RateLimit): void {
-    this.#limit = limit;
-    this.#limits = toGateLimits(limit);
-    this.#closedUntil = 0;
-    if (this.#limits) return this.#pump();
-    for (const waiter of [...this.#queue]) if (this.#queue.remove(waiter)) waiter.settle(free);
   }
 
   #lease({ request, cost }: Waiter, limits: GateLimits): Lease {

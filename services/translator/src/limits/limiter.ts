@@ -1,5 +1,5 @@
 /** The admission queues of this process by name, and which of them applies to an attempt. */
-import type { Model, RateLimit, UpstreamRecord } from '@model-gateway/contracts';
+import type { Model, RateLimit, Snapshot, UpstreamRecord } from '@model-gateway/contracts';
 import type { Admission, GateAsk, SharedState } from '@model-gateway/distributed-state';
 import { AdmissionQueue, free } from '@model-gateway/distributed-state';
 
@@ -22,10 +22,23 @@ export class Limiter {
    * at most. The model's own limit replaces the upstream's. Never rejects.
    */
   acquire({ model, upstream }: LimitedTarget, ask: GateAsk): Admission | Promise<Admission> {
-    const own = model.rate_limit;
-    const limit = own === undefined || own === 'inherit' ? upstream.rate_limit : own;
+    const limit = limitOf(model, upstream);
     if (!limit) return free;
-    return own === limit ? this.#gate(`model:${model.name}`).acquire(limit, ask) : this.#gate(`upstream:${upstream.name}`).acquire(limit, ask);
+    return model.rate_limit === limit ? this.#gate(`model:${model.name}`).acquire(limit, ask) : this.#gate(`upstream:${upstream.name}`).acquire(limit, ask);
+  }
+
+  /** Applies edited limits to the calls that wait, which would else learn of them from the next call alone. */
+  follow({ models, upstreams }: Snapshot): void {
+    for (const [scope, gate] of this.#gates) {
+      if (gate.waiting === 0) continue;
+      const name = scope.slice(scope.indexOf(':') + 1);
+      if (scope.startsWith('upstream:')) {
+        gate.edit(upstreams.get(name)?.rate_limit ?? null);
+        continue;
+      }
+      const model = models.get(name);
+      gate.edit(model ? limitOf(model, upstreams.get(model.upstream)) : null);
+    }
   }
 
   /** Every admission queue that was ever used, for the status. */
@@ -45,4 +58,8 @@ export class Limiter {
     }
     return gate;
   }
+}
+
+function limitOf({ rate_limit: own }: LimitedTarget['model'], upstream: LimitedTarget['upstream'] | undefined): RateLimit | null {
+  return (own === undefined || own === 'inherit' ? upstream?.rate_limit : own) ?? null;
 }
