@@ -57,6 +57,48 @@ describe.each(pairs)('%s from %s', (client, upstream) => {
   });
 });
 
+describe('a model that fails without an answer', () => {
+  const word = 'MALFORMED_FUNCTION_CALL';
+  const usageMetadata = { promptTokenCount: 21, totalTokenCount: 21 };
+  const reply = (parts: object[]) => ({
+    candidates: [{ ...(parts.length > 0 && { content: { role: 'model', parts } }), finishReason: word, finishMessage: 'Malformed function call: x(' }],
+    usageMetadata,
+  });
+  const sse = (...chunks: object[]) => ({
+    status: 200,
+    contentType: 'text/event-stream',
+    body: chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join(''),
+    ending: 'end' as const,
+  });
+  const translated = ['alpha', 'alpha_response', 'beta'] as const;
+
+  test.each(translated)('is a failure to a caller of %s, with what it used: an empty answer would end an agent’s work in silence', async (client) => {
+    for (const script of [json(reply([])), sse(reply([]))]) {
+      const { status, row } = await ask(client, 'gamma', script.contentType !== 'application/json', script);
+      expect(status).toBe(502);
+      expect(row).toMatchObject({ status: 502, error_code: 'upstream_broken', input_tokens: 21, attempts: [{ error_code: word }] });
+    }
+  });
+
+  test('ends a stream of thoughts alone as one that broke', async () => {
+    const thoughts = { candidates: [{ content: { role: 'model', parts: [{ text: 'Let me see.', thought: true }] } }] };
+    const { status, text, row } = await ask('beta', 'gamma', true, sse(thoughts, reply([])));
+    expect([status, text.includes('end_turn'), text.includes('Let me see.')]).toEqual([200, false, true]);
+    expect(row).toMatchObject({ error_code: 'upstream_broken' });
+  });
+
+  test('has answered where it said something', async () => {
+    const { status, text, row } = await ask('alpha', 'gamma', false, json(reply([{ text: 'Half.' }])));
+    expect([status, JSON.parse(text).choices[0].message.content, JSON.parse(text).choices[0].finish_reason]).toEqual([200, 'Half.', 'stop']);
+    expect(row.error_code).toBeNull();
+  });
+
+  test('is passed as it is to a caller of its own protocol', async () => {
+    const { status, text } = await ask('gamma', 'gamma', false, json(reply([])));
+    expect([status, JSON.parse(text).candidates[0].finishReason]).toEqual([200, word]);
+  });
+});
+
 describe.each(protocols)('a %s upstream', (protocol) => {
   test('is not followed when it redirects, and its words go nowhere', async () => {
     const { status, text, row } = await ask(protocol, protocol, false, {

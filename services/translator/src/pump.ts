@@ -3,6 +3,7 @@
 import { asBuffer, type DeltaTemplate, toByteText } from '@model-gateway/json-bytes';
 import { type ChatEvent, type FramedRecord, isContent, type ReplyReader, type UpstreamAdapter, type UpstreamFault } from '@model-gateway/protocols';
 import { createEventStreamParser, createJsonArrayParser, createSseParser } from '@model-gateway/stream-framing';
+import { isAnswer, modelFailure } from './model-failure.ts';
 import type { UpstreamRequest } from './prepare/upstream-request.ts';
 import { DeltaFastPath } from './reply-transform/delta-fast-path.ts';
 import { unwrapReader } from './reply-transform/emulated.ts';
@@ -62,12 +63,15 @@ export class Pump {
   #heldEvents = 0;
   #committed = false;
   #ended = false;
+  /** A translated reply in which nothing but thoughts was said so far. */
+  #unanswered: boolean;
   #fault: UpstreamFault | null = null;
 
   constructor(record: RequestRecord, upstreamRequest: PumpedRequest, { transform, sink, reader, parse }: PumpOutput, maxEventBytes: number) {
     const { adapter, route } = upstreamRequest.target;
     const { deltaFields, unwrapRecord, framing } = adapter;
     this.#record = record;
+    this.#unanswered = upstreamRequest.target.verbatim === null;
     this.#transform = transform;
     this.#sink = sink;
     this.#reader = reader ?? unwrapReader(adapter.createReader(route.target), upstreamRequest, record);
@@ -168,6 +172,11 @@ export class Pump {
       if (event.type === 'error') {
         this.#fault = event.error;
         return;
+      }
+      if (this.#unanswered) {
+        if (isAnswer(event)) this.#unanswered = false;
+        this.#fault = modelFailure(event);
+        if (this.#fault) return;
       }
       if (event.type === 'end') this.#ended = true;
       if (!this.#committed && (isContent(event) || event.type === 'finish')) this.#commit();

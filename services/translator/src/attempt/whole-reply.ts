@@ -1,6 +1,7 @@
 /** A whole reply: read, counted, and handed to its caller, as a body or as the stream that was asked for. */
 import { isInUpstreamTerms, isUnary } from '@model-gateway/contracts';
 import type { ChatEvent } from '@model-gateway/protocols';
+import { isAnswer, modelFailure } from '../model-failure.ts';
 import type { UpstreamRequest } from '../prepare/upstream-request.ts';
 import type { ReplySink } from '../reply-sink.ts';
 import { unwrapEvents } from '../reply-transform/emulated.ts';
@@ -43,6 +44,11 @@ export function deliverWhole(bytes: Buffer, reply: ReplyTarget): Delivered | Pro
   const events = unwrapEvents(adapter.readWhole(json, route.target), upstreamRequest, record);
   const failed = events.find((event): event is Extract<ChatEvent, { type: 'error' }> => event.type === 'error');
   if (failed) return { fault: failed.error, committed: false, body: bytes.toString('utf8') };
+  const failure = upstreamRequest.target.verbatim === null && !events.some(isAnswer) ? events.map(modelFailure).find((fault) => fault !== null) : undefined;
+  if (failure) {
+    record.meter.see(events);
+    return { fault: failure, committed: false };
+  }
   if (!isReply(events, reply))
     return { fault: { class: 'broken', code: 'incomplete', message: 'the upstream sent a body that is no finished reply' }, committed: false };
   record.meter.see(events);
