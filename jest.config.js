@@ -11,7 +11,7 @@ export default {
   injectGlobals: false,
   // A wait that is over in a second takes many times that on a machine that does other things besides.
   testTimeout: 120_000,
-  // One more than the cores that are asked for: suites wait for timers, pages and processes half of the time.
+  // A whole run has more (scripts/test.mjs).
   maxWorkers: 3,
   // A worker that has grown is replaced.
   workerIdleMemoryLimit: '1GB',

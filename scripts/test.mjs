@@ -10,7 +10,7 @@
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir, totalmem } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, stripVTControlCharacters } from 'node:util';
@@ -61,7 +61,14 @@ function runOrdinary() {
   if (values.fast) return jest([...rest, '--runTestsByPath', ...fastSuites(root)]);
   if (!whole) return jest(rest);
   process.stderr.write(`left to npm run test:long: ${longGroups.map(({ name, suites }) => `${name} (${suites.length} suites)`).join(', ')}\n`);
-  return jest([...rest, '--runTestsByPath', ...ordinarySuites(root)]);
+  const given = rest.some((argument) => /^(?:-w|-i|--maxWorkers|--runInBand)/.test(argument));
+  return jest([...(given ? [] : [`--maxWorkers=${ordinaryWorkers()}`]), ...rest, '--runTestsByPath', ...ordinarySuites(root)]);
+}
+
+/** Ordinary suites wait for timers, pages and processes half of the time; of those that break things as few run at once as the configuration says. */
+function ordinaryWorkers() {
+  const memory = Math.floor(totalmem() / 2 ** 31);
+  return Math.max(2, Math.min(2 * availableParallelism() + 1, memory, 8));
 }
 
 /** Names what it leaves out; the first group is run however short the time. */
