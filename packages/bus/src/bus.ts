@@ -149,6 +149,8 @@ export interface Bus {
   ): Disposable;
   /** Whether publishing would work now. */
   readonly connected: boolean;
+  /** Whether durable events reach their listeners here; false where NATS has no JetStream, or refuses its use. */
+  readonly readsEvents: boolean;
   /** Registers a callback for every change of `connected`. */
   onConnection(callback: (connected: boolean) => void): void;
   /** Gauges of what is in flight, for tests and `/debug`; `refusedMessages`: came with another shape than their subject's. */

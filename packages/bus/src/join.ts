@@ -61,6 +61,9 @@ export function joinBuses(inner: Bus, outer: Bus): Bus {
     get connected() {
       return outer.connected;
     },
+    get readsEvents() {
+      return outer.readsEvents;
+    },
     onConnection: outer.onConnection.bind(outer),
     stats() {
       const [here, there] = [inner.stats(), outer.stats()];

@@ -105,6 +105,7 @@ export function createStats({ bus, storage, logger, priceOf, catalog, metrics, s
     health() {
       const reasons = [
         ...(bus.connected ? [] : ['bus']),
+        ...(bus.readsEvents ? [] : ['events']),
         ...(guard.up && !rows?.failing ? [] : ['storage']),
         ...(!catalog || catalog.ready ? [] : ['catalog']),
         ...(stopping ? ['draining'] : []),

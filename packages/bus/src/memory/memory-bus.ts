@@ -75,6 +75,7 @@ class MemoryBus implements Bus {
   private turn = 0;
   private closing = false;
   connected = true;
+  readonly readsEvents = true;
 
   constructor(options: MemoryBusOptions) {
     this.options = options;

@@ -51,6 +51,8 @@ export class EventConsumer {
   private timer: NodeJS.Timeout | null = null;
   private handling: Promise<void> | null = null;
   private refusals = 0;
+  /** The server would not give us events when it was asked last, more than once. */
+  refused = false;
   private stopped = false;
   private interrupt: () => void = () => {};
   private readonly running: Promise<void>;
@@ -90,6 +92,7 @@ export class EventConsumer {
       try {
         const messages = await this.consume();
         tries = 0;
+        this.refused = false;
         await interrupted;
         if (this.link.connected) await receiveLast(messages);
         messages.stop();
@@ -97,6 +100,8 @@ export class EventConsumer {
         if (this.link.connected && !this.stopped) await new Promise((resolve) => setTimeout(resolve, deletionMs));
       } catch (error) {
         tries++;
+        // Once may be the moment in which its stream is made, or a cluster chooses its leader.
+        this.refused = tries > 2;
         if (tries % 20 === 1) this.logger.warn({ error, subject: this.options.subject }, 'durable events cannot be read yet');
         await Promise.race([interrupted, new Promise((resolve) => setTimeout(resolve, backOffMs(tries, 200, 5000)))]);
       }

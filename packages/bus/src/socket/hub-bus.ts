@@ -54,6 +54,7 @@ export class HubBus implements Bus {
   /** Resolves when others can connect. */
   readonly listening: Promise<void>;
   connected = true;
+  readonly readsEvents = true;
   private readonly base: SocketBase;
   private readonly options: HubBusOptions;
   private readonly memory: Bus;

@@ -64,6 +64,8 @@ export class SocketBus implements Bus {
     this.connect();
   }
 
+  readonly readsEvents = true;
+
   get connected(): boolean {
     return this.connection !== null && !this.closing;
   }
