@@ -2,7 +2,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { openTestPostgres, postgresAvailable, type TestPostgres } from '../../../tests/support/postgres.ts';
-import { createWatchedPool } from '../src/dialects/silent-connections.ts';
+import { createWatchedPool } from '../src/dialects/watched-pool.ts';
 import { guardStorage, openStorage, type Storage } from '../src/index.ts';
 import { silent } from './engines.ts';
 import { sampleGroup, sampleRow } from './samples.ts';
@@ -102,6 +102,29 @@ suite('a PostgreSQL server that dies and comes back', () => {
     expect(silences).toBe(1);
     await pool.end();
     way.close();
+  });
+
+  test('a database that was read-only when connections were opened is written to once it is not: they are not kept', async () => {
+    const url = await server.createDatabase();
+    const admin = new pg.Client({ connectionString: url });
+    await admin.connect();
+    const owner = openStorage({ mode: 'postgresql', url }, { logger: silent });
+    await owner.migrate();
+    await owner.close();
+    const readOnly = (value: 'on' | 'off') => admin.query(`alter database ${new URL(url).pathname.slice(1)} set default_transaction_read_only = ${value}`);
+    await readOnly('on');
+    const other = openStorage({ mode: 'postgresql', url }, { logger: silent });
+    // Several connections, each of which the server holds to what was set when it was opened.
+    await Promise.all([1, 2, 3, 4].map(() => other.ping()));
+    const refused = { code: 'service_unavailable', cause: { code: '25006' } };
+    await expect(other.requests.insertRows([sampleRow()])).rejects.toMatchObject(refused);
+    await expect(other.catalog.change((writer) => writer.keyGroups.insert('g', sampleGroup()))).rejects.toMatchObject(refused);
+    await readOnly('off');
+    await other.requests.insertRows([sampleRow()]);
+    await other.catalog.change((writer) => writer.keyGroups.insert('g', sampleGroup()));
+    expect((await other.requests.listRows({ filters: {}, limit: 10 })).items).toHaveLength(1);
+    await other.close();
+    await admin.end();
   });
 
   test('a transaction that is cut leaves nothing behind', async () => {

@@ -3,8 +3,8 @@ import type { ConnectionOptions } from 'node:tls';
 import { PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import type { StorageDialect } from './dialect.ts';
-import { createWatchedPool } from './silent-connections.ts';
 import { createErrorTranslator } from './translate-error.ts';
+import { createWatchedPool } from './watched-pool.ts';
 
 /** The part of a pino-like logger that the pool uses. */
 export interface PostgresLogger {
