@@ -13,7 +13,7 @@ import { type Bus, type BusLogger, connectNatsBus, describeNatsServer, passwordV
 import { connectionOptions } from '../src/nats/connection-options.ts';
 import { dispensableFrames } from '../src/nats/permissions.ts';
 import { mintInbox } from '../src/nats/subjects.ts';
-import { openRecorded, row, until } from './support.ts';
+import { nothingFor, openRecorded, row, until } from './support.ts';
 
 const services = Object.keys(serviceSubjects) as ServiceName[];
 
@@ -119,6 +119,28 @@ const available = natsAvailable('permissions over NATS') && findNatsServer() !==
     await until(() => bus.connected, 'it connects');
     await until(() => !lines.some(({ level }) => level === 'error'), 'no complaint', 500);
     expect(lines).toEqual([]);
+  });
+
+  test('a password that changed while it was connected is told once, however often it is tried, and so is whatever else keeps the server away', async () => {
+    const { bus, lines } = await busOf('edge');
+    await until(() => bus.connected, 'it connects');
+    const reasons = (): string[] =>
+      lines.filter(({ text }) => text.includes('cannot be reached: see to it, or to NATS_URL')).map(({ facts }) => String(facts.error));
+    const before = readFileSync(users.file, 'utf8');
+    await server.kill();
+    await until(() => reasons().some((why) => why.includes('refused')), 'the reason: nobody listens');
+    writeFileSync(users.file, before.replace(`$${passwordVariable('edge')}`, '"another"'));
+    await server.start();
+    const refusals = (): string[] => reasons().filter((why) => why.startsWith('AuthorizationError'));
+    await until(() => refusals().length > 0, 'the reason: the password');
+    await nothingFor(1500);
+    expect(refusals()).toHaveLength(1);
+    expect(JSON.stringify(lines)).not.toContain(new URL(users.urlFor(server.url, 'edge')).password);
+    expect(bus.connected).toBe(false);
+    await server.kill();
+    writeFileSync(users.file, before);
+    await server.start();
+    await until(() => bus.connected, 'it connects again');
   });
 
   test('asks, streams and durable events work from end to end between users', async () => {

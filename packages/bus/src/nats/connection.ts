@@ -44,6 +44,10 @@ const lookAgainMs = 3000;
 const askAgainMs = 200;
 /** Violations remembered for one connection; inboxes of peers come and go. */
 const maxViolations = 200;
+/** How often it is looked into why a lost server stays away. */
+const explainMs = 5000;
+/** A reason that stays is told again after this. */
+const tellAgainMs = 60_000;
 
 /** One connection to the server, made again whenever it breaks. */
 export class ServerConnection {
@@ -65,6 +69,9 @@ export class ServerConnection {
   /** Ends the present connection's life here, whatever becomes of it. */
   private leave: (() => void) | null = null;
   private readonly chooseServer = serversInTurn();
+  /** Why the server cannot be reached, as told since `toldAt`: several servers may have a reason each. */
+  private readonly told = new Set<string>();
+  private toldAt = 0;
   private readonly ended: Promise<void>;
 
   constructor(options: ServerConnectionOptions) {
@@ -147,13 +154,37 @@ export class ServerConnection {
         tries = 0;
         await this.live(connection);
       } catch (error) {
-        if (tries === 1 || tries % 20 === 0)
-          this.options.logger.warn(
-            { error: describe(error), servers: serverHosts(this.options.url), tries },
-            'the bus server cannot be reached: see to it, or to NATS_URL; it is tried again all the time',
-          );
+        this.tell(error);
       }
       if (!this.closed) await this.wait(backOffMs(tries + 1, 100, 2000));
+    }
+  }
+
+  private tell(error: unknown): void {
+    const reason = describe(error);
+    const now = performance.now();
+    if (now - this.toldAt >= tellAgainMs) this.told.clear();
+    if (this.told.has(reason)) return;
+    if (this.told.size === 0) this.toldAt = now;
+    this.told.add(reason);
+    this.options.logger.warn(
+      { error: reason, servers: serverHosts(this.options.url) },
+      'the bus server cannot be reached: see to it, or to NATS_URL and NATS_TLS_…; it is tried again all the time',
+    );
+  }
+
+  /** The library keeps to itself why it cannot reconnect: a connection of its own finds out, as long as that lasts. */
+  private async explain(connection: NatsConnection): Promise<void> {
+    const lasts = (): boolean => !this.closed && this.connection === connection && !this.usable;
+    for (;;) {
+      await new Promise((resolve) => setTimeout(resolve, explainMs).unref());
+      if (!lasts()) return;
+      try {
+        const probe = await connect({ ...connectionOptions(this.options), reconnect: false });
+        await probe.close();
+      } catch (error) {
+        if (lasts()) this.tell(error);
+      }
     }
   }
 
@@ -162,6 +193,7 @@ export class ServerConnection {
     if (this.closed) return connection.close();
     this.connection = connection;
     this.usable = true;
+    this.told.clear();
     for (const registration of this.registrations) this.attach(registration);
     this.admit(connection);
     const left = new Promise<void>((resolve) => {
@@ -177,10 +209,16 @@ export class ServerConnection {
   private async follow(connection: NatsConnection): Promise<void> {
     for await (const status of connection.status()) {
       if (this.connection !== connection) continue;
-      if (status.type === 'disconnect') this.down();
+      if (status.type === 'disconnect') this.lose(connection);
       else if (status.type === 'reconnect') this.up();
       else if (status.type === 'error') this.onError(status.error);
     }
+  }
+
+  private lose(connection: NatsConnection): void {
+    const wasUsable = this.usable;
+    this.down();
+    if (wasUsable) void this.explain(connection);
   }
 
   private down(): void {
@@ -196,6 +234,7 @@ export class ServerConnection {
 
   private up(): void {
     this.usable = true;
+    this.told.clear();
     // The permissions may have been renewed meanwhile.
     for (const violation of this.violations) if (isDispensable(violation, this.options.permissions?.service)) this.violations.delete(violation);
     if (this.admitted) this.change(true);
@@ -255,7 +294,9 @@ export class ServerConnection {
 
   private onError(error: unknown): void {
     const { logger, permissions } = this.options;
-    if (!(error instanceof PermissionViolationError)) return logger.warn({ error: describe(error) }, 'the bus server reported an error');
+    // What it says to each try to reconnect is told once for each reason.
+    if (!(error instanceof PermissionViolationError))
+      return this.usable ? logger.warn({ error: describe(error) }, 'the bus server reported an error') : this.tell(error);
     const violation = describeViolation(error);
     const known = this.violations.has(violation) || this.violations.size >= maxViolations;
     this.violations.add(violation);
