@@ -12,14 +12,18 @@ const probeMs = 50;
   let link: RedisLink | undefined;
   const lines: string[] = [];
   const changes: boolean[] = [];
-  const note = (_fields: object, text: string): void => void lines.push(text);
+  const reasons: string[] = [];
+  const note = (fields: { error?: Error }, text: string): void => {
+    lines.push(text);
+    if (fields.error) reasons.push(fields.error.message);
+  };
 
   beforeAll(async () => {
     server = await startRedisServer({ own: true });
   });
   afterEach(async () => {
     await link?.close();
-    lines.length = changes.length = 0;
+    lines.length = changes.length = reasons.length = 0;
   });
   afterAll(() => server.dispose());
 
@@ -37,10 +41,25 @@ const probeMs = 50;
     expect(await server.command('CONFIG SET maxmemory 1')).toBe('+OK');
     await expect(write(one)).rejects.toThrow('OOM');
     await nothingFor(probeMs * 6);
-    expect([one.up, changes, lines.slice(1)]).toEqual([false, [true, false], [expect.stringContaining('does not answer')]]);
+    expect([one.up, changes, lines.slice(1)]).toEqual([false, [true, false], [expect.stringContaining('cannot be used')]]);
     await server.command('CONFIG SET maxmemory 0');
     await until(() => one.up, 'Redis to take writes');
     await write(one);
+  });
+
+  test('has another password after its restart: it is said once that it wants one', async () => {
+    const one = await open(server.url);
+    await write(one);
+    await server.command('CONFIG SET requirepass another');
+    // Whoever is connected stays so.
+    await write(one);
+    await server.command('AUTH another\r\nCLIENT KILL TYPE normal SKIPME yes');
+    await until(() => reasons.some((why) => why.includes('NOAUTH')), 'the reason');
+    await nothingFor(probeMs * 6);
+    expect(reasons.filter((why) => why.includes('NOAUTH'))).toHaveLength(1);
+    expect(one.up).toBe(false);
+    await server.command('AUTH another\r\nCONFIG SET requirepass ""');
+    await until(() => one.up, 'Redis to take no password again');
   });
 
   test('has a successor at the same address: it is connected to', async () => {

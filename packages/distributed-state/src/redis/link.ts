@@ -26,6 +26,19 @@ export const keyOf = (kind: string, scope: string): string => `${namespace}:${ki
 
 export class LinkLost extends Error {}
 
+/** Reasons that are told of one time of being away. */
+const maxTold = 10;
+
+/** What errors of one reason have in common: the system's code, or the server's (`OOM`, `NOAUTH`), whatever it was asked. */
+function reasonOf(error: unknown): string {
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  const words = String(message ?? error);
+  return code === undefined ? (/\b[A-Z]{3,}\b/.exec(words)?.[0] ?? words) : String(code);
+}
+
+/** The server's own words, of which some say what is to be mended: a wrong password, a right that lacks. */
+const isReply = (error: unknown): boolean => error instanceof Error && error.name === 'ReplyError';
+
 /** The server was replaced, and is a replica of its successor now: the connection to it would last for ever. */
 const isReplica = (error: unknown): boolean => error instanceof Error && error.message.startsWith('READONLY');
 
@@ -40,8 +53,8 @@ export class RedisLink implements StateLink {
   readonly #watchers: ((up: boolean) => void)[] = [];
   #probe: NodeJS.Timeout | undefined;
   #closed = false;
-  /** A server that was never reached is reported once, too. */
-  #reported = false;
+  /** Why it has been away since it answered last: each reason is reported once, that of a server that was never reached, too. */
+  readonly #told = new Set<string>();
   up = false;
 
   constructor({ url, tls, logger, commandMs = 100, probeMs = 500 }: LinkOptions) {
@@ -76,7 +89,7 @@ export class RedisLink implements StateLink {
       scripts: Object.fromEntries(Object.entries(scripts).map(([name, lua]) => [name, { lua, numberOfKeys: 1 }])),
     }) as Redis & Scripted;
     // Its errors also arrive as rejections of commands; an error event without a listener would end the process.
-    redis.on('error', (error) => this.#lost(error));
+    redis.on('error', (error) => this.#lost(error, true));
     redis.on('close', () => this.#lost(new LinkLost('the connection closed')));
     redis.on('ready', () => void this.#check());
     this.#redis = redis;
@@ -119,10 +132,12 @@ export class RedisLink implements StateLink {
     }
   }
 
-  #lost(error: unknown): void {
+  /** `tells`: it says why there is no connection. That one closed, or is not there, says nothing new of a server that is away. */
+  #lost(error: unknown, tells = isReply(error)): void {
     if (this.#closed) return;
-    if (this.up || !this.#reported) this.#logger.warn({ error }, 'Redis does not answer: this process keeps its share of each limit on its own');
-    this.#reported = true;
+    if (this.#told.size === 0 || (tells && this.#told.size < maxTold && !this.#told.has(reasonOf(error))))
+      this.#logger.warn({ error }, 'Redis cannot be used: see to it, or to REDIS_URL and REDIS_TLS_…; this process keeps its share of each limit on its own');
+    this.#told.add(reasonOf(error));
     this.#change(false);
     clearTimeout(this.#probe);
     // A new connection goes to the server that has the address now.
@@ -133,7 +148,10 @@ export class RedisLink implements StateLink {
   #change(up: boolean): void {
     if (this.up === up) return;
     this.up = up;
-    if (up) this.#logger.info({}, 'Redis answers: limits are shared');
+    if (up) {
+      this.#told.clear();
+      this.#logger.info({}, 'Redis answers: limits are shared');
+    }
     for (const watch of this.#watchers) watch(up);
   }
 
