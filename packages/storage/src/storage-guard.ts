@@ -30,7 +30,7 @@ function reasonOf(error: unknown): string {
 }
 
 /** What there is to mend, by engine. */
-const seeTo = { postgresql: 'it, or to DATABASE_URL', sqlite: 'its file and disk, or to DATA_DIR' } as const;
+const seeTo = { postgresql: 'it, or to DATABASE_URL and DATABASE_TLS_…', sqlite: 'its file and disk, or to DATA_DIR' } as const;
 
 export function guardStorage({ storage, logger, intervalMs = 2_000 }: GuardOptions): StorageGuard {
   let migrated = false;
@@ -48,9 +48,11 @@ export function guardStorage({ storage, logger, intervalMs = 2_000 }: GuardOptio
     // An outage is no defect: nobody needs to know where in the program it was noticed.
     const why = isAway(error) ? { reason: reasonOf(error) } : { error };
     if (now && missed) logger.info({ mode }, 'the database answers again');
-    else if (!now && up) logger.warn({ mode, address, ...why }, 'the database is unavailable');
-    else if (!now && !migrated && reasonOf(error) !== reported)
-      logger.warn({ mode, address, ...why }, `the database cannot be used yet: see to ${seeTo[mode]}; it is tried again every few seconds`);
+    else if (!now && reasonOf(error) !== reported)
+      logger.warn(
+        { mode, address, ...why },
+        `the database ${migrated ? 'is unavailable' : 'cannot be used yet'}: see to ${seeTo[mode]}; it is tried again every few seconds`,
+      );
     reported = now ? undefined : reasonOf(error);
     missed = !now;
     up = now;
