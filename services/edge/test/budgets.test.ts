@@ -47,7 +47,8 @@ const asked = (name: string) => ({
   client: findProtocol('alpha')!.client!,
 });
 const stay = () => undefined;
-const logger = { warn: () => undefined } as never;
+const lines: string[] = [];
+const logger = { warn: (_: object, text: string) => void lines.push(text), info: (_: object, text: string) => void lines.push(text) } as never;
 
 function open(spent: () => number | Promise<number>, elapsed = () => 0, rowsMs = 0, now = () => 0, held = () => 0) {
   const bus: Bus = createMemoryBus();
@@ -115,6 +116,31 @@ test('what served is paid for, and a spent budget says so', async () => {
   };
   reservation.settle({ ...row, ...used } as never);
   await expect(desk.reserve(caller(0.005), asked('cheap'), stay)).rejects.toMatchObject({ code: 'budget_exhausted', status: 402 });
+});
+
+test('statistics that are away are told once, not for each budget and try, and that they are back', async () => {
+  lines.length = 0;
+  let away = true;
+  let clock = 0;
+  const desk = open(
+    () => {
+      if (away) throw new GatewayError('service_unavailable');
+      return 0;
+    },
+    () => clock,
+  );
+  const ask = (name: string) =>
+    desk.reserve({ key: { name, budget: { limit: 1, period: 'total', currency: 'USD' } }, group: { name: 'g' } } as unknown as Principal, asked('cheap'), stay);
+  for (const name of ['a', 'b', 'a', 'b']) {
+    await ask(name);
+    for (const end = Date.now() + 20_000; lines.length < 1 && Date.now() < end; ) await new Promise(setImmediate);
+    clock += 10_000;
+  }
+  expect(lines).toEqual([expect.stringContaining('cannot be read')]);
+  away = false;
+  await ask('a');
+  for (const end = Date.now() + 20_000; lines.length < 2 && Date.now() < end; ) await new Promise(setImmediate);
+  expect(lines.slice(1)).toEqual([expect.stringContaining('can be read again')]);
 });
 
 test('while statistics are away requests go on by what is known, and they are soon asked again', async () => {

@@ -75,6 +75,8 @@ export class BudgetLimiter {
   readonly #now: () => number;
   readonly #elapsed: () => number;
   readonly #accounts = new Map<string, Account>();
+  /** Statistics did not answer last time: told once, for there may be thousands of budgets. */
+  #unanswered = false;
 
   constructor(deps: BudgetDeps) {
     this.#deps = deps;
@@ -217,9 +219,12 @@ export class BudgetLimiter {
       const { micros, tasks } = await this.#deps.bus.ask('stats.spent', { owners: [{ kind, name, currency: budget.currency, from }] }, { deadlineMs });
       this.#deps.state.learn(scope, micros[0] ?? 0, tasks?.[0]);
       account.learnedAt = this.#elapsed();
+      if (this.#unanswered) this.#deps.logger.info({}, 'what was spent of budgets can be read again');
+      this.#unanswered = false;
       return true;
     } catch (error) {
-      this.#deps.logger.warn({ error, kind, name }, 'what was spent of a budget cannot be read, going on with what is known');
+      if (!this.#unanswered) this.#deps.logger.warn({ error, kind, name }, 'what was spent of budgets cannot be read, going on with what is known');
+      this.#unanswered = true;
       if (account.learnedAt === null) this.#deps.state.learn(scope, 0);
       account.learnedAt = this.#elapsed() - relearnMs + retryMs;
       return false;
