@@ -1,7 +1,7 @@
 /** The keyring: what it refuses, what it seals, what opens where. */
 import { createDecipheriv, hkdfSync } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { createKeyring, generateMasterKey, MasterKeyError, SealError } from './index.ts';
+import { createKeyring, createOpener, generateMasterKey, MasterKeyError, SealError } from './index.ts';
 
 const bytes = (make: (index: number) => number) => Buffer.from(Array.from({ length: 32 }, (_, index) => make(index))).toString('base64');
 const faultOf = (act: () => unknown): Error & { code?: string } => {
@@ -92,10 +92,25 @@ describe('sealing', () => {
   test('rotation: the old key opens, the new seals, a missing one is named', () => {
     const before = createKeyring(`old:${second}`).seal('x', 'a');
     expect(ring.open(before, 'a')).toBe('x');
-    expect(ring.isStale(before)).toBe(true);
-    expect(ring.isStale(ring.seal('x', 'a'))).toBe(false);
+    expect(ring.isStale(before, 'a')).toBe(true);
+    expect(ring.isStale(ring.seal('x', 'a'), 'a')).toBe(false);
     const error = faultOf(() => createKeyring(`new:${first}`).open(before, 'a'));
     expect(error).toMatchObject({ code: 'unknown-key', message: expect.stringContaining('"old"') });
+  });
+
+  test('a second rotation under the names of the first: each key opens what it sealed, and what the name meant before is stale', () => {
+    const before = ring.seal('x', 'a');
+    const third = generateMasterKey();
+    const again = createKeyring(`new:${third},old:${first}`);
+    expect(again.open(before, 'a')).toBe('x');
+    expect(again.isStale(before, 'a')).toBe(true);
+    expect(again.isStale(again.seal('x', 'a'), 'a')).toBe(false);
+    expect(createOpener(again.sealingKeys('a')).open(before, 'a')).toBe('x');
+    expect(faultOf(() => createKeyring(`new:${third}`).open(before, 'a'))).toMatchObject({ code: 'not-authentic', message: expect.stringContaining('"new"') });
+  });
+
+  test('a key under another name opens what it sealed', () => {
+    expect(createKeyring(`renamed:${first}`).open(ring.seal('x', 'a'), 'a')).toBe('x');
   });
 
   test('each purpose has a key of its own, and no key that is derived for anything else is one of them', () => {
@@ -121,7 +136,7 @@ describe('sealing', () => {
     const ring = createKeyring(`new:${generateMasterKey()},old:${key}`);
     expect(ring.open(unnamed, 'upstreams/1/api_keys/2')).toBe('sk-sealed-by-an-earlier-version');
     expect(ring.open(named, 'access_keys/7/key')).toBe('gk-of-an-earlier-version');
-    expect(createKeyring(`old:${key}`).isStale(named)).toBe(true);
+    expect(createKeyring(`old:${key}`).isStale(named, 'access_keys/7/key')).toBe(true);
     expect(faultOf(() => ring.open(named, 'access_keys/8/key')).code).toBe('not-authentic');
     expect(faultOf(() => ring.open(named.replace('v1', 'v2'), 'access_keys/7/key')).code).toBe('not-authentic');
   });

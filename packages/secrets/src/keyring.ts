@@ -22,7 +22,7 @@ export interface Keyring {
   /** The plain text. Throws SealError. */
   open(sealed: string, place: string): string;
   /** Whether the value was sealed by a key other than the first, or as earlier versions did: seal it anew to finish a rotation. */
-  isStale(sealed: string): boolean;
+  isStale(sealed: string, place: string): boolean;
   /** Id of the master key that the value needs, where it is none of these; null: one of them sealed it. */
   missingKey(sealed: string): string | null;
   /** The keys under which values of one purpose are sealed, for services that open these and nothing else. */
@@ -68,25 +68,49 @@ const deriveKey = (master: MasterKey, purpose: string): Buffer => Buffer.from(hk
 const sealPurpose = (version: string, place: string): string => (version === 'v1' ? 'seal' : `seal/${place.split('/', 1)[0]}`);
 const labelPurpose = (label: string): string => `derive/${label}`;
 
-/** Throws SealError. */
-function openSealed(sealed: string, place: string, findKey: (version: string, id: string) => KeyObject | undefined): string {
-  const [, version, id, text] = sealedForm.exec(sealed) ?? [];
-  if (version === undefined || id === undefined || text === undefined)
-    throw new SealError('malformed', 'A sealed value is not in the form that the gateway writes');
-  const key = findKey(version, id);
-  if (!key) throw new SealError('unknown-key', `A sealed value needs the master key "${id}", which GATEWAY_MASTER_KEY does not hold`);
-  const body = Buffer.from(text, 'base64url');
+/** The UTF-8 bytes; null: it was sealed under another key, or changed. */
+function tryKey(body: Buffer, key: KeyObject, bound: Buffer): Buffer | null {
   const opening = createDecipheriv(cipher, key, body.subarray(0, nonceBytes), { authTagLength: tagBytes });
-  opening.setAAD(boundTo(version, id, place));
+  opening.setAAD(bound);
   opening.setAuthTag(body.subarray(-tagBytes));
   try {
-    return opening.update(body.subarray(nonceBytes, -tagBytes), undefined, 'utf8') + opening.final('utf8');
+    return Buffer.concat([opening.update(body.subarray(nonceBytes, -tagBytes)), opening.final()]);
   } catch {
-    throw new SealError(
-      'not-authentic',
-      `A sealed value does not open with the master key "${id}": it was changed, moved from another place, or sealed by another key of that id`,
-    );
+    return null;
   }
+}
+
+interface SealedParts {
+  version: string;
+  id: string;
+  body: Buffer;
+}
+
+function partsOf(sealed: string): SealedParts | null {
+  const [, version, id, text] = sealedForm.exec(sealed) ?? [];
+  return version === undefined || id === undefined || text === undefined ? null : { version, id, body: Buffer.from(text, 'base64url') };
+}
+
+/** Throws SealError. `keysOf` gives the keys of a version by id. */
+function openSealed(sealed: string, place: string, keysOf: (version: string) => ReadonlyMap<string, KeyObject>): string {
+  const parts = partsOf(sealed);
+  if (!parts) throw new SealError('malformed', 'A sealed value is not in the form that the gateway writes');
+  const { version, id, body } = parts;
+  const keys = keysOf(version);
+  const bound = boundTo(version, id, place);
+  const named = keys.get(id);
+  const plain = named && tryKey(body, named, bound);
+  if (plain) return plain.toString('utf8');
+  // The id is the operator's name for a key: since then it may have been given to another, as may another name to this key.
+  for (const other of keys.values()) {
+    const opened = other === named ? null : tryKey(body, other, bound);
+    if (opened) return opened.toString('utf8');
+  }
+  if (!named) throw new SealError('unknown-key', `A sealed value needs the master key "${id}", which GATEWAY_MASTER_KEY does not hold`);
+  throw new SealError(
+    'not-authentic',
+    `A sealed value does not open with the master key "${id}": it was changed, moved from another place, or sealed by another key of that id`,
+  );
 }
 
 class MasterKeyring implements Keyring {
@@ -122,16 +146,17 @@ class MasterKeyring implements Keyring {
   }
 
   open(sealed: string, place: string): string {
-    return openSealed(sealed, place, (version, id) => this.keysFor(sealPurpose(version, place)).get(id));
+    return openSealed(sealed, place, (version) => this.keysFor(sealPurpose(version, place)));
   }
 
   sealingKeys(purpose: string): DerivedKey[] {
     return this.deriveEach(sealPurpose(present, purpose));
   }
 
-  isStale(sealed: string): boolean {
-    const [, version, id] = sealedForm.exec(sealed) ?? [];
-    return version !== present || id !== this.first.id;
+  isStale(sealed: string, place: string): boolean {
+    const parts = partsOf(sealed);
+    if (parts?.version !== present || parts.id !== this.first.id) return true;
+    return tryKey(parts.body, this.keysFor(sealPurpose(present, place)).get(this.first.id)!, boundTo(present, parts.id, place)) === null;
   }
 
   missingKey(sealed: string): string | null {
@@ -174,11 +199,13 @@ class MasterKeyring implements Keyring {
   }
 }
 
+const none: ReadonlyMap<string, KeyObject> = new Map();
+
 /** `keys`: what `sealingKeys` gave for the purpose of the values. */
 export function createOpener(keys: readonly DerivedKey[]): Opener {
   const byId = new Map(keys.map(({ id, key }) => [id, createSecretKey(key)]));
   // Only the earliest versions wrote `v1`, under a key that opens everything.
-  return { open: (sealed, place) => openSealed(sealed, place, (version, id) => (version === present ? byId.get(id) : undefined)) };
+  return { open: (sealed, place) => openSealed(sealed, place, (version) => (version === present ? byId : none)) };
 }
 
 /** `spec` is the value of GATEWAY_MASTER_KEY. Throws MasterKeyError, one line for the operator. */

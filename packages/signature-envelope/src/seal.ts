@@ -47,18 +47,28 @@ export function openSignature(text: string, keys: readonly EnvelopeKey[], use: S
   if (!isEnvelope(text)) return refuse('not-ours');
   const envelope = parseEnvelope(text);
   if (!envelope) return refuse('forged');
-  const key = keys.find(({ id }) => id === envelope.keyId);
-  if (!key) return refuse('unknown-key');
+  // The id is an operator's name for a key, which may have been given to another since.
+  const named = keys.filter(({ id }) => id === envelope.keyId);
+  const inTurn = [...named, ...keys.filter(({ id }) => id !== envelope.keyId)];
+  const refusal = named.length === 0 ? 'unknown-key' : 'forged';
   if (envelope.form === forms.legacy) {
-    const old = openLegacy(envelope, key);
-    if (!old) return refuse('forged');
+    const old = firstOf(inTurn, (key) => openLegacy(envelope, key));
+    if (!old) return refuse(refusal);
     return old.model === use.model ? { ok: true, signature: old.signature } : refuse('model-changed');
   }
-  const claims = decrypt(envelope, key);
-  if (!claims) return refuse('forged');
+  const claims = firstOf(inTurn, (key) => decrypt(envelope, key));
+  if (!claims) return refuse(refusal);
   const reason = judge(claims, use);
   if (reason) return refuse(reason);
   return { ok: true, signature: claims.signature, protocol: claims.protocol, ...(claims.prefixHash !== undefined && { prefixHash: claims.prefixHash }) };
+}
+
+function firstOf<T>(keys: readonly EnvelopeKey[], open: (key: EnvelopeKey) => T | null): T | null {
+  for (const key of keys) {
+    const opened = open(key);
+    if (opened) return opened;
+  }
+  return null;
 }
 
 function decrypt(envelope: Envelope, key: EnvelopeKey): SignatureClaims | null {

@@ -97,6 +97,13 @@ describe('what does not open', () => {
     expect(open(sealed, {}, [keyOf('k1', 7)])).toEqual({ ok: false, reason: 'forged' });
   });
 
+  test('a key whose id was given to another since, or that has another id now', () => {
+    const before = sealSignature(claims, keyOf('new', 9));
+    expect(open(before, {}, [keyOf('new', 7), keyOf('old', 9)])).toMatchObject({ ok: true, signature: claims.signature });
+    expect(open(before, {}, [keyOf('renamed', 9)])).toMatchObject({ ok: true, signature: claims.signature });
+    expect(open(before, {}, [keyOf('new', 7), keyOf('old', 8)])).toEqual({ ok: false, reason: 'forged' });
+  });
+
   test('every flipped bit', () => {
     const bytes = Buffer.from(sealed, 'base64');
     for (let bit = 0; bit < bytes.length * 8; bit += 1) {

@@ -13,6 +13,6 @@ export function opens(context: Pick<ConsoleContext, 'keyring' | 'logger'>, seale
 
 /** A secret that is kept: sealed anew when another master key than the first sealed it, which is how a rotation ends. What does not open stays as it is. */
 export function renewSeal(context: ConsoleContext, sealed: string, boundTo: string): string {
-  const plain = context.keyring.isStale(sealed) ? opens(context, sealed, boundTo) : null;
+  const plain = context.keyring.isStale(sealed, boundTo) ? opens(context, sealed, boundTo) : null;
   return plain === null ? sealed : context.keyring.seal(plain, boundTo);
 }
