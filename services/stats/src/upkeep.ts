@@ -36,30 +36,46 @@ const addressesKeptMs = 90 * dayMs;
 export function createUpkeep({ storage, logger, keep, snapshot, now, everyMs = 3_600_000 }: UpkeepDeps): Upkeep {
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
-  const run = async (): Promise<void> => {
-    try {
+  const isStopped = (): boolean => stopped;
+  const tell = (facts: Record<string, number>, text: string): void => {
+    if (Object.values(facts).some((count) => count > 0)) logger.info(facts, text);
+  };
+  /** Each on its own: what keeps one from its end must not keep the disk from being freed by the others. */
+  const steps: Record<string, () => Promise<unknown>> = {
+    partitions: async () => {
       for (let ahead = 0; ahead <= daysAhead; ahead++) await storage.requests.prepareDay(now() + ahead * dayMs);
-      const gone = await storage.requests.prune(toKeep(keep, now()), () => stopped);
-      const bodies = await storage.bodies.prune(() => stopped);
-      if (bodies > 0) logger.info({ bodies }, 'expired bodies of requests were forgotten');
-      if (gone.rows > 0 || gone.partitions > 0) logger.info(gone, 'old rows of requests were forgotten');
-      const letters = await storage.deadLetters.prune(now() - lettersKeptMs, () => stopped);
-      if (letters > 0) logger.info({ letters }, 'old messages that were set aside were forgotten');
-      const turns = await storage.turns.prune(() => stopped);
-      if (turns > 0) logger.info({ turns }, 'expired turns were forgotten');
-      const tasks = await storage.tasks.prune();
-      if (tasks > 0) logger.info({ tasks }, 'expired tasks were forgotten');
-      await storage.keyAddresses.prune(now() - addressesKeptMs);
-      await storage.alerts.prune(now() - alertsKeptMs);
+    },
+    rows: async () => tell(await storage.requests.prune(toKeep(keep, now()), isStopped), 'old rows of requests were forgotten'),
+    bodies: async () => tell({ bodies: await storage.bodies.prune(isStopped) }, 'expired bodies of requests were forgotten'),
+    'dead letters': async () =>
+      tell({ letters: await storage.deadLetters.prune(now() - lettersKeptMs, isStopped) }, 'old messages that were set aside were forgotten'),
+    turns: async () => tell({ turns: await storage.turns.prune(isStopped) }, 'expired turns were forgotten'),
+    tasks: async () => tell({ tasks: await storage.tasks.prune() }, 'expired tasks were forgotten'),
+    addresses: () => storage.keyAddresses.prune(now() - addressesKeptMs),
+    alerts: () => storage.alerts.prune(now() - alertsKeptMs),
+    'turns of deleted keys': async () => {
       const present = snapshot();
-      const orphans = present ? await forgetOrphans(storage.turns, present, () => stopped) : 0;
-      if (orphans > 0) logger.info({ turns: orphans }, 'turns of deleted access keys were forgotten');
-      const records = keep.auditDays === 0 ? 0 : await storage.audit.prune(now() - keep.auditDays * dayMs, () => stopped);
-      if (records > 0) logger.info({ records }, 'old records of the audit log were forgotten');
-    } catch (error) {
-      // Rows still find a place, and what is too old waits for the next hour.
-      logger.warn({ error }, 'the upkeep of statistics failed and is tried again');
+      if (present) tell({ turns: await forgetOrphans(storage.turns, present, isStopped) }, 'turns of deleted access keys were forgotten');
+    },
+    'audit log': async () => {
+      if (keep.auditDays > 0)
+        tell({ records: await storage.audit.prune(now() - keep.auditDays * dayMs, isStopped) }, 'old records of the audit log were forgotten');
+    },
+  };
+  const run = async (): Promise<void> => {
+    const failed: string[] = [];
+    let first: unknown;
+    for (const [name, step] of Object.entries(steps)) {
+      if (stopped) return;
+      try {
+        await step();
+      } catch (error) {
+        if (failed.length === 0) first = error;
+        failed.push(name);
+      }
     }
+    // Rows still find a place, and what is too old waits for the next hour.
+    if (failed.length > 0) logger.warn({ error: first, failed }, 'the upkeep of statistics failed and is tried again');
     if (stopped) return;
     timer = setTimeout(() => void run(), everyMs);
     timer.unref();
