@@ -127,6 +127,34 @@ suite('a PostgreSQL server that dies and comes back', () => {
     await admin.end();
   });
 
+  test('a backup that holds its lock for hours holds up neither rows nor lists, whose day may have no partition yet; old days wait for its end', async () => {
+    const url = await server.createDatabase();
+    const one = openStorage({ mode: 'postgresql', url }, { logger: silent });
+    await one.migrate();
+    const day = 86_400_000;
+    await one.requests.prepareDay(Date.now() - 50 * day);
+    const keep = { rows: Date.now() - 30 * day, sessions: null, sums: { minute: null, hour: null, day: null } };
+    const backup = new pg.Client({ connectionString: url });
+    await backup.connect();
+    await backup.query('begin; lock table request_stats in access share mode');
+    const lockedOut = { code: 'service_unavailable', message: expect.stringContaining('Another session'), cause: { code: '55P03' } };
+    const upkeep = Promise.all([
+      expect(one.requests.prune(keep)).rejects.toMatchObject(lockedOut),
+      expect(one.requests.prepareDay(Date.now() + day)).rejects.toMatchObject(lockedOut),
+    ]);
+    // What waits behind the upkeep would wait for the end of the backup, or of the statement's time.
+    await one.requests.insertRows([sampleRow({ id: 'meanwhile', started_at: Date.now() })]);
+    const page = await one.requests.listRows({ filters: {}, limit: 10 });
+    expect(page.items.map(({ id }) => id)).toEqual(['meanwhile']);
+    await upkeep;
+    await backup.query('rollback');
+    expect(await one.requests.prune(keep)).toMatchObject({ partitions: 1 });
+    await one.requests.prepareDay(Date.now());
+    expect((await one.requests.listRows({ filters: {}, limit: 10 })).items).toHaveLength(1);
+    await backup.end();
+    await one.close();
+  });
+
   test('a transaction that is cut leaves nothing behind', async () => {
     const before = await storage.catalog.revision();
     const cut = storage.catalog.change(async (writer) => {

@@ -6,11 +6,25 @@ import { dayMs, dayOf, dayOfPartition, otherPartition, partitionOf } from './day
 
 /** Any number that no other lock of this database has. */
 const lockId = 7_239_104_551;
+/**
+ * How long a change of partitions waits for others' locks, in ms: whoever comes after it waits behind it, rows and the console's lists alike, and a
+ * backup keeps its lock for hours.
+ */
+const lockMs = 1_000;
+/** After it could not be made: rows of the day lie in the default partition meanwhile. */
+const againMs = 60_000;
+
+/** Somebody else's lock, or many rows to be moved: later it may succeed. */
+const isHeldUp = (error: unknown): boolean => ['55P03', '57014'].includes(String((error as { code?: unknown } | undefined)?.code));
+
+const waitBriefly = (transaction: Kysely<Database>): Promise<unknown> => sql`set local lock_timeout = ${sql.lit(lockMs)}`.execute(transaction);
 
 export class DayPartitions {
   readonly #db: Kysely<Database>;
   /** Days whose partition is known to exist. */
   readonly #known = new LRUCache<number, true>({ max: 1_000 });
+  /** By the clock that is never set. */
+  #notBefore = 0;
 
   constructor(db: Kysely<Database>) {
     this.#db = db;
@@ -28,6 +42,7 @@ export class DayPartitions {
     const other = sql.table(otherPartition);
     const [from, to] = [sql.lit(day), sql.lit(day + dayMs)];
     await this.#db.transaction().execute(async (transaction) => {
+      await waitBriefly(transaction);
       await sql`select pg_advisory_xact_lock(${sql.lit(lockId)})`.execute(transaction);
       const { rows } = await sql<{ found: boolean }>`select to_regclass(${partitionOf(day)}) is not null as found`.execute(transaction);
       if (rows[0]?.found) return;
@@ -42,7 +57,18 @@ export class DayPartitions {
     this.#known.set(day, true);
   }
 
-  /** Drops the days that ended by `before`. Resolves with their number. */
+  /** The same for rows that are to be stored now: where it cannot be made they go to the default partition, and it is tried again after a while. */
+  async makeFor(time: number): Promise<void> {
+    if (performance.now() < this.#notBefore) return;
+    try {
+      await this.make(time);
+    } catch (error) {
+      if (!isHeldUp(error)) throw error;
+      this.#notBefore = performance.now() + againMs;
+    }
+  }
+
+  /** Drops the days that ended by `before`. Resolves with their number. Rejects where somebody reads the rows for longer than that may wait. */
   async dropBefore(before: number): Promise<number> {
     const { rows } = await sql<{ name: string }>`select relid::regclass::text as name from pg_partition_tree('request_stats') where level = 1`.execute(
       this.#db,
@@ -51,7 +77,10 @@ export class DayPartitions {
     for (const { name } of rows) {
       const day = dayOfPartition(name);
       if (day === null || day + dayMs > before) continue;
-      await sql`drop table if exists ${sql.table(name)}`.execute(this.#db);
+      await this.#db.transaction().execute(async (transaction) => {
+        await waitBriefly(transaction);
+        await sql`drop table if exists ${sql.table(name)}`.execute(transaction);
+      });
       this.#known.delete(day);
       dropped++;
     }

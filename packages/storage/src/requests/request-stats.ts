@@ -81,7 +81,8 @@ export function createRequestStats(db: Kysely<Database>, dialect: StorageDialect
   /** Days for which many rows may still arrive; others go to the default partition. */
   async function prepareDays(rows: readonly StoredRow[]): Promise<void> {
     if (!days) return;
-    for (const day of new Set(rows.map((row) => dayOf(row.started_at)))) if (!days.has(day) && Math.abs(day - now()) < lateDays * dayMs) await days.make(day);
+    for (const day of new Set(rows.map((row) => dayOf(row.started_at))))
+      if (!days.has(day) && Math.abs(day - now()) < lateDays * dayMs) await days.makeFor(day);
   }
 
   async function insertStored(rows: readonly StoredRow[]): Promise<RequestRow[]> {

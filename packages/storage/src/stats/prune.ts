@@ -28,7 +28,6 @@ export async function prune(
   stopped: () => boolean,
 ): Promise<{ rows: number; partitions: number }> {
   try {
-    const partitions = keep.rows === null ? 0 : ((await days?.dropBefore(keep.rows)) ?? 0);
     const rows =
       keep.rows === null ? 0 : await deleteOlder(db, { table: days ? otherPartition : 'request_stats', time: 'started_at', before: keep.rows }, stopped);
     if (keep.sessions !== null)
@@ -44,6 +43,8 @@ export async function prune(
     if (keep.rows !== null) await deleteOlder(db, { table: 'touched_upstreams', time: 'started_at', before: keep.rows }, stopped);
     await pruneAttempts(db, keep.sums);
     for (const [grain, before] of Object.entries(keep.sums) as [Grain, number | null][]) if (before !== null) await deleteSums(db, grain, before, stopped);
+    // Last, since others' locks may be in its way.
+    const partitions = keep.rows === null ? 0 : ((await days?.dropBefore(keep.rows)) ?? 0);
     return { rows, partitions };
   } catch (error) {
     throw dialect.translateError(error);
