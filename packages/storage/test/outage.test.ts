@@ -155,6 +155,18 @@ suite('a PostgreSQL server that dies and comes back', () => {
     await one.close();
   });
 
+  test('connections that are all in use are told apart from a server that cannot be reached', async () => {
+    const pool = createWatchedPool({ connectionString: await server.createDatabase(), max: 2, connectionTimeoutMillis: 200 }, () => undefined);
+    const used = [await pool.connect(), await pool.connect()];
+    await expect(pool.connect()).rejects.toMatchObject({ code: 'EPOOLBUSY', message: expect.stringContaining('all 2 connections are in use') });
+    for (const one of used) one.release();
+    (await pool.connect()).release();
+    await pool.end();
+    const nobody = createWatchedPool({ connectionString: 'postgresql://gateway@127.0.0.1:1/none', max: 1, connectionTimeoutMillis: 200 }, () => undefined);
+    await expect(nobody.connect()).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    await nobody.end();
+  });
+
   test('a transaction that is cut leaves nothing behind', async () => {
     const before = await storage.catalog.revision();
     const cut = storage.catalog.change(async (writer) => {

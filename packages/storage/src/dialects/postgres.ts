@@ -87,6 +87,11 @@ export function createPostgresDialect({ url, tls }: { url: string; tls?: Postgre
           'service_unavailable',
           `The database did not finish this within ${statementSeconds} seconds. Ask for less at once, such as a shorter range of time, or see to its load.`,
         ],
+        [
+          /^EPOOLBUSY$/,
+          'service_unavailable',
+          "All connections to the database are in use: its statements take long, or wait for another session's lock. See to its load and locks.",
+        ],
         [/^55P03$/, 'service_unavailable', 'Another session of the database holds a lock that this needs, such as a backup or a change of a table.'],
         // 42501, 42P01, 3F, XX00x: its privileges, its tables or its files are not in order, whatever is to be stored.
         [/^(?:08|53|57|58|25006|28|3D|3F|40|42501|42P01|XX00[12])/, 'service_unavailable'],

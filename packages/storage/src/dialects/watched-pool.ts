@@ -8,6 +8,11 @@ import pg from 'pg';
 const isSilence = (error: unknown): boolean => error instanceof Error && error.message === 'Query read timeout';
 const isReadOnly = (error: unknown): boolean => (error as { code?: unknown } | undefined)?.code === '25006';
 
+/** Nobody gave a connection back in time. The server is there, so that its address is not what is to be mended. */
+export class PoolBusy extends Error {
+  readonly code = 'EPOOLBUSY';
+}
+
 /** What becomes of a client whose statement failed in a way that its next one would, too. */
 interface Faults {
   silent(client: pg.Client): void;
@@ -31,6 +36,29 @@ function createClientClass(faults: Faults): typeof pg.Client {
   return WatchedClient;
 }
 
+/** Says of a wait in vain whether it was for others to give a connection back, or for the server. */
+class CountingPool extends pg.Pool {
+  private inUse = 0;
+
+  constructor(config: pg.PoolConfig) {
+    super(config);
+    this.on('acquire', () => this.inUse++);
+    this.on('release', () => this.inUse--);
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: all forms of the call are passed on.
+  override connect(...args: any[]): any {
+    // biome-ignore lint/suspicious/noExplicitAny: as above.
+    const client = (super.connect as any)(...args);
+    if (!(client instanceof Promise)) return client;
+    return client.catch((error: unknown) => {
+      const most = this.options.max;
+      if (this.inUse < most) throw error;
+      throw new PoolBusy(`all ${most} connections are in use: statements take long, or wait for another session's lock`, { cause: error });
+    });
+  }
+}
+
 /**
  * A pool that gives up a connection, and all that are not in use, once the server was silent for `query_timeout` on it or took no write. `onSilence` is
  * called each time it was silent.
@@ -42,7 +70,7 @@ export function createWatchedPool(config: pg.PoolConfig, onSilence: () => void):
   const giveUpIdle = (): void => {
     for (let left = pool.idleCount; left > 0; left--)
       pool.connect().then(
-        (client) => client.release(true),
+        (client: pg.PoolClient) => client.release(true),
         () => undefined,
       );
   };
@@ -58,7 +86,7 @@ export function createWatchedPool(config: pg.PoolConfig, onSilence: () => void):
       giveUpIdle();
     },
   });
-  const pool = new pg.Pool({ ...config, Client });
+  const pool = new CountingPool({ ...config, Client });
   pool.on('release', (_error, client) => {
     // The pool keeps none that is ending.
     if (readOnly.has(client)) end(client);
