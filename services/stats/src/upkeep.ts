@@ -37,7 +37,7 @@ export function createUpkeep({ storage, logger, keep, snapshot, now, everyMs = 3
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
   const isStopped = (): boolean => stopped;
-  const tell = (facts: Record<string, number>, text: string): void => {
+  const logGone = (facts: Record<string, number>, text: string): void => {
     if (Object.values(facts).some((count) => count > 0)) logger.info(facts, text);
   };
   /** Each on its own: what keeps one from its end must not keep the disk from being freed by the others. */
@@ -45,21 +45,21 @@ export function createUpkeep({ storage, logger, keep, snapshot, now, everyMs = 3
     partitions: async () => {
       for (let ahead = 0; ahead <= daysAhead; ahead++) await storage.requests.prepareDay(now() + ahead * dayMs);
     },
-    rows: async () => tell(await storage.requests.prune(toKeep(keep, now()), isStopped), 'old rows of requests were forgotten'),
-    bodies: async () => tell({ bodies: await storage.bodies.prune(isStopped) }, 'expired bodies of requests were forgotten'),
+    rows: async () => logGone(await storage.requests.prune(toKeep(keep, now()), isStopped), 'old rows of requests were forgotten'),
+    bodies: async () => logGone({ bodies: await storage.bodies.prune(isStopped) }, 'expired bodies of requests were forgotten'),
     'dead letters': async () =>
-      tell({ letters: await storage.deadLetters.prune(now() - lettersKeptMs, isStopped) }, 'old messages that were set aside were forgotten'),
-    turns: async () => tell({ turns: await storage.turns.prune(isStopped) }, 'expired turns were forgotten'),
-    tasks: async () => tell({ tasks: await storage.tasks.prune() }, 'expired tasks were forgotten'),
+      logGone({ letters: await storage.deadLetters.prune(now() - lettersKeptMs, isStopped) }, 'old messages that were set aside were forgotten'),
+    turns: async () => logGone({ turns: await storage.turns.prune(isStopped) }, 'expired turns were forgotten'),
+    tasks: async () => logGone({ tasks: await storage.tasks.prune() }, 'expired tasks were forgotten'),
     addresses: () => storage.keyAddresses.prune(now() - addressesKeptMs),
     alerts: () => storage.alerts.prune(now() - alertsKeptMs),
     'turns of deleted keys': async () => {
       const present = snapshot();
-      if (present) tell({ turns: await forgetOrphans(storage.turns, present, isStopped) }, 'turns of deleted access keys were forgotten');
+      if (present) logGone({ turns: await forgetOrphans(storage.turns, present, isStopped) }, 'turns of deleted access keys were forgotten');
     },
     'audit log': async () => {
       if (keep.auditDays > 0)
-        tell({ records: await storage.audit.prune(now() - keep.auditDays * dayMs, isStopped) }, 'old records of the audit log were forgotten');
+        logGone({ records: await storage.audit.prune(now() - keep.auditDays * dayMs, isStopped) }, 'old records of the audit log were forgotten');
     },
   };
   const run = async (): Promise<void> => {

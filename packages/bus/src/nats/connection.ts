@@ -46,8 +46,8 @@ const askAgainMs = 200;
 const maxViolations = 200;
 /** How often it is looked into why a lost server stays away. */
 const explainMs = 5000;
-/** A reason that stays is told again after this. */
-const tellAgainMs = 60_000;
+/** A reason that stays is logged again after this. */
+const reportAgainMs = 60_000;
 
 /** One connection to the server, made again whenever it breaks. */
 export class ServerConnection {
@@ -69,9 +69,9 @@ export class ServerConnection {
   /** Ends the present connection's life here, whatever becomes of it. */
   private leave: (() => void) | null = null;
   private readonly chooseServer = serversInTurn();
-  /** Why the server cannot be reached, as told since `toldAt`: several servers may have a reason each. */
-  private readonly told = new Set<string>();
-  private toldAt = 0;
+  /** Why the server cannot be reached, as logged since `reportedAt`: several servers may have a reason each. */
+  private readonly reported = new Set<string>();
+  private reportedAt = 0;
   private readonly ended: Promise<void>;
 
   constructor(options: ServerConnectionOptions) {
@@ -154,19 +154,19 @@ export class ServerConnection {
         tries = 0;
         await this.live(connection);
       } catch (error) {
-        this.tell(error);
+        this.reportUnreachable(error);
       }
       if (!this.closed) await this.wait(backOffMs(tries + 1, 100, 2000));
     }
   }
 
-  private tell(error: unknown): void {
+  private reportUnreachable(error: unknown): void {
     const reason = describe(error);
     const now = performance.now();
-    if (now - this.toldAt >= tellAgainMs) this.told.clear();
-    if (this.told.has(reason)) return;
-    if (this.told.size === 0) this.toldAt = now;
-    this.told.add(reason);
+    if (now - this.reportedAt >= reportAgainMs) this.reported.clear();
+    if (this.reported.has(reason)) return;
+    if (this.reported.size === 0) this.reportedAt = now;
+    this.reported.add(reason);
     this.options.logger.warn(
       { error: reason, servers: serverHosts(this.options.url) },
       'the bus server cannot be reached: see to it, or to NATS_URL and NATS_TLS_…; it is tried again all the time',
@@ -183,7 +183,7 @@ export class ServerConnection {
         const probe = await connect({ ...connectionOptions(this.options), reconnect: false });
         await probe.close();
       } catch (error) {
-        if (lasts()) this.tell(error);
+        if (lasts()) this.reportUnreachable(error);
       }
     }
   }
@@ -193,7 +193,7 @@ export class ServerConnection {
     if (this.closed) return connection.close();
     this.connection = connection;
     this.usable = true;
-    this.told.clear();
+    this.reported.clear();
     for (const registration of this.registrations) this.attach(registration);
     this.admit(connection);
     const left = new Promise<void>((resolve) => {
@@ -234,7 +234,7 @@ export class ServerConnection {
 
   private up(): void {
     this.usable = true;
-    this.told.clear();
+    this.reported.clear();
     // The permissions may have been renewed meanwhile.
     for (const violation of this.violations) if (isDispensable(violation, this.options.permissions?.service)) this.violations.delete(violation);
     if (this.admitted) this.change(true);
@@ -294,9 +294,9 @@ export class ServerConnection {
 
   private onError(error: unknown): void {
     const { logger, permissions } = this.options;
-    // What it says to each try to reconnect is told once for each reason.
+    // What it says to each try to reconnect is logged once for each reason.
     if (!(error instanceof PermissionViolationError))
-      return this.usable ? logger.warn({ error: describe(error) }, 'the bus server reported an error') : this.tell(error);
+      return this.usable ? logger.warn({ error: describe(error) }, 'the bus server reported an error') : this.reportUnreachable(error);
     const violation = describeViolation(error);
     const known = this.violations.has(violation) || this.violations.size >= maxViolations;
     this.violations.add(violation);

@@ -26,8 +26,8 @@ export const keyOf = (kind: string, scope: string): string => `${namespace}:${ki
 
 export class LinkLost extends Error {}
 
-/** Reasons that are told of one time of being away. */
-const maxTold = 10;
+/** Reasons that are logged of one time of being away. */
+const maxReported = 10;
 
 /** What errors of one reason have in common: the system's code, or the server's (`OOM`, `NOAUTH`), whatever it was asked. */
 function reasonOf(error: unknown): string {
@@ -54,7 +54,7 @@ export class RedisLink implements StateLink {
   #probe: NodeJS.Timeout | undefined;
   #closed = false;
   /** Why it has been away since it answered last: each reason is reported once, that of a server that was never reached, too. */
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
   up = false;
 
   constructor({ url, tls, logger, commandMs = 100, probeMs = 500 }: LinkOptions) {
@@ -132,12 +132,12 @@ export class RedisLink implements StateLink {
     }
   }
 
-  /** `tells`: it says why there is no connection. That one closed, or is not there, says nothing new of a server that is away. */
-  #lost(error: unknown, tells = isReply(error)): void {
+  /** `isReason`: it says why there is no connection. That one closed, or is not there, says nothing new of a server that is away. */
+  #lost(error: unknown, isReason = isReply(error)): void {
     if (this.#closed) return;
-    if (this.#told.size === 0 || (tells && this.#told.size < maxTold && !this.#told.has(reasonOf(error))))
+    if (this.#reported.size === 0 || (isReason && this.#reported.size < maxReported && !this.#reported.has(reasonOf(error))))
       this.#logger.warn({ error }, 'Redis cannot be used: see to it, or to REDIS_URL and REDIS_TLS_…; this process keeps its share of each limit on its own');
-    this.#told.add(reasonOf(error));
+    this.#reported.add(reasonOf(error));
     this.#change(false);
     clearTimeout(this.#probe);
     // A new connection goes to the server that has the address now.
@@ -149,7 +149,7 @@ export class RedisLink implements StateLink {
     if (this.up === up) return;
     this.up = up;
     if (up) {
-      this.#told.clear();
+      this.#reported.clear();
       this.#logger.info({}, 'Redis answers: limits are shared');
     }
     for (const watch of this.#watchers) watch(up);

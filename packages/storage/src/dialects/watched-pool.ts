@@ -36,7 +36,7 @@ function createClientClass(faults: Faults): typeof pg.Client {
   return WatchedClient;
 }
 
-/** Says of a wait in vain whether it was for others to give a connection back, or for the server. */
+/** Distinguishes a time-out of a full pool from one of the server. */
 class CountingPool extends pg.Pool {
   private inUse = 0;
 
@@ -52,9 +52,9 @@ class CountingPool extends pg.Pool {
     const client = (super.connect as any)(...args);
     if (!(client instanceof Promise)) return client;
     return client.catch((error: unknown) => {
-      const most = this.options.max;
-      if (this.inUse < most) throw error;
-      throw new PoolBusy(`all ${most} connections are in use: statements take long, or wait for another session's lock`, { cause: error });
+      const { max } = this.options;
+      if (this.inUse < max) throw error;
+      throw new PoolBusy(`all ${max} connections are in use: statements take long, or wait for another session's lock`, { cause: error });
     });
   }
 }

@@ -7,8 +7,7 @@ import { dayMs, dayOf, dayOfPartition, otherPartition, partitionOf } from './day
 /** Any number that no other lock of this database has. */
 const lockId = 7_239_104_551;
 /**
- * How long a change of partitions waits for others' locks, in ms: whoever comes after it waits behind it, rows and the console's lists alike, and a
- * backup keeps its lock for hours.
+ * The lock time-out of a change of partitions, in ms. Rows and lists that come after it wait for the same lock, and a backup keeps its own for hours.
  */
 const lockMs = 1_000;
 /** After it could not be made: rows of the day lie in the default partition meanwhile. */

@@ -75,7 +75,7 @@ export class BudgetLimiter {
   readonly #now: () => number;
   readonly #elapsed: () => number;
   readonly #accounts = new Map<string, Account>();
-  /** Statistics did not answer last time: told once, for there may be thousands of budgets. */
+  /** Statistics did not answer last time: logged once, for there may be thousands of budgets. */
   #unanswered = false;
 
   constructor(deps: BudgetDeps) {
