@@ -36,11 +36,14 @@ function reasonOf(error: unknown): string {
   return code === undefined ? (/\b[A-Z]{3,}\b/.exec(words)?.[0] ?? words) : String(code);
 }
 
-/** The server's own words, of which some say what is to be mended: a wrong password, a right that lacks. */
+/** The server's own words, over a connection that works; some say what is to be mended: a wrong password, a right that lacks. */
 const isReply = (error: unknown): boolean => error instanceof Error && error.name === 'ReplyError';
 
 /** The server was replaced, and is a replica of its successor now: the connection to it would last for ever. */
 const isReplica = (error: unknown): boolean => error instanceof Error && error.message.startsWith('READONLY');
+
+/** After so many checks in a row without an answer the connection is given up: nobody closes one whose other end is gone, or was forgotten on the way. */
+const silentChecks = 6;
 
 export class RedisLink implements StateLink {
   readonly #url: string;
@@ -55,6 +58,8 @@ export class RedisLink implements StateLink {
   #closed = false;
   /** Why it has been away since it answered last: each reason is reported once, that of a server that was never reached, too. */
   readonly #reported = new Set<string>();
+  /** Checks in a row without an answer. */
+  #silent = 0;
   up = false;
 
   constructor({ url, tls, logger, commandMs = 100, probeMs = 500 }: LinkOptions) {
@@ -126,8 +131,10 @@ export class RedisLink implements StateLink {
     if (this.#closed || !redis) return;
     try {
       await this.#within(redis.probe(keyOf('probe', 'writes'), this.#probeMs));
+      this.#silent = 0;
       this.#change(true);
     } catch (error) {
+      this.#silent = isReply(error) ? 0 : this.#silent + 1;
       this.#lost(error);
     }
   }
@@ -140,9 +147,16 @@ export class RedisLink implements StateLink {
     this.#reported.add(reasonOf(error));
     this.#change(false);
     clearTimeout(this.#probe);
-    // A new connection goes to the server that has the address now.
-    const again = isReplica(error) ? () => this.#redis?.disconnect(true) : () => void this.#check();
-    this.#probe = setTimeout(again, this.#probeMs).unref();
+    this.#probe = setTimeout(() => this.#tryAgain(isReplica(error) || this.#silent >= silentChecks), this.#probeMs).unref();
+  }
+
+  /** `anew`: by a new connection, which goes to the server that has the address now. */
+  #tryAgain(anew: boolean): void {
+    if (!anew) return void this.#check();
+    this.#silent = 0;
+    this.#redis?.disconnect(true);
+    // Its end is an event only where it was open.
+    this.#probe = setTimeout(() => void this.#check(), this.#probeMs).unref();
   }
 
   #change(up: boolean): void {
