@@ -85,7 +85,10 @@ async function withWorkers(
 ): Promise<Composed> {
   // Nobody else may reach it, and the name of a socket has to be short.
   const folder = mkdtempSync(join(tmpdir(), 'model-gateway-'));
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  process.on('exit', () => {
+    supervisor?.killLate();
+    rmSync(folder, { recursive: true, force: true });
+  });
   const socketPath = join(folder, 'bus');
   const file = new SettingsFile(config.process.configFile, join(folder, 'settings.toml'));
   let supervisor: Supervisor | null = null;

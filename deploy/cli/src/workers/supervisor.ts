@@ -63,7 +63,6 @@ export class Supervisor implements Service {
   /** Workers say to their callers that they leave, and end by themselves. */
   drain(): void {
     this.#stopping = true;
-    for (const timer of this.#timers) clearTimeout(timer);
     for (const worker of this.#workers) {
       // Until it stops listening by itself it takes connections, as one process does.
       worker.drainWhileTaking();
@@ -74,7 +73,14 @@ export class Supervisor implements Service {
   async stop(): Promise<void> {
     if (!this.#stopping) this.drain();
     this.#port.close();
+    // One that hangs hears no signal: it is still killed when its time is up.
     await Promise.all([...this.#workers].map((worker) => worker.ended));
+    for (const timer of this.#timers) clearTimeout(timer);
+  }
+
+  /** This process exits: workers that were told to end and have not are late, or hang and would never. After a crash they drain by themselves. */
+  killLate(): void {
+    if (this.#stopping) for (const worker of this.#workers) worker.kill();
   }
 
   health(): Health {
