@@ -73,12 +73,12 @@ export class Supervisor implements Service {
   async stop(): Promise<void> {
     if (!this.#stopping) this.drain();
     this.#port.close();
-    // One that hangs hears no signal: it is still killed when its time is up.
+    // A frozen worker cannot handle the signal: its timer still kills it.
     await Promise.all([...this.#workers].map((worker) => worker.ended));
     for (const timer of this.#timers) clearTimeout(timer);
   }
 
-  /** This process exits: workers that were told to end and have not are late, or hang and would never. After a crash they drain by themselves. */
+  /** Before this process exits: kills workers that did not end in time. After a crash it does nothing, and they drain by themselves. */
   killLate(): void {
     if (this.#stopping) for (const worker of this.#workers) worker.kill();
   }
