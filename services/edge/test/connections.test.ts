@@ -1,5 +1,6 @@
-/** Callers' connections over real sockets: the caps, and bodies that arrive too slowly. */
+/** Callers' connections over real sockets: the caps, bodies that arrive too slowly, and callers who vanish. */
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from '@jest/globals';
@@ -176,4 +177,21 @@ test('only connections without a request are closed as silent', async () => {
   await closed(silent);
   await arrive(one, kept, `${head(2)}{}`);
   await until(() => one.outcomes.length === 2);
+});
+
+(process.platform === 'linux' ? test : test.skip)('a caller who waits for a reply is probed by the system, which finds out when it vanishes', async () => {
+  const waiting = await stage();
+  const socket = waiting.caller();
+  await arrive(waiting, socket, head(10));
+  const { localPort, remotePort } = waiting.requests[0]!.socket;
+  const ends = [localPort, remotePort].map((port) => `:${port!.toString(16).toUpperCase().padStart(4, '0')}`);
+  // The kind of the timer that runs: 02 probes a silent connection, 01 repeats what was not acknowledged yet.
+  const timer = (): string | undefined =>
+    readFileSync('/proc/net/tcp', 'utf8')
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/))
+      .find(([, local, remote]) => local?.endsWith(ends[0]!) && remote?.endsWith(ends[1]!))?.[5]
+      ?.slice(0, 2);
+  await until(() => timer() !== '01');
+  expect(timer()).toBe('02');
 });

@@ -11,6 +11,8 @@ const slowLooks = 2;
 /** After its answer a slow caller may take this long to read it. */
 const closeDelayMs = 1000;
 const quietMs = 60_000;
+/** Silence after which the system asks a caller's machine whether it is still there. It gives the connection up some ten seconds later. */
+const probeAfterMs = 60_000;
 
 /** Caps on callers' connections. */
 export interface ConnectionLimits {
@@ -110,6 +112,8 @@ export class Connections {
       }
       this.#byAddress.set(address, count);
     }
+    // A caller whose machine or network is gone closes nothing: while a reply is awaited, nothing else would notice.
+    socket.setKeepAlive(true, probeAfterMs);
     this.#open.set(socket, { address, silent: true, request: null, seen: -1, slow: 0 });
     socket.once('close', () => this.#leave(socket));
   }
