@@ -55,6 +55,8 @@ export class Http2Connections {
   #dialing = 0;
   /** The origin is known to speak HTTP/2; before, one connection at a time finds out. */
   #known = false;
+  /** How many streams a further connection is expected to take: what the server said last. */
+  #expectedStreams = maxStreams;
   #closed: (() => void) | undefined;
 
   constructor(options: Http2Options) {
@@ -100,7 +102,7 @@ export class Http2Connections {
     const { maxConnections } = this.#options;
     for (;;) {
       this.#waiting = this.#waiting.filter(({ call }) => !call.ended);
-      const first = this.#waiting[(this.#dialing + this.#unsettled()) * maxStreams];
+      const first = this.#waiting[(this.#dialing + this.#unsettled()) * this.#expectedStreams];
       const isAllowed = this.#known ? this.#connections.size + this.#dialing < maxConnections : this.#dialing === 0;
       if (first === undefined || !isAllowed) return this.#settle();
       this.#dial(first.connectMs);
@@ -167,6 +169,7 @@ export class Http2Connections {
     session.on('close', gone);
     session.on('remoteSettings', () => {
       connection.settled = true;
+      this.#expectedStreams = Math.max(1, streamsOf(session));
       this.#serveWaiting();
     });
     watchSilence(session, socket);
@@ -209,8 +212,11 @@ export class Http2Connections {
 function capacityOf({ session, settled }: Connection): number {
   if (session.closed || session.destroyed) return 0;
   if (!settled) return 1;
-  return Math.min(maxStreams, session.remoteSettings?.maxConcurrentStreams ?? maxStreams);
+  return streamsOf(session);
 }
+
+/** As the server's newest settings say. */
+const streamsOf = ({ remoteSettings }: ClientHttp2Session): number => Math.min(maxStreams, remoteSettings?.maxConcurrentStreams ?? maxStreams);
 
 /**
  * Destroys a connection on which nothing came for `silentPings` pings. Over HTTP/1.1 a call that times out takes its connection along; here

@@ -1,7 +1,7 @@
 /** HTTP/2 with upstreams that offer it: what a stream's end means, what a connection's end means, and what stays as it was. */
 import { once } from 'node:events';
 import { connect as connectHttp2, createSecureServer, type Http2SecureServer, type ServerHttp2Stream } from 'node:http2';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, connect as connectTcp, createServer as createTcpServer, type Socket } from 'node:net';
 import { connect, createServer } from 'node:tls';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { watchSilence } from '../src/http2-connections.ts';
@@ -309,6 +309,26 @@ describe('how a connection ends', () => {
     expect(upstream.connections).toBe(3);
     for (const stream of upstream.streams) stream.data('x', true);
     expect(await Promise.all(calls.map(({ done }) => done))).toEqual(calls.map(() => 'end'));
+  });
+
+  test('to a server that takes few streams at once, as many connections as are needed are dialled at the same time', async () => {
+    const upstream = await startFrameServer((stream) => stream.head(), { maxStreams: 1 });
+    // What stands before it accepts further connections only four at a time.
+    let [atOnce, held] = [1, [] as Socket[]];
+    const front = createTcpServer((socket) => {
+      held.push(socket.on('error', () => {}));
+      if (held.length < atOnce) return;
+      for (const one of held.splice(0)) one.pipe(connectTcp(upstream.port, '127.0.0.1').on('error', () => one.destroy())).pipe(one);
+    });
+    const { port } = await listen(front);
+    const outbound = client();
+    const first = send(outbound, { url: at(port) });
+    await until(() => first.status === 200, 'the first is answered');
+    [atOnce, held] = [4, []];
+    const calls = Array.from({ length: 8 }, () => send(outbound, { url: at(port) }));
+    await until(() => upstream.streams.length === 9, 'all are there');
+    for (const stream of upstream.streams) stream.data('x', true);
+    expect(await Promise.all([first, ...calls].map(({ done }) => done))).toEqual(Array.from({ length: 9 }, () => 'end'));
   });
 
   test('a server that allows no stream: a call ends at its limit', async () => {
