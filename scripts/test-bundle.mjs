@@ -13,7 +13,9 @@ const folder = join(cache, `test-gateway-${fingerprint()}`);
 
 if (!existsSync(folder)) {
   for (const old of mkdirSync(cache, { recursive: true }) ? [] : readdirSync(cache).filter((name) => /^(?:test-gateway|building)-/.test(name))) {
-    if (Date.now() - statSync(join(cache, old)).mtimeMs > keptMs) rmSync(join(cache, old), { recursive: true, force: true });
+    // Another worker may have given its bundle the final name since the folder was read.
+    const { mtimeMs = Date.now() } = statSync(join(cache, old), { throwIfNoEntry: false }) ?? {};
+    if (Date.now() - mtimeMs > keptMs) rmSync(join(cache, old), { recursive: true, force: true });
   }
   // Two workers may build at once: each for itself, and the first one's is kept.
   const made = mkdtempSync(join(cache, 'building-'));
