@@ -1,8 +1,7 @@
 /** Calls of the console's API: credential, JSON, revisions, problems. */
-import i18next from 'i18next';
 import { forgetToken, readToken } from '../session/token.ts';
-import { ApiProblem, readProblem } from './problem.ts';
-import { noteAnswer } from './reachability.ts';
+import { readProblem, unreachable } from './problem.ts';
+import { noteAnswer, noteNoAnswer } from './reachability.ts';
 
 const base = '/console/api';
 
@@ -53,15 +52,17 @@ export async function call<T>(
     });
   } catch (error) {
     if (signal?.aborted) throw error;
-    noteAnswer(false);
-    throw new ApiProblem(0, 'unreachable', i18next.t('fault.unreachable'));
+    void noteNoAnswer();
+    throw unreachable();
   }
-  noteAnswer(true);
   if (!response.ok) {
     const problem = await readProblem(response);
+    if (problem.isOfProxy) void noteNoAnswer();
+    else noteAnswer();
     if (response.status === 401 && where !== 'login') forgetToken();
     throw problem;
   }
+  noteAnswer();
   if (as === 'response') return response as T;
   if (as === 'text') return (await response.text()) as T;
   if (response.status === 204) return undefined as T;

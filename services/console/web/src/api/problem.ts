@@ -14,6 +14,8 @@ export class ApiProblem extends Error {
   readonly details: readonly FieldFault[];
   /** Seconds after which trying again can help; null: it was not said. */
   retryAfter: number | null = null;
+  /** Something on the way answered that the gateway is away. */
+  isOfProxy = false;
   /** Of a script that failed, from 1; null: the fault has none. */
   line: number | null = null;
   constructor(status: number, code: string, message: string, details: readonly FieldFault[] = []) {
@@ -24,6 +26,9 @@ export class ApiProblem extends Error {
     this.details = details;
   }
 }
+
+/** Nothing came back at all. */
+export const unreachable = (): ApiProblem => new ApiProblem(0, 'unreachable', i18next.t('fault.unreachable'));
 
 /** Reads `{"error":{code,message,details?}}`; anything else (a proxy's page, an empty body) becomes a plain sentence. */
 export async function readProblem(response: Response): Promise<ApiProblem> {
@@ -38,7 +43,13 @@ export async function readProblem(response: Response): Promise<ApiProblem> {
     return problem;
   } catch {
     const isPage = text === '' || /^\s*</.test(text);
-    return new ApiProblem(response.status, 'unknown', isPage ? i18next.t('fault.elsewhere', { status: `HTTP ${response.status}` }) : text.slice(0, 300));
+    const problem = new ApiProblem(
+      response.status,
+      'unknown',
+      isPage ? i18next.t('fault.elsewhere', { status: `HTTP ${response.status}` }) : text.slice(0, 300),
+    );
+    problem.isOfProxy = response.status >= 502;
+    return problem;
   }
 }
 
