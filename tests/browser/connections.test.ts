@@ -1,19 +1,27 @@
-/** What stands between the browser and the gateway: requests that are blocked, a proxy that answers for it. What is said is true. */
+/** What stands between the browser and the gateway: requests that are blocked, a proxy that answers for it, sessions of other tabs. What is said is true, and nobody is signed out for another's sake. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Route } from 'playwright-core';
-import { browserAvailable, prepareMs, visit } from './browser.ts';
+import type { Page, Route } from 'playwright-core';
+import { until } from '../support/gateway.ts';
+import { browserAvailable, prepareMs, visit, waitMs } from './browser.ts';
 import { openStage, type Stage } from './stage.ts';
 
 const suite = browserAvailable('Connections of the console') ? describe : describe.skip;
 const away = 'The gateway does not answer';
+const password = 'the word of ada';
 
 let stage: Stage;
 
 const badGateway = (route: Route) => route.fulfill({ status: 502, contentType: 'text/html', body: '<html><h1>502 Bad Gateway</h1></html>' });
 
+const signedIn = async (): Promise<string> => (await stage.gateway.console('POST', '/login', { username: 'ada', password })).body.token;
+
+const storedToken = (page: Page): Promise<string | null> => page.evaluate<string | null>("localStorage.getItem('model-gateway.token')");
+
 suite('connections', () => {
   beforeAll(async () => {
     stage = await openStage();
+    const made = await stage.gateway.console('POST', '/users', { username: 'ada', role: 'admin', password });
+    expect(made.status).toBe(201);
   }, prepareMs);
 
   afterAll(() => stage?.close());
@@ -54,6 +62,35 @@ suite('connections', () => {
     await page.getByText(away).waitFor({ state: 'detached' });
     await page.getByText('answered in its place', { exact: false }).first().waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'New upstream', exact: true }).first().waitFor();
+  });
+
+  test('an answer that comes late for an older session does not end the newer one', async () => {
+    const { browser, gateway } = stage;
+    const older = await signedIn();
+    const visitor = await visit(browser, { url: gateway.url, token: null });
+    const { page } = visitor;
+    await visitor.page.goto(`${gateway.url}/console/upstreams`);
+    await page.evaluate(`localStorage.setItem('model-gateway.token', ${JSON.stringify(older)})`);
+    await page.reload();
+    await page.getByRole('heading', { name: 'Upstreams', level: 2 }).waitFor();
+    await visitor.settled();
+    let held: Route | undefined;
+    await page.route('**/console/api/models*', (route) => {
+      if (held) return route.continue();
+      held = route;
+    });
+    await page.getByRole('link', { name: 'Models', exact: true }).click();
+    await until(async () => held !== undefined, 'the request of the older session', waitMs);
+    const newer = await signedIn();
+    // As another tab does that signs in anew.
+    await page.evaluate(`localStorage.setItem('model-gateway.token', ${JSON.stringify(newer)})`);
+    await gateway.console('POST', '/logout', undefined, { authorization: `Bearer ${older}` });
+    await held?.continue();
+    await page.getByRole('heading', { name: 'Models', level: 2 }).waitFor();
+    await page.getByRole('button', { name: 'New model', exact: true }).first().waitFor();
+    await visitor.settled();
+    expect(await storedToken(page)).toBe(newer);
+    await visitor.context.close();
   });
 
   test('the playground says in Chinese that the gateway did not answer', async () => {

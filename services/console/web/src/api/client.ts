@@ -59,7 +59,7 @@ export async function call<T>(
     const problem = await readProblem(response);
     if (problem.isOfProxy) void noteNoAnswer();
     else noteAnswer();
-    if (response.status === 401 && where !== 'login') forgetToken();
+    if (response.status === 401 && where !== 'login') forgetToken(token);
     throw problem;
   }
   noteAnswer();

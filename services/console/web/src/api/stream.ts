@@ -30,6 +30,6 @@ export async function streamCall(where: string, { body, signal }: { body?: unkno
   }
   const problem = await readProblem(response);
   if (problem.isOfProxy) void noteNoAnswer();
-  if (response.status === 401) forgetToken();
+  if (response.status === 401) forgetToken(token);
   throw problem;
 }

@@ -13,8 +13,9 @@ export function rememberToken(token: string): void {
   announce();
 }
 
-export function forgetToken(): void {
-  if (readToken() === null) return;
+/** `of`: the token that was refused. Another that was stored since, by a sign-in in another tab, stays. */
+export function forgetToken(of: string | null = readToken()): void {
+  if (of === null || readToken() !== of) return;
   localStorage.removeItem(place);
   announce();
 }

@@ -80,7 +80,7 @@ function EndAll() {
   const { t: common } = useTranslation();
   const end = useMutation({
     mutationFn: () => call('sessions', { method: 'DELETE' }),
-    onSuccess: forgetToken,
+    onSuccess: () => forgetToken(),
     onError: (error) => notifications.show({ message: error.message, color: 'red' }),
   });
   const onAsk = () =>
