@@ -93,6 +93,26 @@ suite('connections', () => {
     await visitor.context.close();
   });
 
+  test('a secret key is called wrong only where the gateway says so', async () => {
+    const { browser, gateway } = stage;
+    const { page, context } = await visit(browser, { url: gateway.url, token: null });
+    await page.goto(`${gateway.url}/console/`);
+    await page.getByText('Secret key', { exact: true }).click();
+    await page.getByRole('textbox', { name: 'Console secret key' }).fill(gateway.consoleKey);
+    await page.route('**/console/api/me', badGateway);
+    const press = () => page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await press();
+    await page.getByText('answered in its place (HTTP 502)', { exact: false }).waitFor();
+    await page.unroute('**/console/api/me');
+    await page.route('**/console/api/me', (route) => route.abort());
+    await press();
+    await page.getByText('The gateway did not answer.', { exact: false }).waitFor();
+    await page.unroute('**/console/api/me');
+    await press();
+    await page.getByRole('heading', { level: 2 }).first().waitFor();
+    await context.close();
+  });
+
   test('the playground says in Chinese that the gateway did not answer', async () => {
     const { browser, gateway } = stage;
     await gateway.console('POST', '/import', {

@@ -4,7 +4,7 @@ import { useMutation } from '@tanstack/react-query';
 import { type ChangeEvent, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
-import { ApiProblem } from '../api/problem.ts';
+import { ApiProblem, readProblem, unreachable } from '../api/problem.ts';
 import { SecretInput } from '../components/secret-input.tsx';
 import { arrival, exchangeCode, rememberPage, startAddress, useSignInOptions } from './elsewhere.ts';
 import { SignInFault } from './sign-in-fault.tsx';
@@ -24,9 +24,11 @@ export function SignInPage() {
     mutationFn: async ({ username, password, key }: typeof values) => {
       if (way === 'password') return (await call<{ token: string }>('login', { method: 'POST', body: { username, password } })).token;
       // A secret key is its own token: one question tells whether it is right.
-      const response = await fetch('/console/api/me', { headers: { authorization: `Bearer ${key.trim()}` } });
+      const response = await fetch('/console/api/me', { headers: { authorization: `Bearer ${key.trim()}` } }).catch(() => {
+        throw unreachable();
+      });
       if (response.ok) return key.trim();
-      throw new ApiProblem(response.status, 'unauthorized', t('wrongKey'));
+      throw response.status === 401 ? new ApiProblem(response.status, 'unauthorized', t('wrongKey')) : await readProblem(response);
     },
     onSuccess: rememberToken,
   });
