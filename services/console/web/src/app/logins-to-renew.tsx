@@ -1,12 +1,13 @@
 /** Which credentials need a login, asked beside every page; what says so is loaded when there is one. */
 import type { SsoCredential } from '@model-gateway/console/answers';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { type Page, useList } from '../api/resources.ts';
+import { lazyPart } from '../components/lazy-part.tsx';
 
 const refreshMs = 30_000;
 const pageSize = 100;
 
-const LoginBanner = lazy(() => import('./login-banner.tsx').then((part) => ({ default: part.LoginBanner })));
+const LoginBanner = lazyPart(() => import('./login-banner.tsx').then((part) => ({ default: part.LoginBanner })));
 
 export function LoginsToRenew() {
   const { data } = useList<SsoCredential>('sso-credentials', { page_size: pageSize, sort: 'name' }, { refetchInterval: refreshMs });

@@ -1,6 +1,6 @@
 /** The pages and their addresses. Each page is a chunk of its own, loaded when it is opened. */
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
-import { untilReachable } from '../api/reachability.ts';
+import { whenThere } from '../components/lazy-part.tsx';
 import { NotFound } from '../components/not-found.tsx';
 import { PageFault } from '../components/page-fault.tsx';
 import { loadAllTexts } from '../i18n/i18n.ts';
@@ -55,21 +55,13 @@ const withTexts =
     return page;
   };
 
-/** While the gateway is away a page waits for it: the router would load the application anew, and leave the browser's own page in its place. */
-const whenThere = (load: Load): Load => {
-  const again = async () => {
-    await untilReachable();
-    return load();
-  };
-  return () => load().catch(again);
-};
-
 const routes = pages.map(([path, load, name]) =>
   createRoute({
     getParentRoute: () => root,
     path,
     validateSearch: (search: Record<string, unknown>) => search,
-    component: lazyRouteComponent(whenThere(path === '/' ? load : withTexts(load)), name),
+    // The router itself would load the application anew while the gateway is away, and leave the browser's own page in its place.
+    component: lazyRouteComponent(() => whenThere(path === '/' ? load : withTexts(load)), name),
   }),
 );
 

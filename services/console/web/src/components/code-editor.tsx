@@ -1,10 +1,11 @@
 /** An editor for JSON and JavaScript, loaded when it is first shown. */
 import { Input, Loader } from '@mantine/core';
-import { lazy, Suspense, useId } from 'react';
+import { Suspense, useId } from 'react';
 import type { CodeEditorProps } from './code-editor-props.ts';
 import { useReadOnlyForm } from './editable.tsx';
+import { lazyPart } from './lazy-part.tsx';
 
-const Editor = lazy(() => import('./code-editor-core.tsx'));
+const Editor = lazyPart(() => import('./code-editor-core.tsx'));
 
 export function CodeEditor(props: CodeEditorProps) {
   const id = useId();

@@ -1,7 +1,8 @@
 /** Where questions appear. The library's dialogs come with the pages that ask (`ask.ts`), not with the first page. */
-import { lazy, Suspense, useEffect, useSyncExternalStore } from 'react';
+import { Suspense, useEffect, useSyncExternalStore } from 'react';
+import { lazyPart, MissingOverlay } from './lazy-part.tsx';
 
-const Provider = lazy(() => import('@mantine/modals').then(({ ModalsProvider }) => ({ default: ModalsProvider })));
+const Provider = lazyPart(() => import('@mantine/modals').then(({ ModalsProvider }) => ({ default: ModalsProvider })), MissingOverlay);
 
 let wanted = false;
 let overlays = 0;

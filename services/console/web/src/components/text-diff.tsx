@@ -1,9 +1,10 @@
 /** Two texts side by side with what changed marked, loaded when it is first shown. */
 import { Box, Loader } from '@mantine/core';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
+import { lazyPart } from './lazy-part.tsx';
 import type { TextDiffProps } from './text-diff-props.ts';
 
-const Diff = lazy(() => import('./text-diff-core.tsx'));
+const Diff = lazyPart(() => import('./text-diff-core.tsx'));
 
 /** About as high as what comes, so that it stays where it was scrolled to. */
 const available = (

@@ -1,12 +1,13 @@
 /** Ctrl+K: find anything, go there, or do it. Loaded when it is asked for the first time. */
 import { useHotkeys } from '@mantine/hooks';
-import { lazy, type RefObject, Suspense, useEffect, useRef } from 'react';
+import { type RefObject, Suspense, useEffect, useRef } from 'react';
+import { lazyPart, MissingOverlay } from '../../components/lazy-part.tsx';
 import { loadAllTexts } from '../../i18n/i18n.ts';
 
-const PaletteCore = lazy(async () => {
+const PaletteCore = lazyPart(async () => {
   const [{ PaletteCore: component }] = await Promise.all([import('./palette-core.tsx'), loadAllTexts()]);
   return { default: component };
-});
+}, MissingOverlay);
 
 /** `asked`: how often it was asked for. */
 export function Palette({ asked, onAsk }: { asked: number; onAsk: () => void }) {

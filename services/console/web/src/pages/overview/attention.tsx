@@ -4,17 +4,18 @@ import type { Attention } from '@model-gateway/console/answers';
 import { IconAlertTriangle, IconCircleCheck } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { lazy, type ReactNode, Suspense } from 'react';
+import { type ReactNode, Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call, path } from '../../api/client.ts';
 import { describeFault } from '../../components/describe-fault.ts';
 import { formatMoney, formatNumber, formatPercent, formatRecent } from '../../components/format.ts';
+import { lazyPart } from '../../components/lazy-part.tsx';
 import { loadAllTexts } from '../../i18n/i18n.ts';
 import { useIsAdmin } from '../../session/use-me.ts';
 
 const refreshMs = 15_000;
 /** Comes with its texts only where a budget is near its end: the first page is small. */
-const TopUpButton = lazy(async () => {
+const TopUpButton = lazyPart(async () => {
   const [{ TopUpButton: component }] = await Promise.all([import('../costs/budget-buttons.tsx'), loadAllTexts()]);
   return { default: component };
 });
