@@ -75,6 +75,24 @@ suite('forms', () => {
     await page.getByText('The gateway does not answer').waitFor({ state: 'detached' });
   });
 
+  test('a date without its time is not saved as no expiry', async () => {
+    const { admin, page, gateway } = stage;
+    await gateway.console('POST', '/access-keys', { name: 'bounded', group: 'everyone' });
+    await admin.open('/access-keys?edit=bounded');
+    await dialogHasFocus(page);
+    const expires = page.getByLabel('Expires', { exact: true });
+    await expires.focus();
+    await page.keyboard.type('12312098');
+    await press('Save');
+    await page.getByText('The date or the time is not complete.', { exact: false }).waitFor();
+    await until(() => expires.evaluate((field) => field.matches(':focus')), 'the focus to come to the field', waitMs);
+    await expires.fill('2098-12-31T10:00');
+    await press('Save');
+    await dialogsGone(page);
+    const stored = (await gateway.console('GET', '/access-keys/bounded')).body.expires_at as string;
+    expect(new Date(stored).getFullYear()).toBe(2098);
+  });
+
   test('a page of a proxy is not shown as if it were the answer', async () => {
     const { page } = stage;
     await fillUpstream('behind-a-proxy');

@@ -3,7 +3,7 @@ import { Alert, Box, Button, Drawer, Group, Stack, Text } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useBlocker } from '@tanstack/react-router';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiProblem, type FieldFault } from '../api/problem.ts';
 import { useIsAdmin } from '../session/use-me.ts';
@@ -78,6 +78,15 @@ export function EditDrawer<V extends Record<string, unknown>>({
     });
   };
 
+  /** A date without its time has no value, as an empty field has none: it is not saved as one. */
+  const refuseIncomplete = (event: FormEvent): boolean => {
+    const incomplete = [...(fields.current?.querySelectorAll('input') ?? [])].filter(({ validity }) => validity.badInput);
+    if (incomplete.length === 0) return false;
+    event.preventDefault();
+    form.setErrors(Object.fromEntries(incomplete.map(({ dataset }) => [dataset['path'] ?? '', t('fault.incompleteTime')])));
+    return true;
+  };
+
   const submit = async (values: V) => {
     setBusy(true);
     setOthers(null);
@@ -88,12 +97,16 @@ export function EditDrawer<V extends Record<string, unknown>>({
       onClose();
     } catch (error) {
       if (!(error instanceof Error)) throw error;
-      if (onConflict && error instanceof ApiProblem && error.status === 412) await onConflict();
+      // What is there now may be out of reach by then, or gone.
+      if (onConflict && error instanceof ApiProblem && error.status === 412)
+        await onConflict().catch((fault: Error) => setOthers(placeFaults(form, fault, t('conflict'))));
       else setOthers(placeFaults(form, error, t('conflict')));
     } finally {
       setBusy(false);
     }
   };
+
+  const send = form.onSubmit(submit);
 
   return (
     <Drawer
@@ -105,7 +118,7 @@ export function EditDrawer<V extends Record<string, unknown>>({
       title={title}
       closeButtonProps={{ 'aria-label': t('actions.close') }}
     >
-      <form onSubmit={form.onSubmit(submit)} noValidate>
+      <form onSubmit={(event) => refuseIncomplete(event) || send(event)} noValidate>
         <Stack pb={72} ref={fields}>
           {!isAdmin && <Alert color="gray">{t('readOnly')}</Alert>}
           <ReadOnlyForm value={!isAdmin}>{children}</ReadOnlyForm>
