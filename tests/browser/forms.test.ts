@@ -93,6 +93,19 @@ suite('forms', () => {
     expect(new Date(stored).getFullYear()).toBe(2098);
   });
 
+  test('a file that was mended can be chosen again', async () => {
+    const { admin, page } = stage;
+    await admin.open('/settings/transfer');
+    const [foreign, own] = await page.locator('input[type="file"]').all();
+    const chosen = (content: string) => ({ name: 'gateway.yaml', mimeType: 'application/yaml', buffer: Buffer.from(content) });
+    await own!.setInputFiles(chosen('version: 2'));
+    await until(async () => (await box('File').inputValue()) === 'version: 2', 'the text of the file', waitMs);
+    await foreign!.setInputFiles(chosen('model_list: ['));
+    await page.getByRole('alert').first().waitFor();
+    // A browser reports no choice of what the field already holds.
+    for (const field of [foreign!, own!]) expect(await field.inputValue()).toBe('');
+  });
+
   test('a page of a proxy is not shown as if it were the answer', async () => {
     const { page } = stage;
     await fillUpstream('behind-a-proxy');

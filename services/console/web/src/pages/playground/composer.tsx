@@ -1,10 +1,11 @@
 /** Where the next message is written: words and images, send and stop. */
-import { ActionIcon, Box, Button, FileButton, Group, Textarea, Tooltip } from '@mantine/core';
+import { ActionIcon, Box, Button, Group, Textarea, Tooltip } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import type { PlaygroundImage } from '@model-gateway/protocols/playground';
 import { IconPhoto, IconPlayerStop, IconSend, IconTrash, IconX } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { FileChoice } from '../../components/file-choice.tsx';
 
 interface Props {
   /** Initial value of the field. */
@@ -78,7 +79,7 @@ export function Composer({ draft, busy, obstacle, onSend, onStop, onClear }: Pro
       />
       <Group justify="space-between" mt="xs">
         <Group gap={4}>
-          <FileButton onChange={attach} accept="image/png,image/jpeg,image/webp,image/gif" multiple>
+          <FileChoice onChange={attach} accept="image/png,image/jpeg,image/webp,image/gif" multiple>
             {(props) => (
               <Tooltip label={t('attach')}>
                 <ActionIcon {...props} size="lg" color="gray" aria-label={t('attach')}>
@@ -86,7 +87,7 @@ export function Composer({ draft, busy, obstacle, onSend, onStop, onClear }: Pro
                 </ActionIcon>
               </Tooltip>
             )}
-          </FileButton>
+          </FileChoice>
           <Tooltip label={t('clear')}>
             <ActionIcon size="lg" color="gray" aria-label={t('clear')} onClick={onClear}>
               <IconTrash size={20} stroke={1.6} aria-hidden />

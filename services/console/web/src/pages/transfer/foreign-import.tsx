@@ -1,5 +1,5 @@
 /** Another gateway's configuration: converted, with what became of each of its keys, and handed to the import below. */
-import { Badge, Button, Card, FileButton, Group, ScrollArea, SegmentedControl, Stack, Switch, Table, Text, Title } from '@mantine/core';
+import { Badge, Button, Card, Group, ScrollArea, SegmentedControl, Stack, Switch, Table, Text, Title } from '@mantine/core';
 import type { ConvertedFile } from '@model-gateway/console/answers';
 import { IconArrowDown, IconUpload } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
@@ -7,6 +7,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
 import { FaultNotice } from '../../components/fault-notice.tsx';
+import { FileChoice } from '../../components/file-choice.tsx';
 
 const sources = ['litellm', 'new-api', 'one-api'] as const;
 type Status = ConvertedFile['findings'][number]['status'];
@@ -41,13 +42,13 @@ export function ForeignImport({ onUse }: { onUse: (file: string) => void }) {
               { value: 'one-api', label: 'one-api' },
             ]}
           />
-          <FileButton accept=".yaml,.yml,.json,.sql,application/json,application/yaml,application/sql" onChange={(file) => file && convert.mutate(file)}>
+          <FileChoice accept=".yaml,.yml,.json,.sql,application/json,application/yaml,application/sql" onChange={(file) => file && convert.mutate(file)}>
             {(props) => (
               <Button {...props} variant="default" loading={convert.isPending} leftSection={<IconUpload size={16} aria-hidden />}>
                 {t('foreign.choose')}
               </Button>
             )}
-          </FileButton>
+          </FileChoice>
         </Group>
         <Text size="sm">{t(source === 'litellm' ? 'foreign.litellm' : 'foreign.tables')}</Text>
         {convert.isError && <FaultNotice error={convert.error} title={t('foreign.refused')} />}

@@ -1,5 +1,5 @@
 /** The whole configuration as one file: out, and in again after a look at what would change. */
-import { Alert, Button, Card, FileButton, Group, SegmentedControl, Stack, Text, Textarea, Title } from '@mantine/core';
+import { Alert, Button, Card, Group, SegmentedControl, Stack, Text, Textarea, Title } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconDownload, IconUpload } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
@@ -9,6 +9,7 @@ import type { Changes } from '../../api/changes.ts';
 import { call } from '../../api/client.ts';
 import { ChangeList } from '../../components/change-list.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
+import { FileChoice } from '../../components/file-choice.tsx';
 import { Page } from '../../components/page.tsx';
 import { ForeignImport } from './foreign-import.tsx';
 
@@ -97,13 +98,13 @@ function Import({ given }: { given: string }) {
           onChange={(event) => change(event.currentTarget.value)}
         />
         <Group>
-          <FileButton accept=".yaml,.yml,.json,application/json,application/yaml" onChange={(file) => void file?.text().then(change)}>
+          <FileChoice accept=".yaml,.yml,.json,application/json,application/yaml" onChange={(file) => void file?.text().then(change)}>
             {(props) => (
               <Button {...props} variant="default" leftSection={<IconUpload size={16} aria-hidden />}>
                 {t('choose')}
               </Button>
             )}
-          </FileButton>
+          </FileChoice>
           <Button disabled={text.trim() === ''} loading={rehearsal.isPending} onClick={() => rehearsal.mutate()}>
             {t('preview')}
           </Button>
