@@ -122,6 +122,33 @@ suite('forms', () => {
     await leave();
   });
 
+  test('what stands in the import and in the studio outlives the session', async () => {
+    const { browser, gateway } = stage;
+    await gateway.console('POST', '/users', { username: 'grace', role: 'admin', password: 'the word of grace' });
+    const { token } = (await gateway.console('POST', '/login', { username: 'grace', password: 'the word of grace' })).body;
+    const { page, context, open } = await visit(browser, { url: gateway.url, token });
+    const signInAgain = async () => {
+      await page.getByRole('textbox', { name: 'User name' }).fill('grace');
+      await page.getByRole('textbox', { name: 'Password' }).fill('the word of grace');
+      await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    };
+    await open('/settings/transfer');
+    const file = page.getByRole('textbox', { name: 'File', exact: true });
+    await file.fill('version: 2 # mine');
+    await gateway.console('DELETE', '/sessions?username=grace');
+    await page.getByRole('button', { name: 'Show what would change', exact: true }).click();
+    await signInAgain();
+    await until(async () => (await file.inputValue()) === 'version: 2 # mine', 'the text of the import to be back', waitMs);
+    await page.getByRole('link', { name: 'Rules and scripts', exact: true }).click();
+    const script = page.getByRole('textbox', { name: 'Script', exact: true });
+    await script.fill('// mine');
+    await gateway.console('DELETE', '/sessions?username=grace');
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await signInAgain();
+    await until(async () => (await script.textContent()) === '// mine', 'the script to be back', waitMs);
+    await context.close();
+  });
+
   test('a form that outlived its session compares with what it was filled with', async () => {
     const { browser, gateway } = stage;
     await gateway.console('POST', '/users', { username: 'ada', role: 'admin', password: 'the word of ada' });

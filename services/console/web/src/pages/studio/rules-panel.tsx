@@ -8,6 +8,7 @@ import { FaultNotice } from '../../components/fault-notice.tsx';
 import type { StoredRewriting } from '../../components/rewriting.ts';
 import { newRule, type RuleForm, rulesBody, rulesForm } from '../../components/rule-form.ts';
 import { RulesEditor } from '../../components/rules-editor.tsx';
+import { useKept } from '../../components/use-kept.ts';
 import { BodyEditor } from './body-editor.tsx';
 import { print, readObject } from './body-text.ts';
 import { ResultCard } from './result-card.tsx';
@@ -27,16 +28,16 @@ const firstRules: RuleForm[] = [
 export function RulesPanel() {
   const { t } = useTranslation('studio');
   const protocols = useProtocols();
-  const [rules, setRules] = useState(firstRules);
+  const [rules, setRules, restored] = useKept('studio rules', firstRules);
   const [sample, setSample] = useState(firstSample);
   const [protocol, setProtocol] = useState(firstProtocol);
-  const [body, setBody] = useState(() => sampleText(firstSample));
+  const [body, setBody] = useKept('studio rules body', () => sampleText(firstSample));
   const [facts, setFacts] = useState(firstFacts);
   const { mutate, isPending, data, error, variables } = useRuleTest();
   const parsed = readObject(body);
   const loaded = useLoaded<StoredRewriting>(({ request_body_rules }) => {
     if (request_body_rules?.length) setRules(rulesForm(request_body_rules));
-  });
+  }, restored);
   const run = () => parsed && mutate({ rules: rulesBody(rules), body: parsed, protocol, context: factsBody(facts) });
   return (
     <Stack>

@@ -7,6 +7,7 @@ import { CodeEditor } from '../../components/code-editor.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { formatNumber } from '../../components/format.ts';
 import { type StoredRewriting, scriptSlots } from '../../components/rewriting.ts';
+import { useKept } from '../../components/use-kept.ts';
 import { useScriptCompletions } from '../../components/use-script-completions.ts';
 import { BodyEditor } from './body-editor.tsx';
 import { print, readObject } from './body-text.ts';
@@ -24,10 +25,10 @@ const firstSample: Sample = { protocol: firstProtocol, kind: 'words' };
 
 export function ScriptPanel() {
   const { t } = useTranslation('studio');
-  const [slot, setSlot] = useState<ScriptSlot>('request_transform_before');
-  const [script, setScript] = useState(starters.request_transform_before);
+  const [slot, setSlot] = useKept<ScriptSlot>('studio slot', 'request_transform_before');
+  const [script, setScript, restored] = useKept('studio script', starters.request_transform_before);
   const [sample, setSample] = useState(firstSample);
-  const [body, setBody] = useState(() => sampleText(firstSample));
+  const [body, setBody] = useKept('studio script body', () => sampleText(firstSample));
   const [context, setContext] = useState(firstContext);
   const { mutate, isPending, data, error, variables } = useScriptTest();
   const parsed = readObject(body);
@@ -46,7 +47,7 @@ export function ScriptPanel() {
     if (!first) return;
     chooseSlot(first);
     setScript(stored[first] ?? '');
-  });
+  }, restored);
   const chooseSlot = (chosen: ScriptSlot) => {
     setSlot(chosen);
     // What somebody wrote is kept; what nobody changed follows the slot.

@@ -11,6 +11,7 @@ import { ChangeList } from '../../components/change-list.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { FileChoice } from '../../components/file-choice.tsx';
 import { Page } from '../../components/page.tsx';
+import { useKept } from '../../components/use-kept.ts';
 import { ForeignImport } from './foreign-import.tsx';
 
 export function TransferPage() {
@@ -62,7 +63,7 @@ function save(text: string, name: string): void {
 function Import({ given }: { given: string }) {
   const { t } = useTranslation('transfer');
   const client = useQueryClient();
-  const [text, setText] = useState(given);
+  const [text, setText] = useKept('import', given);
   const send = (dryRun: boolean) => call<Changes>('import', { method: 'POST', query: { dry_run: dryRun }, body: text, bodyType: 'application/yaml' });
   const rehearsal = useMutation({ mutationFn: () => send(true) });
   const apply = useMutation({
