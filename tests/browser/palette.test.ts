@@ -71,8 +71,8 @@ suite('the palette', () => {
     await page.keyboard.press('Backspace');
     await page.keyboard.type('arch');
     await page.keyboard.press('Enter');
-    await page.unroute(/palette-core[^/]*\.js$/);
     for (const load of loads) await load();
+    await page.unroute(/palette-core[^/]*\.js$/);
     await input().waitFor();
     expect(await input().inputValue()).toBe('research');
     await page
