@@ -9,6 +9,14 @@ describe('the session of a request', () => {
   test('a cache key is one when it is a UUID', () => {
     const of = (text: string) => sessionOfCacheKey(Buffer.from(text), { start: 0, end: Buffer.byteLength(text) });
     expect(of('"0f8fad5b-d9cb-469f-a165-70867728950e"')).toBe('0f8fad5b-d9cb-469f-a165-70867728950e');
-    for (const other of ['"my-app"', '"0f8fad5b-d9cb-469f-a165-7086772895zz"', 'null', `"${'x'.repeat(10_000)}"`]) expect(of(other)).toBeNull();
+    expect(of('"session_0f8fad5b-d9cb-469f-a165-70867728950e"')).toBe('session_0f8fad5b-d9cb-469f-a165-70867728950e');
+    for (const other of [
+      '"my-app"',
+      '"another_0f8fad5b-d9cb-469f-a165-70867728950e"',
+      '"0f8fad5b-d9cb-469f-a165-7086772895zz"',
+      'null',
+      `"${'x'.repeat(10_000)}"`,
+    ])
+      expect(of(other)).toBeNull();
   });
 });

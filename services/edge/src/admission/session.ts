@@ -15,6 +15,8 @@ export const sessionHeaders = [
   'x-session-id',
   'x-conversation-id',
   'x-chat-id',
+  // Mistral Vibe's only one.
+  'x-affinity',
 ] as const;
 
 const plain = /^[\x21-\x7e]{1,128}$/;
@@ -28,11 +30,13 @@ export function sessionOf(headers: Headers): string | null {
   return null;
 }
 
-const uuid = /^"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"$/i;
+const uuid = /^"(?:session_)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"$/i;
+/** Bytes of one in its quotes; Kimi Code writes `session_` before it. */
+const lengths: readonly number[] = [38, 46];
 
 /** Session id from a body's prompt cache key, still in JSON quotes. Agents send one UUID per session; other clients send one text for everything. */
 export const sessionOfCacheKey = (bytes: Buffer, { start, end }: { start: number; end: number }): string | null => {
-  if (end - start !== 38) return null;
+  if (!lengths.includes(end - start)) return null;
   const text = bytes.toString('latin1', start, end);
   return uuid.test(text) ? text.slice(1, -1) : null;
 };
