@@ -1,6 +1,7 @@
 /** The command-line agents under test: how each is installed, pointed at a gateway, and told a task without a person. */
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { findClient, type ModelLimits, printStep } from '@model-gateway/client-setup';
 
 export interface Place {
   /** Folder the agent works in, and the one it takes for the user's home. */
@@ -78,6 +79,28 @@ function opencode({ url, key, model, prompt, work }: Place, more: readonly strin
   return { args: ['run', ...more, '-m', `gateway/${model}`, prompt], env: {} };
 }
 
+/** Writes what `model-gateway setup` of this client writes. */
+export function writeSetup(id: string, { home, url, key, model }: Pick<Place, 'home' | 'url' | 'key' | 'model'>, limits: ModelLimits): void {
+  for (const step of findClient(id)!.steps({ baseUrl: url, key, model, limits })) {
+    if (step.kind !== 'file') continue;
+    const file = join(home, step.path.slice(2));
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, printStep(step));
+  }
+}
+
+const size = { context: 200_000, output: 32_000 };
+
+function kimi(place: Place, more: readonly string[]): ReturnType<Launch> {
+  writeSetup('kimi-code', place, size);
+  return { args: ['-p', place.prompt, ...more], env: {} };
+}
+
+function pi(place: Place, more: readonly string[]): ReturnType<Launch> {
+  writeSetup('pi', place, size);
+  return { args: ['-p', ...more, place.prompt], env: {} };
+}
+
 export const agents: readonly Agent[] = [
   {
     name: 'claude',
@@ -113,6 +136,22 @@ export const agents: readonly Agent[] = [
     family: 'deepseek',
     launch: (place) => opencode(place, []),
     resume: (place) => opencode(place, ['--continue']),
+  },
+  {
+    name: 'kimi',
+    package: '@moonshot-ai/kimi-code',
+    version: '2.1.0',
+    family: 'deepseek',
+    launch: (place) => kimi(place, []),
+    resume: (place) => kimi(place, ['--continue']),
+  },
+  {
+    name: 'pi',
+    package: '@earendil-works/pi-coding-agent',
+    version: '1.6.0',
+    family: 'deepseek',
+    launch: (place) => pi(place, []),
+    resume: (place) => pi(place, ['--continue']),
   },
 ];
 

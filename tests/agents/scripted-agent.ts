@@ -87,7 +87,14 @@ export function playTask(task: Task): Play {
       },
       () => {
         const tool = find(editNames);
-        const texts = { old_string: task.before, oldString: task.before, new_string: task.after, newString: task.after, instruction: 'Replace the word.' };
+        const texts = {
+          old_string: task.before,
+          oldString: task.before,
+          new_string: task.after,
+          newString: task.after,
+          edits: [{ oldText: task.before, newText: task.after }],
+          instruction: 'Replace the word.',
+        };
         if (tool) return { call: tool.name, args: fill(tool, { ...paths, ...texts }) };
         const patch = find(/^apply_patch$/);
         const text = `*** Begin Patch\n*** Update File: ${task.file}\n@@\n-${task.before}\n+${task.after}\n*** End Patch`;

@@ -2,14 +2,13 @@
  * Gemini CLI, set up as `model-gateway setup` does it, searches the web and compacts a conversation: all with the model it was given, where the gateway
  * has none of its vendor's names. Runs with `AGENTS=1`, since it installs the agents.
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { findClient, printStep } from '@model-gateway/client-setup';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { agents } from './agents.ts';
+import { agents, writeSetup } from './agents.ts';
 import { installAgents } from './install-agents.ts';
 import { runAgent } from './run-agent.ts';
 import { callsSoFar, toolsOf } from './scripted-agent.ts';
@@ -51,12 +50,7 @@ test(
     const [home, work] = ['home', 'work'].map((folder) => mkdtempSync(join(tmpdir(), `agent-${folder}-`))) as [string, string];
     try {
       // So small a window that a resumed conversation is compacted at once.
-      for (const step of findClient('gemini-cli')!.steps({ baseUrl: gateway.url, key: gateway.key, model: 'agent', limits: { context: 400 } })) {
-        if (step.kind !== 'file') continue;
-        const file = join(home, step.path.slice(2));
-        mkdirSync(dirname(file), { recursive: true });
-        writeFileSync(file, printStep(step));
-      }
+      writeSetup('gemini-cli', { home, url: gateway.url, key: gateway.key, model: 'agent' }, { context: 400 });
       const args = ['--yolo', '--skip-trust'];
       const agent = {
         ...gemini,

@@ -48,6 +48,11 @@ test('settings of agents contain the size of the model, where it is known', () =
     context: 200_000,
     output: 64_000,
   });
+  expect(textOf('kimi-code', apart)).toContain('max_context_size = 272000');
+  // It does not start with a model of no size.
+  expect(textOf('kimi-code')).toContain('max_context_size = 128000');
+  expect(JSON.parse(textOf('pi', apart)).providers.gateway.models).toEqual([{ id: 'smart', name: 'smart', contextWindow: 272_000, maxTokens: 128_000 }]);
+  expect(JSON.parse(textOf('pi')).providers.gateway.models).toEqual([{ id: 'smart', name: 'smart' }]);
   // Both or none: OpenCode takes no half.
   expect(JSON.parse(textOf('opencode', { context: 8000 })).provider.gateway.models.smart.limit).toEqual({ context: 8000, output: 8000 });
   expect(JSON.parse(textOf('opencode', { output: 8000 })).provider.gateway.models.smart).toEqual({ name: 'smart' });
@@ -66,6 +71,7 @@ test.each([
   ['codex', '~/.codex/config.toml', (values: Values) => (values['mcp_servers'] as Values)['gateway']],
   ['gemini-cli', '~/.gemini/settings.json', (values: Values) => (values['mcpServers'] as Values)['gateway']],
   ['opencode', '~/.config/opencode/opencode.json', (values: Values) => (values['mcp'] as Values)['gateway']],
+  ['kimi-code', '~/.kimi-code/mcp.json', (values: Values) => (values['mcpServers'] as Values)['gateway']],
 ])('%s is given the address of tools where the key may use some', (id, path, entryOf) => {
   const filesOf = (tools: boolean) =>
     findClient(id)!
@@ -89,6 +95,9 @@ test.each([
   ['GeminiCLI/0.61.0/gemini-3-pro-preview (linux; x64; terminal)', true],
   ['GeminiCLI-tui/0.61.0/gemini-3-pro-preview (linux; x64; terminal)', true],
   ['opencode/1.18.33 ai-sdk/provider-utils/4.0.0 runtime/bun/1.3.0', true],
+  ['kimi-code-cli/2.1.0', true],
+  ['pi/1.6.0 (linux; node/v24.21.0; x64)', true],
+  ['pip/26.0 {"ci":null}', false],
   ['claude-code-gateway/1.0', false],
   ['curl/8.0', false],
   ['', false],

@@ -32,6 +32,12 @@ const openCodeLimits = ({ limits }: SetupFacts): Values =>
 /** What a conversation may fill before it has to be compacted. */
 const promptOf = ({ limits }: SetupFacts): number | undefined => limits?.input ?? limits?.context;
 
+/** Pi takes a model of unknown size to have a window of 128,000 tokens. */
+const piLimits = (facts: SetupFacts): Values => ({
+  ...(promptOf(facts) !== undefined && { contextWindow: promptOf(facts) as number }),
+  ...(facts.limits?.output !== undefined && { maxTokens: facts.limits.output }),
+});
+
 /** Gemini CLI compacts at this part of the window that it takes every model to have, by default at its half. */
 const assumedByGemini = 1_048_576;
 function geminiThreshold(facts: SetupFacts): Values {
@@ -212,6 +218,44 @@ export const clients: readonly ClientSetup[] = [
         ],
       ),
       { kind: 'command', text: 'opencode' },
+    ],
+  },
+  {
+    id: 'kimi-code',
+    name: 'Kimi Code',
+    group: 'agent',
+    dialect: 'chat',
+    retriesBrokenStreams: true,
+    steps: (facts) => [
+      file('~/.kimi-code/config.toml', 'toml', {
+        default_model: 'gateway',
+        providers: { gateway: { type: 'openai', base_url: openAiUrl(facts), api_key: facts.key } },
+        // It refuses a model without a size.
+        models: { gateway: { provider: 'gateway', model: facts.model, max_context_size: promptOf(facts) ?? 128_000 } },
+      }),
+      ...(facts.tools ? [file('~/.kimi-code/mcp.json', 'json', { mcpServers: { gateway: { url: toolsUrl(facts), headers: bearer(facts) } } })] : []),
+      { kind: 'command', text: 'kimi' },
+    ],
+  },
+  {
+    id: 'pi',
+    name: 'Pi',
+    group: 'agent',
+    dialect: 'chat',
+    retriesBrokenStreams: true,
+    steps: (facts) => [
+      file('~/.pi/agent/models.json', 'json', {
+        providers: {
+          gateway: {
+            baseUrl: openAiUrl(facts),
+            api: 'openai-completions',
+            apiKey: facts.key,
+            models: [{ id: facts.model, name: facts.model, ...piLimits(facts) }],
+          },
+        },
+      }),
+      file('~/.pi/agent/settings.json', 'json', { defaultProvider: 'gateway', defaultModel: facts.model }),
+      { kind: 'command', text: 'pi' },
     ],
   },
   inSettings(

@@ -15,6 +15,9 @@ export const retryingClients: readonly RetryingClient[] = [
   // After a reset alone; an ending by MAX_TOKENS it takes for the end of the task, and exits with 0.
   { name: 'Gemini CLI', userAgent: /^GeminiCLI\b/i, source: 'its chat repeats a stream that ECONNRESET ended, up to 3 times' },
   { name: 'OpenCode', userAgent: /\bopencode\//i, source: 'its session loop repeats a turn after a network error' },
+  // An ending by length they take for the end of the task, and exit with 0.
+  { name: 'Kimi Code', userAgent: /^kimi-code-cli\//i, source: 'repeats a step after a connection error, on chat completions and messages' },
+  { name: 'Pi', userAgent: /^pi\/\d/i, source: 'repeats a turn after a connection error, on all four client protocols' },
 ];
 
 /** Whether the client with this `User-Agent` is known to repeat the request when its stream breaks off. */
