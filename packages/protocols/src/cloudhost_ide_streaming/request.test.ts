@@ -151,3 +151,8 @@ test('an empty text leaves no line behind', () => {
   const { body } = write({ turns: [{ role: 'user', parts: [say(''), say('three')] }] });
   expect(body.conversationState.currentMessage.userInputMessage.content).toBe('three');
 });
+
+test('a penalty of zero is none, and no loss', () => {
+  expect(write({ sampling: { presencePenalty: 0, frequencyPenalty: 0 } }).losses).toEqual([]);
+  expect(write({ sampling: { presencePenalty: 0.5 } }).losses).toEqual(['dropped presence_penalty']);
+});

@@ -129,11 +129,13 @@ function writeParameters({ temperature, topP, topK }: Sampling, family: ModelFam
 
 const withoutCounterpart = ['seed', 'presencePenalty', 'frequencyPenalty', 'choices', 'logprobs', 'topLogprobs', 'logitBias'] as const;
 
+/** Values that ask for what this wire does anyway: clients say them in every request. */
+const asWithout: Partial<Sampling> = { presencePenalty: 0, frequencyPenalty: 0, choices: 1, logprobs: false };
+
 function dropUnknownSampling(sampling: Sampling, losses: Losses): void {
   for (const name of withoutCounterpart) {
     const value = sampling[name];
-    // One choice, and no probabilities, is what this wire gives anyway.
-    if (value === undefined || value === false || (name === 'choices' && value === 1)) continue;
+    if (value === undefined || value === asWithout[name]) continue;
     losses.dropped(name, 'has no counterpart');
   }
 }

@@ -255,6 +255,11 @@ describe('parameters', () => {
     expect(write({ sampling: { temperature: 0.5 } }, 'claude-opus-4-8').body).not.toHaveProperty('temperature');
   });
 
+  test('a penalty of zero is none, and no loss', () => {
+    expect(write({ sampling: { presencePenalty: 0, frequencyPenalty: 0 } }).losses).toEqual([]);
+    expect(write({ sampling: { presencePenalty: 0.5, frequencyPenalty: -1 } }).losses).toEqual(['dropped presencePenalty', 'dropped frequencyPenalty']);
+  });
+
   test('at most four cache marks, the last ones', () => {
     const system = ['a', 'b', 'c', 'd', 'e'].map((value) => ({ text: value, cache: {} }));
     const { body, losses } = write({ system });

@@ -86,7 +86,8 @@ function writeRequest(completion: Completion, conversation: Conversation, { targ
     if (sampling[name] !== undefined && !completion.takes.includes(name)) losses.add(name, 'dropped', 'this model takes none');
   }
   for (const name of ['seed', 'presencePenalty', 'frequencyPenalty', 'logitBias', 'topLogprobs'] as const) {
-    if (sampling[name] !== undefined) losses.add(name, 'dropped', 'has no counterpart');
+    const neutral = name.endsWith('Penalty') && sampling[name] === 0;
+    if (sampling[name] !== undefined && !neutral) losses.add(name, 'dropped', 'has no counterpart');
   }
   declareSettings(conversation, losses);
   if (reasoning && reasoning.enabled !== false) losses.add('reasoning', 'dropped', 'this model does not think');
