@@ -1,6 +1,6 @@
 /**
- * Fields that vendors know, by protocol: a field in none of these lists is unknown to them. From the parameter types of openai 7.55 and
- * @anthropic-ai/sdk 1.11, the vendors' references, and recorded requests that were answered.
+ * Fields that vendors know, by protocol: a field in none of these lists is unknown to them. From the parameter types of openai 7.59 and
+ * @anthropic-ai/sdk 1.14, the vendors' references, and recorded requests that were answered.
  */
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
@@ -33,7 +33,7 @@ export const mistralChat = {
 export const responses = {
   // `client_metadata` is in no reference: Codex sends it to the vendor with every request (codex-rs, core/src/client.rs).
   request:
-    words(`access_programs background client_metadata context_management conversation image include input instructions max_output_tokens max_tool_calls metadata
+    words(`access_programs background background_options client_metadata context_management conversation image include input instructions max_output_tokens max_tool_calls metadata
     model moderation parallel_tool_calls previous_response_id prompt prompt_cache_key prompt_cache_options prompt_cache_retention reasoning
     safety_identifier service_tier store stream stream_options temperature text tool_choice tools top_logprobs top_p truncation user`),
   item: {
