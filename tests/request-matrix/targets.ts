@@ -26,7 +26,7 @@ const models: Partial<Record<ProtocolId, readonly string[]>> = {
   ],
   alpha_response: ['gpt-4o', 'gpt-5.2', 'o3'],
   beta: ['claude-sonnet-4-5-20250929', 'claude-haiku-4-5', 'claude-opus-4-1', 'claude-opus-4-6', 'claude-opus-4-7'],
-  gamma: ['gemini-2.0-flash', 'gemini-2.5-flash', 'gemini-2.5-pro', 'gemini-3-pro-preview', 'gemini-3-flash-preview'],
+  gamma: ['gemini-2.0-flash', 'gemini-2.5-flash', 'gemini-2.5-pro', 'gemini-3-pro-preview', 'gemini-3-flash-preview', 'gemini-4-argon'],
   cloudhost_converse: [
     ...['us.anthropic.claude-sonnet-4-5-20250929-v1:0', 'us.anthropic.claude-opus-4-6-v1:0', 'us.amazon.nova-pro-v1:0', 'us.amazon.nova-2-lite-v1:0'],
     ...['meta.llama3-3-70b-instruct-v1:0', 'mistral.mistral-large-2407-v1:0'],

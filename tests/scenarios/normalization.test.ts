@@ -20,6 +20,8 @@ const ids: Record<string, [protocol: 'alpha' | 'alpha_response' | 'beta' | 'gamm
   'house-r': ['alpha_response', 'house-model'],
   'flash-2.5': ['gamma', 'gemini-2.5-flash'],
   'flash-2.0': ['gamma', 'gemini-2.0-flash'],
+  'flash-3.8': ['gamma', 'gemini-3.8-flash'],
+  argon: ['gamma', 'gemini-4-argon'],
 };
 
 let gateway: InProcessGateway;
@@ -132,6 +134,42 @@ describe('the same protocol on both sides', () => {
       'flash-2.5',
       { generationConfig: { thinkingConfig: { thinkingLevel: 'high' } } },
       { generationConfig: { thinkingConfig: { thinkingBudget: 24_576 } } },
+    ],
+    [
+      'the highest level, as the budget that this model takes',
+      'flash-2.5',
+      { generationConfig: { thinkingConfig: { thinkingLevel: 'XHIGH' } } },
+      { generationConfig: { thinkingConfig: { thinkingBudget: 24_576 } } },
+    ],
+    [
+      'a level below the least of this model',
+      'flash-3.8',
+      { generationConfig: { thinkingConfig: { thinkingLevel: 'MINIMAL' } } },
+      { generationConfig: { thinkingConfig: { thinkingLevel: 'LOW' } } },
+    ],
+    [
+      'a level above those known of this model',
+      'argon',
+      { generationConfig: { thinkingConfig: { thinkingLevel: 'XHIGH' } } },
+      { generationConfig: { thinkingConfig: { thinkingLevel: 'XHIGH' } } },
+    ],
+    [
+      'a budget and penalties of a model that takes neither',
+      'argon',
+      { generationConfig: { thinkingConfig: { thinkingBudget: 8000 }, presencePenalty: 0.5, temperature: 0.5 } },
+      { generationConfig: { thinkingConfig: { thinkingLevel: 'MEDIUM' }, temperature: 0.5 } },
+    ],
+    [
+      'no budget, where there is always some thinking',
+      'argon',
+      { generation_config: { thinking_config: { thinking_budget: 0 }, frequency_penalty: 0 } },
+      { generation_config: { thinking_config: { thinkingLevel: 'LOW' } } },
+    ],
+    [
+      'a budget that is left to the model',
+      'argon',
+      { generationConfig: { thinkingConfig: { thinkingBudget: -1, includeThoughts: true } } },
+      { generationConfig: { thinkingConfig: { includeThoughts: true } } },
     ],
     [
       'thinking of a model that does not',

@@ -138,6 +138,10 @@ export interface GenerateContentRules {
   mediaInResults: boolean;
   /** Takes functions beside a JSON answer; the others answer 400. */
   formatBesideTools: boolean;
+  /** Takes presencePenalty and frequencyPenalty; the others answer 400. */
+  penalties: boolean;
+  /** Of those that take levels of thinking: whether they take a budget too; the others answer 400. */
+  budgetForLevel: boolean;
 }
 
 /** Who makes the model. */
@@ -299,5 +303,5 @@ export const unknownFamily: ModelFamily = Object.freeze({
     reasoning: 'none',
     topK: 'none',
   }),
-  generateContent: Object.freeze({ mediaInResults: false, formatBesideTools: true }),
+  generateContent: Object.freeze({ mediaInResults: false, formatBesideTools: true, penalties: true, budgetForLevel: true }),
 } satisfies ModelFamily);

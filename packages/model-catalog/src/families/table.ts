@@ -21,6 +21,9 @@ const openaiModels = from('openai', 'https://platform.openai.com/docs/models', '
 /** A reply that the caller has begun is answered anew by all of them. */
 const gpt = (row: FamilyRow): SourcedRow => openaiModels({ begunReply: 'no', ...row });
 const gemini = from('google', 'https://ai.google.dev/gemini-api/docs/models', '2026-01');
+/** Its LOW is the least level, and neither budgets, penalties nor begun replies are taken: https://dev.to/aihubmix/gemini-4-neon-migration-default-high-thinking-400-errors-and-the-65k-cap-45gj */
+const gemini4 = from('google', 'https://docs.cloud.google.com/gemini-enterprise-agent-platform/models/guides/gemini-4-hydrogen', '2026-11');
+const geminiFlash = from('google', 'https://docs.cloud.google.com/gemini-enterprise-agent-platform/models/guides/gemini-3-8-flash', '2026-11');
 const nova = from('amazon', 'https://docs.aws.amazon.com/nova/latest/userguide/what-is-nova.html', '2025-12');
 const deepseek = from('deepseek', 'https://api-docs.deepseek.com/quick_start/pricing', '2025-12');
 const qwen = from('qwen', 'https://www.alibabacloud.com/help/en/model-studio/models', '2025-12');
@@ -254,6 +257,19 @@ export const table: Readonly<Record<string, SourcedRow>> = {
   ),
   'gemini-3*': gemini({ thinking: { optional: false } }),
   // Those of the following generations are taken for what the last known ones are.
+  ...Object.fromEntries(
+    ['3.7-flash*', '3.8-flash*', '3.9-flash*', 'flash-latest'].map((name) => [`gemini-${name}`, geminiFlash({ thinking: { efforts: words } })]),
+  ),
+  ...Object.fromEntries(
+    [4, 5, 6, 7, 8, 9].map((major) => [
+      `gemini-${major}*`,
+      gemini4({
+        ...{ thinking: { efforts: words, optional: false }, begunReply: 'no' },
+        ...{ chat: { penalties: false }, generateContent: { penalties: false, budgetForLevel: false } },
+      }),
+    ]),
+  ),
+  'gemini-4-hydrogen*': gemini4({ thinking: { efforts: [...words, 'xhigh'] } }),
   ...Object.fromEntries([3, 4, 5, 6, 7, 8, 9].map((major) => [`gemini-${major}*-pro*`, gemini({ thinking: { efforts: words, optional: false } })])),
   'gemini-pro-latest': gemini({ thinking: { efforts: words, optional: false } }),
   'gemini-3-pro*': gemini({ thinking: { efforts: ['low', 'high'] } }),

@@ -283,6 +283,7 @@ describe('settings', () => {
     expect(thinking({ thinkingBudget: -1 })).toEqual({ enabled: true, budget: -1 });
     expect(thinking({ thinkingBudget: 0, includeThoughts: false })).toEqual({ enabled: false, budget: 0, summary: 'none' });
     expect(thinking({ thinkingLevel: 'HIGH', include_thoughts: true })).toEqual({ enabled: true, effort: 'high', summary: 'auto' });
+    expect(thinking({ thinkingLevel: 'XHIGH' })).toEqual({ enabled: true, effort: 'xhigh' });
     expect(thinking({ includeThoughts: true })).toEqual({ enabled: true, summary: 'auto' });
     expect(config({}).reasoning).toBeUndefined();
   });

@@ -118,7 +118,13 @@ function readOutput(config: unknown, losses: Losses): OutputFormat | undefined {
   return mimeType === 'application/json' ? { type: 'json' } : undefined;
 }
 
-const efforts: Readonly<Record<string, NonNullable<Reasoning['effort']>>> = { minimal: 'minimal', low: 'low', medium: 'medium', high: 'high' };
+const efforts: Readonly<Record<string, NonNullable<Reasoning['effort']>>> = {
+  minimal: 'minimal',
+  low: 'low',
+  medium: 'medium',
+  high: 'high',
+  xhigh: 'xhigh',
+};
 
 const thinkingFields = new Set(['thinkingBudget', 'thinkingLevel', 'includeThoughts']);
 const unspecifiedLevel = 'thinking_level_unspecified';

@@ -23,16 +23,42 @@ export interface Family {
   mediaInResults: boolean;
   /** Takes functions beside a JSON answer; the others answer 400. */
   formatBesideTools: boolean;
+  /** Takes presencePenalty and frequencyPenalty; the others answer 400. */
+  penalties: boolean;
+  /** Of those that take levels: whether they take a budget too; the others answer 400. */
+  budgetForLevel: boolean;
 }
 
-export type ThinkingLevel = 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH';
+/** Weakest first. */
+const thinkingLevels = ['MINIMAL', 'LOW', 'MEDIUM', 'HIGH', 'XHIGH'] as const;
+export type ThinkingLevel = (typeof thinkingLevels)[number];
 
-const levelOf: Readonly<Record<string, ThinkingLevel | undefined>> = { minimal: 'MINIMAL', low: 'LOW', medium: 'MEDIUM', high: 'HIGH' };
+/** The level asked for, or the next one up where the model lacks it: less thinking than asked for is the worse surprise. */
+export const levelTaken = (wanted: ThinkingLevel, { levels }: Family): ThinkingLevel =>
+  thinkingLevels.slice(thinkingLevels.indexOf(wanted)).find((level) => levels.includes(level)) ?? 'HIGH';
+
+/** The level nearest to a budget in tokens. */
+export const levelOfBudget = (budget: number): ThinkingLevel => (budget <= 1024 ? 'LOW' : budget <= 8192 ? 'MEDIUM' : 'HIGH');
+
+/** Whether a caller's word is a level below the least that the model takes. A word above its highest may be one that only a newer model knows. */
+export function isBelowLevels(word: string, { levels: [lowest] }: Family): boolean {
+  const at = (thinkingLevels as readonly string[]).indexOf(word.toUpperCase());
+  return at >= 0 && lowest !== undefined && at < thinkingLevels.indexOf(lowest);
+}
+
+const levelOf: Readonly<Record<ModelFamily['thinking']['efforts'][number], ThinkingLevel | undefined>> = {
+  minimal: 'MINIMAL',
+  low: 'LOW',
+  medium: 'MEDIUM',
+  high: 'HIGH',
+  xhigh: 'XHIGH',
+  max: undefined,
+};
 
 /** A model that is not the vendor's own: budgets are understood by every thinking generation, and nothing else is assumed. */
 const foreign: Family = {
   ...{ thinking: 'budget', minTokens: 0, maxTokens: 24_576, optional: true, levels: [], needsCallSignature: false },
-  ...{ mediaInResults: false, formatBesideTools: true },
+  ...{ mediaInResults: false, formatBesideTools: true, penalties: true, budgetForLevel: true },
 };
 
 export const geminiFamily = (target: Target): Family => rulesOf(familyOf(target));

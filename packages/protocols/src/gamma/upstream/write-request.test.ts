@@ -300,6 +300,12 @@ describe('settings', () => {
     ['gemini-3-flash-preview', { effort: 'minimal' }, { thinkingLevel: 'MINIMAL', includeThoughts: true }, false],
     ['models/gemini-3-flash-preview', { budget: 5000 }, { thinkingLevel: 'MEDIUM', includeThoughts: true }, true],
     ['gemini-3-flash-preview', { enabled: true }, { includeThoughts: true }, false],
+    ['gemini-3.8-flash', { effort: 'minimal' }, { thinkingLevel: 'LOW', includeThoughts: true }, false],
+    ['gemini-4-argon', { enabled: false }, { thinkingLevel: 'LOW' }, true],
+    ['gemini-4-argon', { effort: 'xhigh' }, { thinkingLevel: 'HIGH', includeThoughts: true }, false],
+    ['gemini-4-hydrogen', { effort: 'high' }, { thinkingLevel: 'HIGH', includeThoughts: true }, false],
+    ['gemini-4-hydrogen', { effort: 'xhigh' }, { thinkingLevel: 'XHIGH', includeThoughts: true }, false],
+    ['gemini-4-hydrogen', { effort: 'max' }, { thinkingLevel: 'XHIGH', includeThoughts: true }, false],
     ['my-tuned-model', { effort: 'low' }, { thinkingBudget: 1024, includeThoughts: true }, false],
   ])('%s thinks %j as %j', (model, reasoning, expected, lossy) => {
     const { body, losses } = write({ reasoning }, model);

@@ -5,7 +5,7 @@ import { fillPrompt } from '../../kit/empty-prompt.ts';
 import { Losses } from '../../kit/losses.ts';
 import type { JsonObject } from '../../kit/read.ts';
 import { modelName } from '../shared/endpoint.ts';
-import { type Family, geminiFamily, type ThinkingLevel } from '../shared/families.ts';
+import { type Family, geminiFamily, levelOfBudget, levelTaken, type ThinkingLevel } from '../shared/families.ts';
 import { writeSchema } from '../shared/schema.ts';
 import { tierAsked, usualTiers } from '../shared/service-tiers.ts';
 import { writeToolChoice, writeTools } from '../shared/tools.ts';
@@ -123,8 +123,8 @@ const effortLevels: Readonly<Record<Effort, ThinkingLevel>> = {
   low: 'LOW',
   medium: 'MEDIUM',
   high: 'HIGH',
-  xhigh: 'HIGH',
-  max: 'HIGH',
+  xhigh: 'XHIGH',
+  max: 'XHIGH',
 };
 
 function writeThinking(reasoning: Reasoning, family: Family, losses: Losses): JsonObject | undefined {
@@ -150,15 +150,10 @@ function budgetOf(reasoning: Reasoning, off: boolean, family: Family, losses: Lo
 }
 
 function levelOf(reasoning: Reasoning, off: boolean, family: Family, losses: Losses): JsonObject {
-  const given = reasoning.effort ?? (off ? 'none' : reasoning.budget === undefined || reasoning.budget < 0 ? undefined : nearestEffort(reasoning.budget));
-  const wanted = off ? 'MINIMAL' : given === undefined ? undefined : effortLevels[given];
+  const { effort, budget = -1 } = reasoning;
+  const wanted = off ? 'MINIMAL' : effort !== undefined ? effortLevels[effort] : budget < 0 ? undefined : levelOfBudget(budget);
   if (wanted === undefined) return {};
   if (off) losses.add('reasoning', 'downgraded', 'Thinking cannot be switched off on this model: the lowest level was asked for.');
-  else if (reasoning.effort === undefined) losses.add('reasoning.budget', 'downgraded', 'A thinking budget became the nearest level.');
-  const order: readonly ThinkingLevel[] = ['MINIMAL', 'LOW', 'MEDIUM', 'HIGH'];
-  // The next level up where the model lacks one: less thinking than asked for is the worse surprise.
-  const level = order.slice(order.indexOf(wanted)).find((word) => family.levels.includes(word)) ?? 'HIGH';
-  return { thinkingLevel: level };
+  else if (effort === undefined) losses.add('reasoning.budget', 'downgraded', 'A thinking budget became the nearest level.');
+  return { thinkingLevel: levelTaken(wanted, family) };
 }
-
-const nearestEffort = (budget: number): Effort => (budget <= 1024 ? 'low' : budget <= 8192 ? 'medium' : 'high');
