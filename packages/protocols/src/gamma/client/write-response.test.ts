@@ -200,6 +200,7 @@ describe('parts', () => {
     expect(
       ['stop', 'stop-sequence', 'tool-calls', 'length', 'context-window', 'content-filter', 'refusal', 'pause', 'other'].map((reason) => word(reason)),
     ).toEqual([...['STOP', 'STOP', 'STOP', 'MAX_TOKENS', 'MAX_TOKENS', 'SAFETY', 'SAFETY', 'OTHER', 'OTHER']]);
+    expect([word('content-filter', 'ESCALATION'), word('content-filter', 'PUP_LIMITED_DISABLED')]).toEqual(['SAFETY', 'SAFETY']);
     expect([word('content-filter', 'RECITATION'), word('content-filter', 'MODEL_ARMOR'), word('length', 'max_tokens'), word('stop', 'STOP')]).toEqual([
       'RECITATION',
       'SAFETY',

@@ -19,6 +19,8 @@ const readWords: ReadonlyMap<string, FinishReason> = new Map<string, FinishReaso
   ['PROHIBITED_CONTENT', 'content-filter'],
   ['SPII', 'content-filter'],
   ['MODEL_ARMOR', 'content-filter'],
+  ['ESCALATION', 'content-filter'],
+  ['PUP_LIMITED_DISABLED', 'content-filter'],
   ['IMAGE_SAFETY', 'content-filter'],
   ['IMAGE_PROHIBITED_CONTENT', 'content-filter'],
   ['IMAGE_RECITATION', 'content-filter'],
@@ -49,8 +51,8 @@ const writeWords: Readonly<Record<FinishReason, string>> = {
   other: 'OTHER',
 };
 
-/** The other cloud's word, which the SDKs of this protocol do not list. */
-const unlisted = 'MODEL_ARMOR';
+/** Words that the vendor's SDKs list since version 3.3 alone. */
+const unlisted: ReadonlySet<string> = new Set(['MODEL_ARMOR', 'ESCALATION', 'PUP_LIMITED_DISABLED']);
 
 /** Canonical reason of a finish word; a tool call in the reply takes precedence over STOP. */
 export function readFinishReason(word: string, hasCalls: boolean): FinishReason {
@@ -61,5 +63,5 @@ export function readFinishReason(word: string, hasCalls: boolean): FinishReason 
 /** Gamma's word; the upstream's own when it was one of gamma's for the same reason (RECITATION stays RECITATION). */
 export function writeFinishReason(reason: FinishReason, native?: string): string {
   const word = writeWords[reason];
-  return native !== undefined && native !== unlisted && native !== continuationWord && word !== 'STOP' && readWords.get(native) === reason ? native : word;
+  return native !== undefined && !unlisted.has(native) && native !== continuationWord && word !== 'STOP' && readWords.get(native) === reason ? native : word;
 }

@@ -156,6 +156,7 @@ describe('streams', () => {
     expect(['STOP', 'MAX_TOKENS', 'SAFETY', 'RECITATION', 'IMAGE_SAFETY', 'MALFORMED_FUNCTION_CALL', 'NEW_WORD'].map((word) => finish(word))).toEqual([
       ...['stop', 'length', 'content-filter', 'content-filter', 'content-filter', 'other', 'other'],
     ]);
+    expect(['ESCALATION', 'PUP_LIMITED_DISABLED', 'MODEL_ARMOR'].map((word) => finish(word))).toEqual(Array(3).fill('content-filter'));
     expect(finish('MAX_TOKENS', [{ functionCall: { name: 'f' } }])).toBe('length');
     const continued = readChunks([{ candidates: [{ finishReason: 'CONTINUATION', content: { parts: [{ text: 'a' }] } }] }]);
     expect(continued.find(({ type }) => type === 'finish')).toMatchObject({ reason: 'length', lost: [{ field: 'reply.continuation', action: 'dropped' }] });
