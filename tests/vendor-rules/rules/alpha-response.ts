@@ -33,6 +33,21 @@ const rows: Row[] = [
     accepted: [{ body: { input: 'hello', max_output_tokens: 100 } }],
   },
   {
+    id: 'alpha_response.background-window',
+    what: 'A later window without a background run, or with a stream',
+    source: 'https://github.com/openai/openai-node/compare/v7.57.0...v7.58.0',
+    date: '2026-11-17',
+    wordsUnverified: true,
+    check({ body }) {
+      const { completion_window: window } = objectOf(body['background_options']);
+      return (window === '2h' || window === '8h') && (body['background'] !== true || body['stream'] === true)
+        ? bad('This completion window requires background: true and no stream.', { param: 'background_options.completion_window' })
+        : null;
+    },
+    refused: [{ body: { input: 'hello', background_options: { completion_window: '2h' } } }],
+    accepted: [{ body: { input: 'hello', background: true, background_options: { completion_window: '8h' } } }],
+  },
+  {
     id: 'alpha_response.reasoning-field',
     what: 'Fields of `reasoning` that the reference does not list',
     source: 'https://github.com/bestruirui/octopus/issues/31',

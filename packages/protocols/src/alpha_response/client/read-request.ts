@@ -8,6 +8,7 @@ import { asArray, asBoolean, asNumber, asObject, asString, type JsonObject, own 
 import { cannotCompact, compactsNothing, ItemReader } from '../shared/read-items.ts';
 import { included } from '../shared/token-probabilities.ts';
 import { declareToolLosses, noTools, readToolChoice, readTools } from '../shared/tools.ts';
+import { laterRun, runsAtOnce } from '../shared/turns/background-options.ts';
 import { echoFields, type RequestEcho } from '../shared/wire.ts';
 
 /** Fields that mean nothing outside their vendor: named as lost when a caller sent more than the default. */
@@ -29,7 +30,7 @@ const stateful: Readonly<Record<string, string>> = {
 const understood: ReadonlySet<string> = new Set([
   ...(
     'model input instructions tools tool_choice parallel_tool_calls text reasoning max_output_tokens temperature top_p user safety_identifier metadata ' +
-    'service_tier prompt_cache_key prompt_cache_options stream stream_options store background include top_logprobs previous_response_id client_metadata'
+    'service_tier prompt_cache_key prompt_cache_options stream stream_options store background background_options include top_logprobs previous_response_id client_metadata'
   ).split(' '),
   ...Object.keys(unsupported),
   ...Object.keys(stateful),
@@ -86,6 +87,7 @@ function declareUnsupported(body: JsonObject, { state, operation }: ReadRequestC
     const value = own(body, field);
     if (value !== undefined && value !== harmless) losses.add(field, 'dropped', detail);
   }
+  if (laterRun(own(body, 'background_options'))) losses.add('background_options', 'dropped', runsAtOnce);
   losses.unread('', body, understood);
   if (state !== 'gateway' && own(body, 'previous_response_id') !== undefined)
     losses.add('previous_response_id', 'dropped', 'The turn is not stored here; only the input of this request was used.');

@@ -8,6 +8,7 @@ import { asArray, asObject, asString, type JsonObject, own } from '../../kit/rea
 import { readSignature } from '../../kit/signature-mark.ts';
 import { unresolvable } from './read-items.ts';
 import { unreadableCompaction } from './server-items.ts';
+import { laterRun, runsAtOnce } from './turns/background-options.ts';
 import { referenceOf } from './turns/items.ts';
 import { turnFields } from './turns/response-object.ts';
 
@@ -19,6 +20,7 @@ const previous = '"previous_response_id"';
 const reference = '"item_reference"';
 const conversation = '"conversation"';
 const background = '"background"';
+const backgroundOptions = '"background_options"';
 const id = '"id"';
 const reasoningId = '"rs_';
 const signature = '"encrypted_content"';
@@ -32,8 +34,8 @@ const metadataField = agentMetadata.slice(1, -1);
 const marks = [previous, reference, conversation, signature, summary, reasoningId, agentMetadata];
 
 /** What `verbatim` looks for in a caller's body. */
-export const bodyWords: readonly string[] = [previous, reference, conversation, background, signature, summary, id, agentMetadata].map((text) =>
-  text.slice(1, -1),
+export const bodyWords: readonly string[] = [previous, reference, conversation, background, backgroundOptions, signature, summary, id, agentMetadata].map(
+  (text) => text.slice(1, -1),
 );
 
 function requestEdits(context: VerbatimRequestContext): { edits: Edit[]; losses: Losses['list'] } {
@@ -41,6 +43,10 @@ function requestEdits(context: VerbatimRequestContext): { edits: Edit[]; losses:
   const edits: Edit[] = [{ path: ['model'], value: context.target.upstreamModelId, add: true }];
   // A run in the background that the gateway itself holds.
   if (context.state === 'gateway' && context.contains(background)) edits.push({ path: ['background'], value: undefined });
+  if (context.state === 'gateway' && context.contains(backgroundOptions)) {
+    if (laterRun(own(context.parse(), 'background_options'))) losses.add('background_options', 'dropped', runsAtOnce);
+    edits.push({ path: ['background_options'], value: undefined });
+  }
   if (marks.some((text) => context.contains(text))) {
     const body = context.parse();
     const unnamed = context.state === undefined;

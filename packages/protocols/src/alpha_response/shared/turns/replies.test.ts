@@ -163,6 +163,16 @@ describe('requests whose turns the gateway holds', () => {
     expect(sent({ ...body, background: true })).toEqual({ body: { ...body, model: 'gpt-5', background: true }, losses: [] });
   });
 
+  test.each([
+    ['2h', ['background_options']],
+    ['soonest', []],
+  ])('pass without the window of %s, which the vendor takes of its own background runs alone', (completion_window, losses) => {
+    const asked = { ...body, background: true, background_options: { completion_window, continuation_id: 'c' } };
+    expect(sent(asked, 'gateway')).toEqual({ body: { ...body, model: 'gpt-5' }, losses });
+    expect(sent(asked, 'upstream')).toEqual({ body: { ...asked, model: 'gpt-5' }, losses: [] });
+    expect(readRequest(asked, { ...readContext, state: 'gateway' }).losses.map(({ field }) => field)).toEqual(losses);
+  });
+
   test('pass with all their names where the upstream holds what they name', () => {
     const input = [{ role: 'user', content: 'Hi' }];
     for (const names of [{ previous_response_id: 'resp_up' }, { conversation: 'conv_up' }, { background: true }])
