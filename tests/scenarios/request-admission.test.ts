@@ -230,7 +230,7 @@ describe.each(arrangements('request admission'))('the client endpoints of a %s g
           error: { code: 404, status: 'NOT_FOUND', message: expect.stringContaining(':generateContent') },
         });
       const google = { 'x-goog-api-client': 'google-genai-sdk/3.6.1 gl-python/3.11' };
-      for (const path of ['/v1/interactions', '/v1/cachedContents', '/upload/v1beta/files', '/v1/batches', '/v1alpha/auth_tokens'])
+      for (const path of ['/v1/interactions', '/v1beta/decisions', '/v1/cachedContents', '/upload/v1beta/files', '/v1/batches', '/v1alpha/auth_tokens'])
         expect((await send(gateway.url, path, { method: 'POST', headers: google })).json).toEqual({
           error: { code: 404, status: 'NOT_FOUND', message: expect.stringMatching(/\bnot\b.* here: /) },
         });

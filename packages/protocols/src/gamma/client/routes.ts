@@ -70,6 +70,11 @@ export const notServed = [
     },
     { path: liveMethod(version, 'BidiGenerateMusic'), message: 'Sessions that make music are not served here.' },
   ]),
+  // `/v1/decisions` are those of another vendor, which are served.
+  ...['/v1beta', '/v1alpha'].map((version) => ({
+    path: `${version}/decisions`,
+    message: 'Decisions in this form are not served here: ask for them with a responseJsonSchema at /v1beta/models/{model}:generateContent.',
+  })),
   ...['/v1beta', '/v1', '/v1alpha'].flatMap((version) => [
     {
       path: `${version}/interactions`,
