@@ -451,8 +451,8 @@ const rows: Row[] = [
   },
   {
     id: 'gamma.highest-level',
-    models: /^gemini-(?:3|4-argon)/,
-    what: 'The level xhigh, before Gemini 4 and at Gemini 4 Argon',
+    models: /^gemini-(?:3|4-argon|4-carbon)/,
+    what: 'The level xhigh, before Gemini 4 and at its Argon and Carbon',
     source: 'https://docs.cloud.google.com/gemini-enterprise-agent-platform/models/guides/gemini-4-hydrogen',
     date: '2026-11',
     wordsUnverified: true,

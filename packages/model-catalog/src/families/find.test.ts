@@ -27,7 +27,7 @@ describe('which family', () => {
     ['gemini-2.5-pro-preview-tts', 'gemini-2.5-*-tts*'],
     ['gemini-3.1-pro-preview', 'gemini-3*-pro*'],
     ['gemini-3.8-flash', 'gemini-3.8-flash*'],
-    ['publishers/google/models/gemini-4-neon', 'gemini-4*'],
+    ['publishers/google/models/gemini-4-carbon', 'gemini-4*'],
     ['gemini-4-pro', 'gemini-4*-pro*'],
     ['qwen3-235b-a22b', 'qwen3-235b-a22b'],
     ['grok-4-fast-reasoning', 'grok-4*'],

@@ -269,7 +269,7 @@ export const table: Readonly<Record<string, SourcedRow>> = {
       }),
     ]),
   ),
-  'gemini-4-hydrogen*': gemini4({ thinking: { efforts: [...words, 'xhigh'] } }),
+  ...Object.fromEntries(['hydrogen', 'neon'].map((name) => [`gemini-4-${name}*`, gemini4({ thinking: { efforts: [...words, 'xhigh'] } })])),
   ...Object.fromEntries([3, 4, 5, 6, 7, 8, 9].map((major) => [`gemini-${major}*-pro*`, gemini({ thinking: { efforts: words, optional: false } })])),
   'gemini-pro-latest': gemini({ thinking: { efforts: words, optional: false } }),
   'gemini-3-pro*': gemini({ thinking: { efforts: ['low', 'high'] } }),

@@ -305,6 +305,7 @@ describe('settings', () => {
     ['gemini-4-argon', { effort: 'xhigh' }, { thinkingLevel: 'HIGH', includeThoughts: true }, false],
     ['gemini-4-hydrogen', { effort: 'high' }, { thinkingLevel: 'HIGH', includeThoughts: true }, false],
     ['gemini-4-hydrogen', { effort: 'xhigh' }, { thinkingLevel: 'XHIGH', includeThoughts: true }, false],
+    ['gemini-4-neon', { effort: 'xhigh' }, { thinkingLevel: 'XHIGH', includeThoughts: true }, false],
     ['gemini-4-hydrogen', { effort: 'max' }, { thinkingLevel: 'XHIGH', includeThoughts: true }, false],
     ['my-tuned-model', { effort: 'low' }, { thinkingBudget: 1024, includeThoughts: true }, false],
   ])('%s thinks %j as %j', (model, reasoning, expected, lossy) => {
