@@ -40,6 +40,8 @@ const cohere = from('cohere', 'https://docs.aws.amazon.com/bedrock/latest/usergu
 const older: FamilyRow = { systemTurns: false, begunReply: 'continues', converse: { cacheLifetimes: false, structuredOutput: false } };
 
 const words = ['low', 'medium', 'high'] as const;
+/** From GPT-5.6 on: https://github.com/anomalyco/opencode/issues/36141 */
+const toMax = [...words, 'xhigh', 'max'] as const;
 
 /** The first-party endpoint. */
 const openai: Partial<ChatRules> = { firstParty: true, developerRole: true, forbidsReasoning: true };
@@ -214,7 +216,7 @@ export const table: Readonly<Record<string, SourcedRow>> = {
       `gpt-5.${minor}*`,
       gpt({
         ...(minor >= 6 && { like: 'gpt-5.6' }),
-        ...{ cacheBreakpoints: minor >= 6, thinking: { efforts: [...words, 'xhigh'], optional: true } },
+        ...{ cacheBreakpoints: minor >= 6, thinking: { efforts: minor >= 6 ? toMax : [...words, 'xhigh'], optional: true } },
         ...(minor >= 4 && { chat: { effortBesideTools: minor >= 6 ? 'none' : 'unset' } }),
       }),
     ]),
@@ -224,11 +226,13 @@ export const table: Readonly<Record<string, SourcedRow>> = {
       `gpt-${major}*`,
       gpt({
         ...{ like: 'gpt-6.1-sol', minOutput: 16, replyApart: true, sampling: { fixed: true }, cacheBreakpoints: true },
-        thinking: { style: 'effort', efforts: [...words, 'xhigh'], optional: true },
+        thinking: { style: 'effort', efforts: toMax, optional: true },
         chat: { ...newest, effortBesideTools: 'none' },
       }),
     ]),
   ),
+  // https://docs.oxen.ai/inference-api/reference/models/gpt-6-astra
+  'gpt-6*-astra*': gpt({ thinking: { optional: false } }),
   'gpt-oss*': gpt({
     like: 'gpt-oss-120b-1',
     ...{ vision: false, pdf: false, thinking: { style: 'effort', efforts: words, optional: false } },

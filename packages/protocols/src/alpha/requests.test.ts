@@ -230,6 +230,9 @@ describe('writing', () => {
   test.each([
     ['gpt-5', { enabled: true, effort: 'max' }, { reasoning_effort: 'high' }],
     ['gpt-5.2', { effort: 'max' }, { reasoning_effort: 'xhigh' }],
+    ['gpt-5.6-terra', { effort: 'max' }, { reasoning_effort: 'max' }],
+    ['gpt-6.1-sol', { effort: 'xhigh' }, { reasoning_effort: 'xhigh' }],
+    ['gpt-6-astra', { enabled: false }, { reasoning_effort: 'low' }],
     ['o3', { enabled: false }, { reasoning_effort: 'low' }],
     ['gpt-5', { enabled: false }, { reasoning_effort: 'minimal' }],
     ['gpt-4o', { effort: 'low' }, {}],

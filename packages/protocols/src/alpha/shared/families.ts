@@ -10,7 +10,7 @@ export interface EffortWords {
   /** The words that are taken beside off, weakest first; [] where any is. */
   efforts: readonly string[];
   /** Effort words above `high`, and what "no reasoning" is called (null: it cannot be turned off). */
-  highestEffort: 'high' | 'xhigh';
+  highestEffort: 'high' | 'xhigh' | 'max';
   noEffort: 'none' | 'minimal' | null;
 }
 
@@ -67,7 +67,7 @@ function makeRules(family: ModelFamily): ChatFamily {
     maxStops: maxStops ?? Number.POSITIVE_INFINITY,
     maxBudget: max,
     efforts,
-    highestEffort: efforts.includes('xhigh') ? 'xhigh' : 'high',
+    highestEffort: efforts.includes('max') ? 'max' : efforts.includes('xhigh') ? 'xhigh' : 'high',
     noEffort: optional ? 'none' : efforts[0] === 'minimal' ? 'minimal' : null,
     replaysReasoning: family.replaysReasoning,
     fixedSampling: family.sampling.fixed,

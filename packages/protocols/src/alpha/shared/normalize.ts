@@ -7,7 +7,7 @@ import { Losses } from '../../kit/losses.ts';
 import { asArray, asNumber, asString, own } from '../../kit/read.ts';
 import { type ChatFamily, chatFamily } from './families.ts';
 import { forcedChoiceEdits } from './forced-choice.ts';
-import { nearestEffort } from './reasoning.ts';
+import { nearestEffort, strongest } from './reasoning.ts';
 
 /** Fields that a family may refuse unless they have their default, with that default. */
 const tuned: readonly (readonly [string, unknown])[] = [
@@ -119,7 +119,7 @@ function nearest(effort: string, family: ChatFamily): string {
   if (effort === 'none') return family.noEffort ?? 'low';
   const nearer = family.firstParty ? undefined : nearestEffort(effort, family.efforts);
   if (nearer !== undefined) return nearer;
-  if (effort === 'max' || effort === 'xhigh') return family.highestEffort;
+  if (effort === 'max' || effort === 'xhigh') return strongest(effort, family);
   return effort === 'minimal' && family.noEffort !== 'minimal' ? 'low' : effort;
 }
 

@@ -32,7 +32,7 @@ const readSwitch = (word: string | undefined): boolean | undefined => (word === 
 function readEffort(value: unknown): Effort | undefined {
   if (value === undefined) return undefined;
   if (typeof value !== 'string' || !efforts.has(value))
-    throw invalid('reasoning_effort', '`reasoning_effort` must be none, minimal, low, medium, high or xhigh.');
+    throw invalid('reasoning_effort', '`reasoning_effort` must be none, minimal, low, medium, high, xhigh or max.');
   return value as Effort;
 }
 
@@ -93,8 +93,9 @@ function writeEffort(reasoning: Reasoning, family: ChatFamily, losses: Losses): 
     return nearest;
   }
   if (reasoning.effort === 'xhigh' || reasoning.effort === 'max') {
-    if (reasoning.effort !== family.highestEffort) losses.add('reasoning.effort', 'downgraded', 'The highest effort of this model was asked for.');
-    return family.highestEffort;
+    const effort = strongest(reasoning.effort, family);
+    if (effort !== reasoning.effort) losses.add('reasoning.effort', 'downgraded', 'The highest effort of this model was asked for.');
+    return effort;
   }
   if (reasoning.effort === 'minimal' && family.firstParty && family.noEffort !== 'minimal') {
     losses.add('reasoning.effort', 'downgraded', 'The lowest effort of this model was asked for.');
@@ -106,6 +107,9 @@ function writeEffort(reasoning: Reasoning, family: ChatFamily, losses: Losses): 
   const effort = effortOfBudget.find(([max]) => (reasoning.budget ?? 0) <= max)?.[1] ?? 'high';
   return family.firstParty ? effort : (nearestEffort(effort, family.efforts) ?? effort);
 }
+
+/** An effort above `high`, or the highest that the model takes. */
+export const strongest = (effort: 'xhigh' | 'max', { highestEffort }: ChatFamily): string => (highestEffort === 'max' ? effort : highestEffort);
 
 /** Budgets in tokens up to which an effort word is the nearest. */
 const effortOfBudget: readonly (readonly [number, Effort])[] = [
