@@ -221,6 +221,8 @@ describe('a turn', () => {
       400,
     );
     expect([turns.turns.size, turns.writes]).toEqual([known, []]);
+    // A failed request had nothing to store: its row does not say that storing failed.
+    expect(await row()).toMatchObject({ turn_id: null, losses: [] });
   });
 
   test('item references: of stored turns, else 404 naming the item', async () => {

@@ -43,7 +43,8 @@ export async function breakOffTurn({ turn }: Pick<RequestContext, 'turn'>, recor
   recordTurn(turn.id, await turn.breakOff('incomplete', error, source === null ? undefined : tokens), record);
 }
 
-function recordTurn(id: string, stored: boolean, record: RequestRecord): void {
+/** `null`: there is no turn, since the request failed before anything of it was answered. */
+function recordTurn(id: string, stored: boolean | null, record: RequestRecord): void {
   if (stored) record.setTurn(id);
-  else record.loseAtEnd(notStored);
+  else if (stored === false) record.loseAtEnd(notStored);
 }

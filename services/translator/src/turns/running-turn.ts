@@ -90,17 +90,17 @@ export class RunningTurn implements Cancellable {
     this.#parts.observer.whole(said);
   }
 
-  /** The reply came to its end. Resolves with whether it is stored, or lies in the outbox. */
-  complete(): Promise<boolean> {
+  /** The reply came to its end. Resolves with whether it is stored, or lies in the outbox; null as `breakOff`. */
+  complete(): Promise<boolean | null> {
     const ended = this.#parts.observer.ended();
     return ended ? this.#end(ended) : this.breakOff('incomplete');
   }
 
   /**
    * The reply broke off, or its caller left. A turn of which nobody has seen anything is taken back, unless its caller has its id already.
-   * `usage`: as the end of the stream gives it to the caller.
+   * `usage`: as the end of the stream gives it to the caller. Resolves with null when it was taken back: nobody could have gone on from it.
    */
-  breakOff(status: 'incomplete' | 'failed', error?: GatewayError, usage?: Usage): Promise<boolean> {
+  breakOff(status: 'incomplete' | 'failed', error?: GatewayError, usage?: Usage): Promise<boolean | null> {
     const { observer, facts } = this.#parts;
     const ended = observer.ended();
     // The caller had asked for the end to be there, whether or not it could be handed over.
@@ -109,7 +109,7 @@ export class RunningTurn implements Cancellable {
     if (facts.background)
       return this.#finish('failed', observer.broken('failed', { code: 'server_error', message: error?.message ?? 'The run broke off.' }, usage));
     if (this.#delivered) return this.#finish(status, observer.broken(status, undefined, usage));
-    return this.discard().then(() => false);
+    return this.discard().then(() => null);
   }
 
   /** Nobody knows its id. */
