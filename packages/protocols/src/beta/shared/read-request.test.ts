@@ -183,6 +183,12 @@ describe('parameters', () => {
     ]);
   });
 
+  test('how eagerly the arguments of a tool are streamed is no loss; examples of them are', () => {
+    const tool = { name: 'f', input_schema: { type: 'object' }, eager_input_streaming: true };
+    expect(read({ stream: true, tools: [tool] }).losses).toEqual([]);
+    expect(read({ tools: [{ ...tool, input_examples: [{}] }] }).losses.map(({ field }) => field)).toEqual(['tools.input_examples']);
+  });
+
   test('a kind of thinking that nobody knows is refused by name', () => {
     expect(() => read({ thinking: { type: 'sometimes' } })).toThrow('thinking.type: must be one of enabled, adaptive, between_tools, disabled');
   });

@@ -9,7 +9,11 @@ import { readCache, writeCache } from './cache-mark.ts';
 import { describeClientTool } from './client-tools.ts';
 import { closeSchema } from './schema.ts';
 
-const functionFields: ReadonlySet<string> = new Set(['type', 'name', 'description', 'input_schema', 'strict', 'cache_control', 'defer_loading']);
+const functionFields: ReadonlySet<string> = new Set([
+  ...['type', 'name', 'description', 'input_schema', 'strict', 'cache_control', 'defer_loading'],
+  // It asks for arguments as soon as they are made, which is how other vendors stream them anyway: nothing of the answer is lost without it.
+  'eager_input_streaming',
+]);
 
 export function readTools(value: unknown, losses: Losses): Tool[] {
   if (value === undefined || value === null) return [];
