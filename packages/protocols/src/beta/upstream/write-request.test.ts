@@ -222,6 +222,12 @@ describe('parameters', () => {
     expect(losses).toEqual(['dropped tools.3']);
   });
 
+  test('without tools only a call that is demanded is lost', () => {
+    expect(write({ toolChoice: { type: 'auto' } })).toMatchObject({ losses: [] });
+    expect(write({ toolChoice: { type: 'none' } })).toMatchObject({ losses: [] });
+    expect(write({ toolChoice: { type: 'any' } })).toMatchObject({ losses: ['dropped tool_choice'] });
+  });
+
   test('output: a schema natively, closed; older models by a forced tool, or in words beside tools of the caller; JSON mode in words', () => {
     const schema = { type: 'object', properties: { n: { type: 'integer', minimum: 1, description: 'count' } } };
     const native = write({ output: { type: 'schema', schema, name: 'x' } });

@@ -2,6 +2,7 @@
 import type { Conversation } from '../../chat/conversation.ts';
 import type { ReplyEmulation, WriteRequestContext, WrittenRequest } from '../../contract/index.ts';
 import { fillPrompt } from '../../kit/empty-prompt.ts';
+import { forcesCall } from '../../kit/forced-choice.ts';
 import { Losses } from '../../kit/losses.ts';
 import { asNumber, type JsonObject, own } from '../../kit/read.ts';
 import { hideUser, onlyUser } from '../../kit/user-label.ts';
@@ -25,7 +26,7 @@ export function writeRequest(asked: Conversation, context: WriteRequestContext):
   const relaxedToolSchemas = new Map<string, unknown>();
   const tools = output.tool ? [output.tool] : writeTools(conversation, family.structuredOutput, losses, relaxedToolSchemas);
   const toolChoice = output.tool ? { type: 'tool', name: outputTool } : writeToolChoice(conversation, tools.length > 0);
-  if (!toolChoice && conversation.toolChoice) losses.dropped('tool_choice', 'there are no tools');
+  if (!toolChoice && forcesCall(conversation.toolChoice)) losses.dropped('tool_choice', 'there are no tools');
   const thinking = planThinking(conversation, family, maxTokens, prompt.messages, losses);
   const outputConfig: JsonObject = { ...(thinking.effort !== undefined && { effort: thinking.effort }), ...(output.format && { format: output.format }) };
   limitMarks(markHolders(tools, prompt.system, prompt.messages), losses);

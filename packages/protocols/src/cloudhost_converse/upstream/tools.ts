@@ -2,6 +2,7 @@
 
 import { closeSchema } from '../../beta/index.ts';
 import type { Conversation, Tool } from '../../chat/conversation.ts';
+import { forcesCall } from '../../kit/forced-choice.ts';
 import type { Losses } from '../../kit/losses.ts';
 import { noteRelaxed } from '../../kit/object-parameters.ts';
 import type { JsonObject } from '../../kit/read.ts';
@@ -26,7 +27,7 @@ export function writeToolConfig(conversation: Conversation, family: CloudFamily,
     for (const name of called) tools.push({ toolSpec: { name, inputSchema: { json: { type: 'object', properties: {} } } } });
   }
   if (tools.length === 0) {
-    if (conversation.toolChoice) losses.add('tool_choice', 'dropped', 'there are no tools');
+    if (forcesCall(conversation.toolChoice)) losses.add('tool_choice', 'dropped', 'there are no tools');
     return undefined;
   }
   const toolChoice = writeToolChoice(conversation, family, losses);

@@ -157,6 +157,11 @@ describe('tools', () => {
     const history = write({ turns: [user(text('q')), assistant(call('1', 'f')), user(result('1', 'r'))], tools, toolChoice: { type: 'none' } });
     expect([history.body.toolConfig.tools.length, history.losses]).toEqual([1, ['dropped tool_choice.none']]);
   });
+
+  test('without tools only a call that is demanded is lost', () => {
+    expect(write({ turns, toolChoice: { type: 'auto' } }).losses).toEqual([]);
+    expect(write({ turns, toolChoice: { type: 'any' } }).losses).toEqual(['dropped tool_choice']);
+  });
 });
 
 describe('what only some models take', () => {
