@@ -31,12 +31,13 @@ export class Losses {
     this.add(field, 'dropped', detail);
   }
 
-  /** Declares the fields of `object` that nothing reads, null counting as absent. `known` holds those that are read, as `spell` spells them; `path` is where the object stands. */
+  /** Declares the fields of `object` that nothing reads, null and empty lists counting as absent. `known` holds those that are read, as `spell` spells them; `path` is where the object stands. */
   unread(path: string, object: unknown, known: ReadonlySet<string>, spell: (key: string) => string = asItIs): void {
     if (typeof object !== 'object' || object === null) return;
     for (const key of Object.keys(object)) {
       const name = spell(key);
-      if (known.has(name) || own(object, key) === undefined) continue;
+      const value = own(object, key);
+      if (known.has(name) || value === undefined || (Array.isArray(value) && value.length === 0)) continue;
       this.dropped(path === '' ? fieldName(name) : `${path}.${fieldName(name)}`, noPlace);
     }
   }

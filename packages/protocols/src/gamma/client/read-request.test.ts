@@ -76,6 +76,8 @@ test('our own fixture: snake and camel case mixed, results without ids, a base64
     stream: false,
   });
   expect(losses).toEqual(['safetySettings', 'cachedContent']);
+  // LangChain sends the list with every request, filled or not.
+  expect(read({ contents: 'x', safetySettings: [] }).losses).toEqual([]);
 });
 
 describe('contents', () => {
