@@ -203,6 +203,15 @@ describe('the same protocol on both sides', () => {
     }
   });
 
+  test('a top_p of 1 beside a temperature goes, and nothing was lost', async () => {
+    await send(gateway.url, '/v1/messages', {
+      headers: { 'x-api-key': gateway.key, 'content-type': 'application/json', 'z-request-id': 'default' },
+      body: JSON.stringify({ ...bodies['beta']!('opus-4-5'), temperature: 0.2, top_p: 1 }),
+    });
+    expect(JSON.parse(outbound.sent.at(-1)!.body)).not.toHaveProperty('top_p');
+    expect((await gateway.row('default')).losses).toEqual([]);
+  });
+
   test('what was changed stands in the row', async () => {
     const answer = await send(gateway.url, '/v1/messages', {
       headers: { 'x-api-key': gateway.key, 'content-type': 'application/json', 'z-request-id': 'declared' },

@@ -129,9 +129,10 @@ function samplingEdits(field: Field, family: ModelFamily, thinks: boolean, losse
     losses.add('temperature', 'downgraded', `limited to ${maxTemperature}`);
     edits.push({ path: ['temperature'], value: maxTemperature });
   }
-  if (fixed && topP === 1) dropDefault('top_p');
-  else if (topP !== undefined && ((fixed && topP !== 1) || (thinks && topP < 0.95))) drop('top_p', why);
-  else if (topP !== undefined && keepsTemperature && !both) drop('top_p', 'this model takes temperature or top_p, not both');
+  const single = fixed || (keepsTemperature && !both);
+  if (single && topP === 1) dropDefault('top_p');
+  else if (topP !== undefined && (fixed || (thinks && topP < 0.95))) drop('top_p', why);
+  else if (topP !== undefined && single) drop('top_p', 'this model takes temperature or top_p, not both');
   if (topK !== undefined && (fixed || thinks)) drop('top_k', why);
   return edits;
 }

@@ -110,14 +110,16 @@ function writeParameters({ temperature, topP, topK }: Sampling, family: ModelFam
   const written: JsonObject = {};
   const limited = family.fixedSampling ? 'this model takes no sampling parameters' : 'thinking excludes it';
   const free = !thinks && !family.fixedSampling;
-  if (temperature !== undefined) {
+  // A default says nothing, and is refused as well by some models that take no sampling parameters: it goes, and nothing is lost.
+  if (temperature !== undefined && !(family.fixedSampling && temperature === 1)) {
     if (!free && temperature !== 1) losses.dropped('temperature', limited);
     else written['temperature'] = Math.min(temperature, 1);
     if (free && temperature > 1) losses.add('temperature', 'downgraded', 'limited to 1');
   }
-  if (topP !== undefined) {
+  const single = family.fixedSampling || (temperature !== undefined && !family.bothSamplings);
+  if (topP !== undefined && !(single && topP === 1)) {
     if (family.fixedSampling || (thinks && topP < 0.95)) losses.dropped('top_p', limited);
-    else if (temperature !== undefined && !family.bothSamplings) losses.dropped('top_p', 'this model takes temperature or top_p, not both');
+    else if (single) losses.dropped('top_p', 'this model takes temperature or top_p, not both');
     else written['top_p'] = topP;
   }
   if (topK !== undefined) {

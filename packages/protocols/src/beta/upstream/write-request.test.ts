@@ -266,6 +266,14 @@ describe('parameters', () => {
     expect(write({ sampling: { presencePenalty: 0.5, frequencyPenalty: -1 } }).losses).toEqual(['dropped presencePenalty', 'dropped frequencyPenalty']);
   });
 
+  test('a default that the model does not take is left out, and nothing is lost', () => {
+    const both = write({ sampling: { temperature: 0.2, topP: 1 } });
+    expect([both.body['temperature'], both.body['top_p'], both.losses]).toEqual([0.2, undefined, []]);
+    const fixed = write({ sampling: { temperature: 1, topP: 1 } }, 'claude-opus-4-8');
+    expect([fixed.body['temperature'], fixed.body['top_p'], fixed.losses]).toEqual([undefined, undefined, []]);
+    expect(write({ sampling: { topP: 1 } })).toMatchObject({ body: { top_p: 1 }, losses: [] });
+  });
+
   test('at most four cache marks, the last ones', () => {
     const system = ['a', 'b', 'c', 'd', 'e'].map((value) => ({ text: value, cache: {} }));
     const { body, losses } = write({ system });
