@@ -126,6 +126,7 @@ describe('embeddings', () => {
   test.each(['gemini', 'qwen-vectors', 'cohere-vectors', 'titan'])('tokens of a foreign tokenizer are refused before any call: %s', async (name) => {
     const { status, json } = await post('/v1/embeddings', { model: name, input: [[1, 2]] });
     expect([status, json.error.param, vendor.received.length]).toEqual([400, 'input', 0]);
+    expect(json.error.message).toContain('Send the texts as strings');
   });
 
   test('an answer that lacks a vector is a failure of the upstream', async () => {
