@@ -13,10 +13,14 @@ const named: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions'
 /** Deeper schemas are sent as they are; the upstream decides. */
 const deepest = 64;
 
-/** A new schema where something had to change, else the same one. */
+/** `changed`: it no longer asks for the same. A schema that only lost notes, such as the `$schema` that zod writes, is another one and not changed. */
 export function closeSchema(schema: unknown): { schema: unknown; changed: boolean } {
-  const closed = close(schema, 0);
-  return { schema: closed, changed: closed !== schema };
+  const found: Found = { changed: false };
+  return { schema: close(schema, 0, found), changed: found.changed };
+}
+
+interface Found {
+  changed: boolean;
 }
 
 /** Whether closing its objects would leave no room for what is asked: a map, whose names are the answer's own, would always be empty. */
@@ -41,32 +45,37 @@ function isOfType(schema: JsonObject, type: string): boolean {
   );
 }
 
-function close(schema: unknown, depth: number): unknown {
+/** A new schema where something is written in another way, else the same one. */
+function close(schema: unknown, depth: number, found: Found): unknown {
   const object = asObject(schema);
   if (!object || depth > deepest) return schema;
   const copy: JsonObject = Object.create(null) as JsonObject;
   const described: string[] = [];
-  let changed = false;
+  let isNew = false;
   for (const [word, value] of Object.entries(object)) {
-    const next = closeMember(word, value, object, depth + 1);
-    changed ||= next?.word !== word || next.value !== value;
+    const next = closeMember(word, value, object, depth + 1, found);
+    isNew ||= next?.word !== word || next.value !== value;
+    // What changed within a member was found there.
+    if (next && (next.word !== word || (word === 'additionalProperties' && next.value !== value))) found.changed = true;
     if (next) copy[next.word] = next.value;
     else if (!notes.has(word)) described.push(`${word}: ${JSON.stringify(value)}`);
   }
   if (isOfType(object, 'object') && object['$ref'] === undefined && copy['additionalProperties'] !== false) {
     copy['additionalProperties'] = false;
-    changed = true;
+    isNew = true;
+    found.changed = true;
   }
   if (described.length > 0) {
+    found.changed = true;
     const words = `{${described.join(', ')}}`;
     copy['description'] = typeof copy['description'] === 'string' ? `${copy['description']}\n\n${words}` : words;
   }
-  return changed ? copy : schema;
+  return isNew ? copy : schema;
 }
 
 /** What a word becomes; undefined for one that the dialect does not have, or not with this value. */
-function closeMember(word: string, value: unknown, schema: JsonObject, depth: number): { word: string; value: unknown } | undefined {
-  const deeper = (child: unknown): unknown => close(child, depth);
+function closeMember(word: string, value: unknown, schema: JsonObject, depth: number, found: Found): { word: string; value: unknown } | undefined {
+  const deeper = (child: unknown): unknown => close(child, depth, found);
   if (kept.has(word)) return { word, value };
   if (word === 'anyOf' || word === 'oneOf') {
     const list = asArray(value);

@@ -89,18 +89,18 @@ function writeTool(tool: Tool, path: string, strictTools: boolean, losses: Losse
   return {
     name: tool.name,
     ...(tool.description !== undefined && tool.description !== '' && { description: tool.description }),
-    input_schema: schema,
-    ...(isStrict(tool, schema, path, strictTools, losses) && { strict: true }),
+    ...writeSchema(tool, schema, path, strictTools, losses),
     ...writeCache(tool.cache),
   };
 }
 
 /** `strict` is kept only where the model has it and the schema is already in its narrower dialect; a loose tool works, a refused one does not. */
-function isStrict(tool: Tool, schema: JsonObject, path: string, strictTools: boolean, losses: Losses): boolean {
-  if (tool.strict !== true) return false;
-  if (strictTools && !closeSchema(schema).changed) return true;
+function writeSchema(tool: Tool, schema: JsonObject, path: string, strictTools: boolean, losses: Losses): JsonObject {
+  if (tool.strict !== true) return { input_schema: schema };
+  const closed = closeSchema(schema);
+  if (strictTools && !closed.changed) return { input_schema: closed.schema, strict: true };
   losses.dropped(`${path}.strict`, strictTools ? 'the schema uses words that strict tools do not take' : 'not known to this model');
-  return false;
+  return { input_schema: schema };
 }
 
 /** `tool_choice`, undefined when nothing is asked. A choice without tools is a 400 on this wire. */

@@ -222,6 +222,19 @@ describe('parameters', () => {
     expect(losses).toEqual(['dropped tools.3']);
   });
 
+  test('the note that zod writes into its schemas makes none of them another one', () => {
+    const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false };
+    const noted = { $schema: 'http://json-schema.org/draft-07/schema#', ...schema };
+    const { body, losses } = write({ tools: [{ type: 'function', name: 'f', parameters: noted, strict: true }], output: { type: 'schema', schema: noted } });
+    expect(body['tools']).toEqual([{ name: 'f', input_schema: schema, strict: true }]);
+    expect(body['output_config']).toEqual({ format: { type: 'json_schema', schema } });
+    expect(losses).toEqual([]);
+    const open = { ...noted, properties: { a: { type: 'object', properties: {}, additionalProperties: true } } };
+    expect(write({ output: { type: 'schema', schema: open } }).losses).toEqual(['downgraded response_format.schema']);
+    expect(write({ output: { type: 'schema', schema: { ...noted, properties: { a: { oneOf: [{ type: 'null' }] } } } } }).losses).toHaveLength(1);
+    expect(write({ tools: [{ type: 'function', name: 'f', parameters: { ...noted, minProperties: 1 }, strict: true }] }).losses).toEqual(['dropped tools.0.strict']);
+  });
+
   test('without tools only a call that is demanded is lost', () => {
     expect(write({ toolChoice: { type: 'auto' } })).toMatchObject({ losses: [] });
     expect(write({ toolChoice: { type: 'none' } })).toMatchObject({ losses: [] });

@@ -55,10 +55,12 @@ function writeTool(tool: Tool, path: string, family: CloudFamily, losses: Losses
     losses.add(path, 'dropped', 'a tool that only its own vendor runs');
     return [];
   }
-  const { schema: json, relaxed } = rootObject(tool.parameters);
+  const { schema, relaxed } = rootObject(tool.parameters);
   if (relaxed) noteRelaxed(losses);
+  const closed = closeSchema(schema);
   // A loose tool works, a refused one does not.
-  const strict = tool.strict === true && family.structuredOutput && !closeSchema(json).changed;
+  const strict = tool.strict === true && family.structuredOutput && !closed.changed;
+  const json = strict ? closed.schema : schema;
   if (tool.strict === true && !strict)
     losses.add(`${path}.strict`, 'dropped', 'not known to this model, or its schema uses words that strict tools do not take');
   const description = tool.description?.trim() ? { description: tool.description } : {};
