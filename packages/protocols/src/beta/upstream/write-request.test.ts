@@ -232,7 +232,9 @@ describe('parameters', () => {
     const open = { ...noted, properties: { a: { type: 'object', properties: {}, additionalProperties: true } } };
     expect(write({ output: { type: 'schema', schema: open } }).losses).toEqual(['downgraded response_format.schema']);
     expect(write({ output: { type: 'schema', schema: { ...noted, properties: { a: { oneOf: [{ type: 'null' }] } } } } }).losses).toHaveLength(1);
-    expect(write({ tools: [{ type: 'function', name: 'f', parameters: { ...noted, minProperties: 1 }, strict: true }] }).losses).toEqual(['dropped tools.0.strict']);
+    expect(write({ tools: [{ type: 'function', name: 'f', parameters: { ...noted, minProperties: 1 }, strict: true }] }).losses).toEqual([
+      'dropped tools.0.strict',
+    ]);
   });
 
   test('without tools only a call that is demanded is lost', () => {
