@@ -158,6 +158,12 @@ describe('tools', () => {
     expect([history.body.toolConfig.tools.length, history.losses]).toEqual([1, ['dropped tool_choice.none']]);
   });
 
+  test('a schema is always held to: that it should be is no loss', () => {
+    const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false };
+    const { losses } = write({ turns, output: { type: 'schema', schema, strict: true } }, 'anthropic.claude-sonnet-4-5-20250929-v1:0');
+    expect(losses).toEqual(['renamed response_format.strict']);
+  });
+
   test('without tools only a call that is demanded is lost', () => {
     expect(write({ turns, toolChoice: { type: 'auto' } }).losses).toEqual([]);
     expect(write({ turns, toolChoice: { type: 'any' } }).losses).toEqual(['dropped tool_choice']);

@@ -73,7 +73,8 @@ function writeOutput(
     losses.add('response_format', 'emulated', 'JSON mode is asked for in the system text');
     return { emulation: {}, instruction: 'Answer with one valid JSON object and nothing else: no code fence, no text before or after it.' };
   }
-  if (output.strict !== undefined) losses.dropped('response_format.strict', 'a schema has no such field here');
+  // It changes nothing of what is answered: a schema is always held to here.
+  if (output.strict !== undefined) losses.add('response_format.strict', 'renamed', 'a schema needs no such field here');
   if (!family.structuredOutput || holdsMap(output.schema)) {
     losses.add('response_format.json_schema', 'emulated', 'this model is asked for the schema in the system text');
     return {
