@@ -108,7 +108,6 @@ export function fieldsOfVendor({ ofVendor = {}, purpose }: EmbeddingsRequest): L
 /** For upstreams that take texts alone. */
 export function textOf(input: EmbeddingInput): string {
   if ('text' in input) return input.text;
-  // LangChain's `OpenAIEmbeddings` sends tokens unless told otherwise, whatever model is asked.
   throw invalid(
     'input',
     'This model takes texts; tokens of another tokenizer mean nothing to it. Send the texts as strings (LangChain: `check_embedding_ctx_length=False`).',
