@@ -51,9 +51,10 @@ function close(schema: unknown, depth: number, found: Found): unknown {
   if (!object || depth > deepest) return schema;
   const copy: JsonObject = Object.create(null) as JsonObject;
   const described: string[] = [];
+  const deeper: Deeper = (child) => close(child, depth + 1, found);
   let isNew = false;
   for (const [word, value] of Object.entries(object)) {
-    const next = closeMember(word, value, object, depth + 1, found);
+    const next = closeMember(word, value, object, deeper);
     isNew ||= next?.word !== word || next.value !== value;
     // What changed within a member was found there.
     if (next && (next.word !== word || (word === 'additionalProperties' && next.value !== value))) found.changed = true;
@@ -73,9 +74,11 @@ function close(schema: unknown, depth: number, found: Found): unknown {
   return isNew ? copy : schema;
 }
 
+/** Brings a schema that stands within this one into the dialect. */
+type Deeper = (child: unknown) => unknown;
+
 /** What a word becomes; undefined for one that the dialect does not have, or not with this value. */
-function closeMember(word: string, value: unknown, schema: JsonObject, depth: number, found: Found): { word: string; value: unknown } | undefined {
-  const deeper = (child: unknown): unknown => close(child, depth, found);
+function closeMember(word: string, value: unknown, schema: JsonObject, deeper: Deeper): { word: string; value: unknown } | undefined {
   if (kept.has(word)) return { word, value };
   if (word === 'anyOf' || word === 'oneOf') {
     const list = asArray(value);
