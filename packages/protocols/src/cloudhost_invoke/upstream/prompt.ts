@@ -61,7 +61,8 @@ export function writePrompt(conversation: Conversation, template: Template, loss
   if (conversation.tools.some(({ type }) => type === 'server')) losses.add('tools.server', 'dropped', 'this model completes text and calls nothing');
   if (conversation.tools.length > 0) losses.add('tools', 'dropped', 'this model completes text and calls nothing');
   if (conversation.system.some(({ cache }) => cache)) declareCache(losses);
-  if (forcesCall(conversation.toolChoice)) losses.add('tool_choice', 'dropped', 'this model completes text and calls nothing');
+  if (forcesCall(conversation.toolChoice) || (conversation.toolChoice && conversation.tools.length > 0))
+    losses.add('tool_choice', 'dropped', 'this model completes text and calls nothing');
   const plain = (text: string): string => {
     const safe = withoutMarks(text, template);
     if (safe !== text) losses.add('messages', 'downgraded', 'marks of the model’s own template were broken up in the text');
