@@ -122,6 +122,18 @@ export interface EventItem<S extends EventSubject> {
   deliveries: number;
 }
 
+/** What a process has in flight on its bus. */
+export interface BusStats {
+  openCalls: number;
+  openServed: number;
+  outboxItems: number;
+  fencedFrames: number;
+  /** They came with another shape than their subject's. */
+  refusedMessages: number;
+  /** Durable listeners that get no events: NATS has no JetStream, or refuses its use. */
+  refusedListeners: number;
+}
+
 /** How the services talk to each other: questions, streams and events. */
 export interface Bus {
   /** Small request/reply. Rejects with `service_unavailable` at once when nobody listens, `timeout` after the deadline, else the callee's GatewayError. */
@@ -149,12 +161,10 @@ export interface Bus {
   ): Disposable;
   /** Whether publishing would work now. */
   readonly connected: boolean;
-  /** Whether durable events reach their listeners here; false where NATS has no JetStream, or refuses its use. */
-  readonly readsEvents: boolean;
   /** Registers a callback for every change of `connected`. */
   onConnection(callback: (connected: boolean) => void): void;
-  /** Gauges of what is in flight, for tests and `/debug`; `refusedMessages`: came with another shape than their subject's. */
-  stats(): { openCalls: number; openServed: number; outboxItems: number; fencedFrames: number; refusedMessages: number };
+  /** Gauges of what is in flight. */
+  stats(): BusStats;
   /** Finishes what was accepted, then closes. */
   drain(): Promise<void>;
 }

@@ -61,9 +61,6 @@ export function joinBuses(inner: Bus, outer: Bus): Bus {
     get connected() {
       return outer.connected;
     },
-    get readsEvents() {
-      return outer.readsEvents;
-    },
     onConnection: outer.onConnection.bind(outer),
     stats() {
       const [here, there] = [inner.stats(), outer.stats()];
@@ -73,6 +70,7 @@ export function joinBuses(inner: Bus, outer: Bus): Bus {
         outboxItems: there.outboxItems,
         fencedFrames: here.fencedFrames + there.fencedFrames,
         refusedMessages: there.refusedMessages,
+        refusedListeners: there.refusedListeners,
       };
     },
     async drain() {

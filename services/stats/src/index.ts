@@ -105,7 +105,7 @@ export function createStats({ bus, storage, logger, priceOf, catalog, metrics, s
     health() {
       const reasons = [
         ...(bus.connected ? [] : ['bus']),
-        ...(bus.readsEvents ? [] : ['events']),
+        ...(bus.stats().refusedListeners === 0 ? [] : ['events']),
         ...(guard.up && !rows?.failing ? [] : ['storage']),
         ...(!catalog || catalog.ready ? [] : ['catalog']),
         ...(stopping ? ['draining'] : []),

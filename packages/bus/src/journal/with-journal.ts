@@ -38,9 +38,6 @@ export function withJournal(bus: Bus, options: JournalOptions): Bus {
     get connected() {
       return bus.connected;
     },
-    get readsEvents() {
-      return bus.readsEvents;
-    },
     stats: () => {
       const stats = bus.stats();
       return { ...stats, outboxItems: Math.max(stats.outboxItems, journal.items) };

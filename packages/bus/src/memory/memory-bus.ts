@@ -75,7 +75,6 @@ class MemoryBus implements Bus {
   private turn = 0;
   private closing = false;
   connected = true;
-  readonly readsEvents = true;
 
   constructor(options: MemoryBusOptions) {
     this.options = options;
@@ -205,7 +204,7 @@ class MemoryBus implements Bus {
   stats() {
     let outboxItems = 0;
     for (const event of this.event.values()) outboxItems += event.size;
-    return { openCalls: this.calls.size, openServed: this.served.size, outboxItems, fencedFrames: this.fencedFrames, refusedMessages: 0 };
+    return { openCalls: this.calls.size, openServed: this.served.size, outboxItems, fencedFrames: this.fencedFrames, refusedMessages: 0, refusedListeners: 0 };
   }
 
   async drain(): Promise<void> {

@@ -129,10 +129,6 @@ export class NatsBus implements Bus {
     return this.link.connected && !this.trips.hung;
   }
 
-  get readsEvents(): boolean {
-    return [...this.listeners].every(({ refused }) => !refused);
-  }
-
   ask<S extends AskSubject>(subject: S, request: unknown, options?: AskOptions): Promise<never> {
     if (this.closing || this.trips.hung) return Promise.reject(new GatewayError('service_unavailable'));
     return this.asks.ask(subject, request, options?.deadlineMs ?? defaultAskDeadlineMs);
@@ -225,6 +221,7 @@ export class NatsBus implements Bus {
       outboxItems: this.outbox.size,
       fencedFrames: this.fencedFrames,
       refusedMessages: this.reader.refused,
+      refusedListeners: [...this.listeners].filter(({ refused }) => refused).length,
     };
   }
 

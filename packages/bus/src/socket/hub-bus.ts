@@ -54,7 +54,6 @@ export class HubBus implements Bus {
   /** Resolves when others can connect. */
   readonly listening: Promise<void>;
   connected = true;
-  readonly readsEvents = true;
   private readonly base: SocketBase;
   private readonly options: HubBusOptions;
   private readonly memory: Bus;
@@ -135,6 +134,7 @@ export class HubBus implements Bus {
       outboxItems: own.outboxItems,
       fencedFrames: own.fencedFrames + fencedFrames,
       refusedMessages: reader.refused,
+      refusedListeners: 0,
     };
   }
 

@@ -64,8 +64,6 @@ export class SocketBus implements Bus {
     this.connect();
   }
 
-  readonly readsEvents = true;
-
   get connected(): boolean {
     return this.connection !== null && !this.closing;
   }
@@ -120,7 +118,14 @@ export class SocketBus implements Bus {
 
   stats() {
     const { calls, served, fencedFrames, reader } = this.base;
-    return { openCalls: calls.size, openServed: served.size, outboxItems: this.outbox.size, fencedFrames, refusedMessages: reader.refused };
+    return {
+      openCalls: calls.size,
+      openServed: served.size,
+      outboxItems: this.outbox.size,
+      fencedFrames,
+      refusedMessages: reader.refused,
+      refusedListeners: 0,
+    };
   }
 
   /** Resolves when what is served and listened to here can be reached; at once without a connection. */

@@ -3,7 +3,7 @@ import { Alert, Box, Button, Drawer, Group, Stack, Text } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useBlocker } from '@tanstack/react-router';
-import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { type FormEvent, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiProblem, type FieldFault } from '../api/problem.ts';
 import { useIsAdmin } from '../session/use-me.ts';
@@ -60,12 +60,7 @@ export function EditDrawer<V extends Record<string, unknown>>({
     shouldBlockFn: () => form.isDirty() && !confirm(`${t('unsaved.title')} ${t('unsaved.hint')}`),
     enableBeforeUnload: () => form.isDirty(),
   });
-  // The first fault is brought into view, also one in a section that opens for it.
-  useEffect(() => {
-    if (Object.keys(form.errors).length === 0) return;
-    const timer = setTimeout(() => fields.current?.querySelector<HTMLElement>('[aria-invalid="true"], input[data-error], [data-error] input')?.focus(), 250);
-    return () => clearTimeout(timer);
-  }, [form.errors]);
+  useFocusFault(fields, form.errors);
 
   const leave = () => {
     if (!form.isDirty()) return onClose();
@@ -78,12 +73,11 @@ export function EditDrawer<V extends Record<string, unknown>>({
     });
   };
 
-  /** A date without its time has no value, as an empty field has none: it is not saved as one. */
   const refuseIncomplete = (event: FormEvent): boolean => {
-    const incomplete = [...(fields.current?.querySelectorAll('input') ?? [])].filter(({ validity }) => validity.badInput);
+    const incomplete = incompleteFields(fields.current);
     if (incomplete.length === 0) return false;
     event.preventDefault();
-    form.setErrors(Object.fromEntries(incomplete.map(({ dataset }) => [dataset['path'] ?? '', t('fault.incompleteTime')])));
+    form.setErrors(Object.fromEntries(incomplete.map((path) => [path, t('fault.incompleteTime')])));
     return true;
   };
 
@@ -127,22 +121,42 @@ export function EditDrawer<V extends Record<string, unknown>>({
           {/* Where it is seen, however long the form is. */}
           {notice}
           {others && <UnplacedFaults {...others} />}
-          <Group justify="space-between">
-            <Group gap="xs">{isAdmin && actions}</Group>
-            <Group gap="xs">
-              <Button variant="default" onClick={leave}>
-                {t('actions.cancel')}
-              </Button>
-              <Button type="submit" loading={busy} disabled={!isAdmin || !isReady}>
-                {t('actions.save')}
-              </Button>
-            </Group>
-          </Group>
+          <Buttons actions={isAdmin && actions} onCancel={leave} isBusy={busy} isReady={isAdmin && isReady} />
         </Box>
       </form>
     </Drawer>
   );
 }
+
+function Buttons({ actions, onCancel, isBusy, isReady }: { actions: ReactNode; onCancel: () => void; isBusy: boolean; isReady: boolean }) {
+  const { t } = useTranslation();
+  return (
+    <Group justify="space-between">
+      <Group gap="xs">{actions}</Group>
+      <Group gap="xs">
+        <Button variant="default" onClick={onCancel}>
+          {t('actions.cancel')}
+        </Button>
+        <Button type="submit" loading={isBusy} disabled={!isReady}>
+          {t('actions.save')}
+        </Button>
+      </Group>
+    </Group>
+  );
+}
+
+/** The first fault is brought into view, also one in a section that opens for it. */
+function useFocusFault(fields: RefObject<HTMLElement | null>, errors: Record<string, unknown>): void {
+  useEffect(() => {
+    if (Object.keys(errors).length === 0) return;
+    const timer = setTimeout(() => fields.current?.querySelector<HTMLElement>('[aria-invalid="true"], input[data-error], [data-error] input')?.focus(), 250);
+    return () => clearTimeout(timer);
+  }, [fields, errors]);
+}
+
+/** Paths of dates without their time: such a field has no value, as an empty one has none, and is not saved as one. */
+const incompleteFields = (fields: HTMLElement | null): string[] =>
+  [...(fields?.querySelectorAll('input') ?? [])].filter(({ validity }) => validity.badInput).map(({ dataset }) => dataset['path'] ?? '');
 
 /** What could not be put at a field. */
 interface Unplaced {
