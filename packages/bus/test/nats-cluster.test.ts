@@ -62,11 +62,16 @@ const available = ownServerAvailable('the bus over a NATS cluster');
     await untilStore(storeInfo, ({ config }) => config.num_replicas === 1, 'a store of one copy');
 
     const listener = await connectBus('stats', 3);
-    const seen = new Map<string, number>();
+    const seen = new Set<string>();
+    // Those whose acknowledgement died with the leader are delivered again, and say so.
+    const firstDeliveries = new Map<string, number>();
     listener.listenDurably(
       'stats.request',
       async (batch) => {
-        for (const { id } of batch) seen.set(id, (seen.get(id) ?? 0) + 1);
+        for (const { id, deliveries } of batch) {
+          seen.add(id);
+          if (deliveries === 1) firstDeliveries.set(id, (firstDeliveries.get(id) ?? 0) + 1);
+        }
       },
       { maxWaitMs: 50 },
     );
@@ -83,7 +88,7 @@ const available = ownServerAvailable('the bus over a NATS cluster');
     await Promise.all(described);
     // The server that was killed stays away.
     await until(() => seen.size === 601, 'all events');
-    expect([...seen.values()].filter((times) => times > 1)).toEqual([]);
+    expect([...firstDeliveries].filter(([, times]) => times > 1)).toEqual([]);
   });
 });
 
