@@ -108,10 +108,10 @@ export class SessionRecord {
   }
 
   /** Once: what runs is over, and so is the session. `errorCode` null: it was closed properly. `cutBy`: what ended a response that ran until then. */
-  end(status: number, errorCode: string | null, cutBy = 'client_gone'): void {
+  end(status: number, errorCode: string | null, cutBy = errorCode ?? 'client_gone'): void {
     if (this.#ended) return;
     this.#ended = true;
-    for (const turn of this.#turns.values()) this.#publishTurn(turn, this.#takeCounted(), errorCode ?? cutBy);
+    for (const turn of this.#turns.values()) this.#publishTurn(turn, this.#takeCounted(), cutBy);
     this.#turns.clear();
     // Counts that came after the end of the last turn.
     if (this.#counted) this.#end({ id: nameless, status: 'completed', code: null, usage: this.#takeCounted() });
