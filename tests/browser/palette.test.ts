@@ -82,6 +82,16 @@ suite('the palette', () => {
     expect(address()).toMatch(/\/health$/);
   });
 
+  test('takes what is typed right after Ctrl+K, before its field has the focus', async () => {
+    const { page, admin } = stage;
+    await admin.open('/health');
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('research', { delay: 30 });
+    await until(async () => (await input().inputValue()) === 'research', 'all letters to be there', waitMs);
+    await page.keyboard.type('x');
+    expect(await input().inputValue()).toBe('researchx');
+  });
+
   test('finds a request and a session by their ids', async () => {
     const id = await stage.ask('talker', { headers: { 'x-claude-code-session-id': 'a-session-of-ada-1' } });
     await stage.admin.open('/health');

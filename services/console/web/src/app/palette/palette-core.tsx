@@ -2,10 +2,11 @@
 import { Loader } from '@mantine/core';
 import { createSpotlight, Spotlight } from '@mantine/spotlight';
 import { IconArrowRight, IconListSearch, IconMessages, IconSearch } from '@tabler/icons-react';
-import { type RefObject, useEffect, useRef, useState } from 'react';
+import { type Dispatch, type SetStateAction, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { countOverlay } from '../../components/dialogs.tsx';
 import { navigation } from '../navigation.ts';
+import { CollectKeys } from './collect-keys.ts';
 import { kindIcons } from './places.ts';
 import { usePalette } from './use-palette.ts';
 
@@ -14,10 +15,11 @@ const [store, { open, toggle }] = createSpotlight();
 const pageIcons = new Map(navigation.flatMap(({ entries }) => entries.map(({ id, icon }) => [id, icon])));
 const iconOf = (icon: string) => kindIcons[icon] ?? pageIcons.get(icon) ?? { request: IconListSearch, session: IconMessages }[icon] ?? IconArrowRight;
 
-/** Opens as it appears, with what was typed until then, and then at each `asked` that follows. */
-export function PaletteCore({ asked, typedEarly }: { asked: number; typedEarly: RefObject<string> }) {
+/** Opens as it appears, then at each `asked` that follows. */
+export function PaletteCore({ asked, query, setQuery }: { asked: number; query: string; setQuery: Dispatch<SetStateAction<string>> }) {
   const { t } = useTranslation(['palette', 'common']);
-  const [query, setQuery] = useState(() => typedEarly.current);
+  // The field takes the focus some time after it is drawn first.
+  const [hadFocus, setHadFocus] = useState(false);
   const { sections, isSearching } = usePalette(query, setQuery);
   // The library chooses the first as one types; what came after the last letter is chosen here.
   const list = useRef<HTMLDivElement>(null);
@@ -39,13 +41,18 @@ export function PaletteCore({ asked, typedEarly }: { asked: number; typedEarly: 
       shortcut={null}
       onSpotlightOpen={() => countOverlay(1)}
       // The key that closed it is still on its way to what lies below.
-      onSpotlightClose={() => setTimeout(() => countOverlay(-1))}
+      onSpotlightClose={() => {
+        setHadFocus(true);
+        setTimeout(() => countOverlay(-1));
+      }}
       attributes={{ content: { 'aria-label': t('common:palette.label') } }}
       styles={{ actionDescription: { opacity: 1 } }}
       scrollable
       maxHeight={460}
     >
+      {!hadFocus && <CollectKeys onType={setQuery} />}
       <Spotlight.Search
+        onFocus={() => setHadFocus(true)}
         leftSection={<IconSearch size={18} aria-hidden />}
         rightSection={isSearching ? <Loader size={16} aria-label={t('searching')} /> : undefined}
         placeholder={t('placeholder')}
