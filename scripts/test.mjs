@@ -68,7 +68,7 @@ function runOrdinary() {
 /** Ordinary suites wait for timers, pages and processes half of the time; of those that break things as few run at once as the configuration says. */
 function ordinaryWorkers() {
   const memory = Math.floor(totalmem() / 2 ** 31);
-  return Math.max(2, Math.min(2 * availableParallelism() + 1, memory, 8));
+  return Math.max(2, Math.min(2 * availableParallelism(), memory, 8));
 }
 
 /** Names what it leaves out; the first group is run however short the time. */
