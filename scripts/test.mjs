@@ -61,11 +61,11 @@ function runOrdinary() {
   if (values.fast) return jest([...rest, '--runTestsByPath', ...fastSuites(root)]);
   if (!whole) return jest(rest);
   process.stderr.write(`left to npm run test:long: ${longGroups.map(({ name, suites }) => `${name} (${suites.length} suites)`).join(', ')}\n`);
-  const given = rest.some((argument) => /^(?:-w|-i|--maxWorkers|--runInBand)/.test(argument));
-  return jest([...(given ? [] : [`--maxWorkers=${ordinaryWorkers()}`]), ...rest, '--runTestsByPath', ...ordinarySuites(root)]);
+  const hasWorkers = rest.some((argument) => /^(?:-w|-i|--maxWorkers|--runInBand)/.test(argument));
+  return jest([...(hasWorkers ? [] : [`--maxWorkers=${ordinaryWorkers()}`]), ...rest, '--runTestsByPath', ...ordinarySuites(root)]);
 }
 
-/** Ordinary suites wait for timers, pages and processes half of the time; of those that break things as few run at once as the configuration says. */
+/** Two for each core, since ordinary suites wait for timers, pages and processes half of the time. Long ones have the number of `jest.config.js`. */
 function ordinaryWorkers() {
   const memory = Math.floor(totalmem() / 2 ** 31);
   return Math.max(2, Math.min(2 * availableParallelism(), memory, 8));

@@ -1,6 +1,6 @@
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
+import { openHeldConnection } from '../../../tests/support/held-connection.ts';
 import { openTestPostgres, postgresAvailable, type TestPostgres } from '../../../tests/support/postgres.ts';
 import { createWatchedPool } from '../src/dialects/watched-pool.ts';
 import { guardStorage, openStorage, type Storage } from '../src/index.ts';
@@ -8,27 +8,6 @@ import { silent } from './engines.ts';
 import { sampleGroup, sampleRow } from './samples.ts';
 
 const suite = postgresAvailable() && !process.env['DATABASE_URL'] ? describe : describe.skip;
-
-/** A way to the server whose connections can fall silent, as those to a machine that is gone; later ones reach it. */
-async function openWay(target: number) {
-  const pairs = new Set<readonly [Socket, Socket]>();
-  const server = createServer((near) => {
-    const far = connect(target, '127.0.0.1');
-    pairs.add([near, far]);
-    near.pipe(far).pipe(near);
-    for (const socket of [near, far]) socket.on('error', () => undefined);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const each = (run: (socket: Socket) => void): void => pairs.forEach((pair) => pair.forEach(run));
-  return {
-    port: (server.address() as AddressInfo).port,
-    silence: () => each((socket) => socket.unpipe().pause()),
-    close() {
-      each((socket) => socket.destroy());
-      server.close();
-    },
-  };
-}
 
 suite('a PostgreSQL server that dies and comes back', () => {
   let server: TestPostgres;
@@ -86,14 +65,12 @@ suite('a PostgreSQL server that dies and comes back', () => {
   });
 
   test('once one connection is silent, those that nobody uses are made anew: a server that went without a word is not asked again by each of them', async () => {
-    const url = new URL(await server.createDatabase());
-    const way = await openWay(Number(url.port));
-    url.port = `${way.port}`;
+    const way = await openHeldConnection(await server.createDatabase());
     let silences = 0;
-    const pool = createWatchedPool({ connectionString: url.href, max: 5, query_timeout: 500 }, () => silences++);
+    const pool = createWatchedPool({ connectionString: way.url, max: 5, query_timeout: 500 }, () => silences++);
     await Promise.all([1, 2, 3].map(() => pool.query('select pg_sleep(0.1)')));
     expect(pool.totalCount).toBe(3);
-    way.silence();
+    way.hold();
     const client = await pool.connect();
     await expect(client.query('select 1')).rejects.toThrow('Query read timeout');
     client.release();

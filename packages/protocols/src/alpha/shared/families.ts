@@ -67,7 +67,7 @@ function makeRules(family: ModelFamily): ChatFamily {
     maxStops: maxStops ?? Number.POSITIVE_INFINITY,
     maxBudget: max,
     efforts,
-    highestEffort: efforts.includes('max') ? 'max' : efforts.includes('xhigh') ? 'xhigh' : 'high',
+    highestEffort: (['max', 'xhigh'] as const).find((word) => efforts.includes(word)) ?? 'high',
     noEffort: optional ? 'none' : efforts[0] === 'minimal' ? 'minimal' : null,
     replaysReasoning: family.replaysReasoning,
     fixedSampling: family.sampling.fixed,
