@@ -16,6 +16,12 @@ const silentPings = 4;
 const streamWindow = 256 * 1024;
 const connectionWindow = 1024 * 1024;
 
+/**
+ * Where Node would break replies that HTTP/1.1 takes: a head of more than 128 lines (its bytes are bounded, `maxHeaderBytes`), and a connection
+ * with all its replies once 1000 empty DATA frames have come, as servers send them that flush.
+ */
+const unlimited = { maxHeaderListPairs: 64 * 1024, maxSessionInvalidFrames: 0xffff_ffff };
+
 export interface Http2Options {
   origin: string;
   /** Opens a connection on which HTTP/2 was offered; `dialing` gets its socket before it is open. */
@@ -150,6 +156,7 @@ export class Http2Connections {
       createConnection: () => socket,
       peerMaxConcurrentStreams: maxStreams,
       settings: { enablePush: false, initialWindowSize: streamWindow },
+      ...unlimited,
     });
     const connection: Connection = { session, settled: false, open: 0, idle: undefined };
     this.#connections.add(connection);

@@ -3,8 +3,8 @@ import { createServer, type TLSSocket } from 'node:tls';
 import { cert, key } from './fixed-certificate.ts';
 import { listen } from './servers.ts';
 
-export const errorCodes = { none: 0, protocol: 1, internal: 2, refused: 7, cancel: 8 } as const;
-const types = { data: 0, headers: 1, reset: 3, settings: 4, ping: 6, goaway: 7 } as const;
+export const errorCodes = { none: 0, protocol: 1, internal: 2, refused: 7, cancel: 8, calm: 11 } as const;
+const types = { data: 0, headers: 1, reset: 3, settings: 4, ping: 6, goaway: 7, continuation: 9 } as const;
 const endStream = 1;
 const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
 
@@ -14,6 +14,8 @@ export interface FrameStream {
   connection: number;
   /** A reply of status 200 begins. */
   head(): void;
+  /** A reply of status 200 begins, whose head has so many lines beside the status; the block is cut in the midst of a line. */
+  longHead(lines: number): void;
   data(text: string, end?: boolean): void;
   reset(code: number): void;
   /** Ends the connection's life after the stream `last`. */
@@ -49,6 +51,10 @@ const words = (...values: number[]): Buffer => {
   return out;
 };
 
+/** A line of a head as HPACK has it without its table; name and value are short. */
+const literal = (name: string, value: string): Buffer =>
+  Buffer.from(`\0${String.fromCharCode(name.length)}${name}${String.fromCharCode(value.length)}${value}`, 'latin1');
+
 /** Sends its own SETTINGS when a client arrives: the most streams at once. */
 const settings = (maxStreams: number): Buffer => Buffer.concat([Buffer.from([0, 3]), words(maxStreams)]);
 
@@ -73,6 +79,10 @@ function serve(socket: TLSSocket, state: FrameServer, onStream: (stream: FrameSt
     id,
     connection,
     head: () => send(frame(types.headers, 4, id, Buffer.from([0x88]))),
+    longHead(lines) {
+      const block = Buffer.concat([Buffer.from([0x88]), ...Array.from({ length: lines }, (_, i) => literal(`x-${i}`, 'v'))]);
+      send(Buffer.concat([frame(types.headers, 0, id, block.subarray(0, 100)), frame(types.continuation, 4, id, block.subarray(100))]));
+    },
     data: (text, end = false) => send(frame(types.data, end ? endStream : 0, id, Buffer.from(text))),
     reset: (code) => send(frame(types.reset, 0, id, words(code))),
     goaway: (code, last) => send(frame(types.goaway, 0, 0, words(last, code))),

@@ -189,6 +189,16 @@ describe('how a stream ends', () => {
     expect([await first.done, first.text(), upstream.connections]).toEqual(['end', 'late', 1]);
   });
 
+  test('a head of many lines, in several frames, and empty pieces by the thousand, as servers send them that flush', async () => {
+    const upstream = await startFrameServer((stream) => {
+      stream.longHead(300);
+      for (let i = 0; i < 3000; i++) stream.data('');
+      stream.data('whole', true);
+    });
+    const call = send(client(), { url: at(upstream.port) });
+    expect([await call.done, call.text(), Object.keys(call.headers).length]).toEqual(['end', 'whole', 300]);
+  });
+
   test('a caller that leaves cancels its stream alone', async () => {
     const upstream = await startFrameServer((stream) => {
       stream.head();
