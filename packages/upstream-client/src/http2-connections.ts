@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { buildConnector } from 'undici';
 import { DialError } from './fault.ts';
-import { type SentRequest, sendOnSession } from './http2-stream.ts';
+import { noteGoaway, type SentRequest, sendOnSession } from './http2-stream.ts';
 import type { UpstreamCall } from './upstream-call.ts';
 
 /** Streams on one connection; a server's own smaller limit wins. Beyond it calls get another connection. */
@@ -158,6 +158,7 @@ export class Http2Connections {
       settings: { enablePush: false, initialWindowSize: streamWindow },
       ...unlimited,
     });
+    noteGoaway(session);
     const connection: Connection = { session, settled: false, open: 0, idle: undefined };
     this.#connections.add(connection);
     const gone = (): void => {

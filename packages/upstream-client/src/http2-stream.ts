@@ -116,6 +116,14 @@ interface ReplyReceiver {
   closed(): void;
 }
 
+/** The last stream that a GOAWAY has named, by session: those beyond it were not read, whatever its code. */
+const lastRead = new WeakMap<ClientHttp2Session, number>();
+
+/** Has to be called before the first request on the session. */
+export function noteGoaway(session: ClientHttp2Session): void {
+  session.on('goaway', (_code, last) => void lastRead.set(session, last));
+}
+
 /**
  * Node ends the reply of a reset stream as if it were whole, with some codes without an error. The difference: the stream is closed already
  * when the end of its data is put into it.
@@ -155,7 +163,8 @@ function readReply(stream: ClientHttp2Stream, session: ClientHttp2Session, reply
   stream.on('close', () => {
     if (settled) return reply.closed();
     settled = true;
-    const isUnread = stream.rstCode === constants.NGHTTP2_REFUSED_STREAM && !answered;
+    const isUnread =
+      !answered && (stream.rstCode === constants.NGHTTP2_REFUSED_STREAM || (stream.id ?? 0) > (lastRead.get(session) ?? Number.POSITIVE_INFINITY));
     reply.broken(failure ?? new Error(isGone(session) ? 'the connection was closed' : `the stream was reset with code ${stream.rstCode}`), isUnread);
   });
 }

@@ -269,9 +269,9 @@ describe('how a connection ends', () => {
     expect([await under.done, under.text()]).toEqual(['end', 'part and rest']);
   });
 
-  test('GOAWAY that leaves a request out: it is sent again, since nobody read it', async () => {
+  test.each(['none', 'internal', 'calm'] as const)('GOAWAY (%s) that leaves a request out: it is sent again, since nobody read it', async (code) => {
     const upstream = await startFrameServer((stream) => {
-      if (stream.connection === 0) return stream.goaway(errorCodes.none, 0);
+      if (stream.connection === 0) return stream.goaway(errorCodes[code], 0);
       stream.head();
       stream.data('again', true);
     });
