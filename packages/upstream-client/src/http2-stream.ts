@@ -126,7 +126,8 @@ export function noteGoaway(session: ClientHttp2Session): void {
 
 /**
  * Node ends the reply of a reset stream as if it were whole, with some codes without an error. The difference: the stream is closed already
- * when the end of its data is put into it.
+ * when the end of its data is put into it. And with a connection it drops what replies have not handed on yet, so that a reply whose end has
+ * come is handed on at once, paused or not: no more than its window, which is in memory anyway.
  */
 function readReply(stream: ClientHttp2Stream, session: ClientHttp2Session, reply: ReplyReceiver): void {
   let whole = false;
@@ -135,28 +136,43 @@ function readReply(stream: ClientHttp2Stream, session: ClientHttp2Session, reply
   let failure: Error | undefined;
   // A server that answers without reading the request may reset the stream before it has said that its reply is whole.
   let missing = Number.NaN;
+  let handingOn = false;
+  const take = (chunk: Buffer): void => {
+    missing -= chunk.length;
+    reply.data(chunk);
+  };
+  const finish = (): void => {
+    if (!(whole || missing === 0) || !answered || settled) return;
+    settled = true;
+    reply.end();
+    // The upstream answered without having read the request: nobody needs the rest of it.
+    if (!stream.writableFinished) stream.close(constants.NGHTTP2_CANCEL);
+  };
+  const handOnWhole = (): void => {
+    if (!whole || !answered || settled) return;
+    handingOn = true;
+    for (let chunk = stream.read(); chunk !== null; chunk = stream.read()) take(chunk);
+    handingOn = false;
+    finish();
+  };
   const push = stream.push;
   stream.push = (chunk: unknown, encoding?: BufferEncoding): boolean => {
     if (chunk === null && !stream.closed) whole = true;
-    return push.call(stream, chunk, encoding);
+    const takesMore = push.call(stream, chunk, encoding);
+    if (chunk === null) handOnWhole();
+    return takesMore;
   };
   stream.on('response', (headers) => {
     answered = true;
     const { ':status': status = 0, ...rest } = headers;
     missing = Number(rest['content-length'] ?? Number.NaN);
     reply.head(Number(status), rest);
+    handOnWhole();
   });
   stream.on('data', (chunk: Buffer) => {
-    missing -= chunk.length;
-    reply.data(chunk);
+    if (!handingOn) take(chunk);
   });
-  stream.on('end', () => {
-    if (!(whole || missing === 0) || !answered || settled) return;
-    settled = true;
-    reply.end();
-    // The upstream answered without having read the request: nobody needs the rest of it.
-    if (!stream.writableFinished) stream.close(constants.NGHTTP2_CANCEL);
-  });
+  stream.on('end', finish);
   stream.on('error', (error) => {
     failure = error;
   });

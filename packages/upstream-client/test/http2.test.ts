@@ -279,6 +279,22 @@ describe('how a connection ends', () => {
     expect([await call.done, call.text(), upstream.connections]).toEqual(['end', 'again', 2]);
   });
 
+  test.each(['lost', 'given up by GOAWAY'])('a reply that has come whole is whole, though its connection is %s before a slow reader has it', async (how) => {
+    const text = 'x'.repeat(16_000);
+    const upstream = await startFrameServer((stream) => {
+      if (stream.id === 1) stream.head();
+      if (stream.id === 1) for (let i = 0; i < 10; i++) stream.data(text, i === 9);
+      else if (how === 'lost') stream.destroy();
+      else stream.goaway(errorCodes.internal, 1);
+    });
+    const outbound = client();
+    const slow = send(outbound, { url: at(upstream.port) }, { head: ({ call }) => call.pause() });
+    await until(() => slow.status === 200, 'the reply begins');
+    await send(outbound, { url: at(upstream.port) }).done;
+    slow.call.resume();
+    expect([await slow.done, slow.text().length]).toEqual(['end', 10 * text.length]);
+  });
+
   test('a connection that is lost breaks all its replies, and counts once', async () => {
     const upstream = await startFrameServer((stream) => {
       stream.head();
