@@ -54,6 +54,9 @@ export function createInflater(encoding: keyof typeof unpackers, handlers: Infla
   let packed = 0;
   let unpacked = 0;
   let over = false;
+  /** The packed data says that it has ended. */
+  let unpackedAll = false;
+  let finished = false;
   const stop = (error: Error): void => {
     if (over) return;
     over = true;
@@ -67,21 +70,32 @@ export function createInflater(encoding: keyof typeof unpackers, handlers: Infla
     if (unpacked > ratioMatters && unpacked > packed * limits.maxRatio) return stop(new Error(`reply inflates more than ${limits.maxRatio} times`));
     handlers.data(chunk);
   });
-  stream.on('end', () => {
+  const conclude = (): void => {
     if (over) return;
+    // Some encodings go on with a further part there, which would be missing from a reply that counts as whole.
+    if (stream.bytesWritten < packed) return stop(new Error('bytes behind the end of the packed reply'));
     over = true;
     handlers.end();
+  };
+  stream.on('end', () => {
+    unpackedAll = true;
+    if (finished) conclude();
+    // Nothing drains any more, but the rest of the reply has to be read.
+    else if (!over) handlers.drained();
   });
   stream.on('error', stop);
   stream.on('drain', handlers.drained);
   return {
     write(chunk) {
       packed += chunk.length;
+      if (unpackedAll) conclude();
       return over || stream.write(chunk);
     },
     end() {
+      finished = true;
       // A compressed reply without a body (HEAD, 204) has nothing to unpack.
-      if (packed > 0) stream.end();
+      if (unpackedAll) conclude();
+      else if (packed > 0) stream.end();
       else if (!over) {
         over = true;
         stream.destroy();
