@@ -374,6 +374,23 @@ describe.each(arrangements('tasks'))('tasks, %s', (arrangement) => {
     await gateway.configure(configuration(['sk-vendor-one', 'sk-vendor-two']));
   });
 
+  test('a task of a model that has moved to another upstream is asked about where it runs, and its account is not shown to the other', async () => {
+    const id = await submit();
+    const other = new AnsweringServer();
+    await other.start();
+    const [video] = configuration([]).models;
+    await gateway.configure({
+      upstreams: [{ name: 'newcomer', protocol: 'delta', base_url: other.address, api_keys: [{ key: 'sk-newcomer' }] }],
+      models: [{ ...video!, upstream: 'newcomer', base_url: `${other.address}/api/v1/services/aigc/video-generation/video-synthesis` }],
+    });
+    expect(await call('GET', `/v1/tasks/${id}`)).toMatchObject({ status: 200, body: { output: { task_id: id, task_status: 'PENDING' } } });
+    vendor.succeed(vendor.newest, {}, { video_duration: 1 });
+    expect(await call('GET', `/v1/tasks/${id}`)).toMatchObject({ status: 200, body: { output: { task_status: 'SUCCEEDED' } } });
+    expect(other.received).toEqual([]);
+    await gateway.configure({ models: [video!] });
+    other.stop();
+  });
+
   test('what the vendor does not find for a moment is not over', async () => {
     const id = await submit();
     const upstreamId = vendor.newest;

@@ -202,12 +202,15 @@ export function describeTarget(
   };
 }
 
+/** What a model says of the way to its upstream. A task, or a stored response, may still be at one that the model has left: its keys must not go to the address of another. */
+const elsewhere = { protocol: null, base_url: null, direct_path: false, extra_config: null } satisfies Partial<Model>;
+
 function makeRoute(model: Model, upstream: UpstreamRecord, key: SealedUpstreamKey | null): Route {
   return {
     upstream,
     model,
     key,
-    ...describeTarget(model, upstream),
+    ...describeTarget(model.upstream === upstream.name ? model : { ...model, ...elsewhere }, upstream),
     tokenCounting: model.token_counting === 'inherit' ? upstream.token_counting : model.token_counting,
     timeouts: upstream.timeouts,
   };

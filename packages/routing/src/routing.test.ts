@@ -113,6 +113,17 @@ describe('plans', () => {
     const snapshot = snapshotOf([model('m')], [upstream('up', { enabled: false })]);
     expect(() => buildPlan(snapshot, ask('m'), context())).toThrow(expect.objectContaining({ status: 503 }));
   });
+  test('at an upstream that the model has left, nothing of its way to the new one holds', () => {
+    const snapshot = snapshotOf(
+      [model('m', { upstream: 'new', protocol: 'beta', base_url: 'https://other', direct_path: true, extra_config: { region: 'b' } })],
+      [upstream('new'), upstream('up', { api_keys: [{ id: 'a', sealed: 's', weight: 1 }] })],
+    );
+    expect(resolveTarget(snapshot, { model: 'm', upstream: 'up', keyIndex: 0 })).toMatchObject({
+      protocol: 'alpha',
+      target: { baseUrl: 'https://h', directPath: false, extraConfig: null },
+      key: { id: 'a' },
+    });
+  });
   test('a model overrides protocol, address and id; the credential stays the upstream’s', () => {
     const snapshot = snapshotOf(
       [model('m', { protocol: 'beta', base_url: 'https://other', direct_path: true, inference_profile: 'profile', token_counting: 'tiktoken' })],
