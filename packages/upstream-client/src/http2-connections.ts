@@ -13,6 +13,8 @@ const maxStreams = 100;
 const pingEveryMs = 15_000;
 /** Without one byte for so many pings the connection is dead. */
 const silentPings = 4;
+/** A connection that is over is cut off after this: Node waits for the peer to close its half, who may never do so. */
+const closeDelayMs = 1000;
 const streamWindow = 256 * 1024;
 const connectionWindow = 1024 * 1024;
 
@@ -45,11 +47,12 @@ interface Entry extends Waiting {
 
 interface Connection {
   session: ClientHttp2Session;
+  socket: Socket;
   /** The server has said how many calls it takes; until then it has one. */
   settled: boolean;
   /** Calls on it. */
   open: number;
-  /** Since when it has none. */
+  /** Runs while it has none, until it is closed; then until it is cut off. */
   idle: NodeJS.Timeout | undefined;
 }
 
@@ -83,7 +86,7 @@ export class Http2Connections {
   close(): Promise<void> {
     return new Promise((resolve) => {
       this.#closed = resolve;
-      for (const connection of [...this.#connections]) if (connection.open === 0) connection.session.close();
+      for (const connection of [...this.#connections]) if (connection.open === 0) this.#end(connection);
       this.#settle();
     });
   }
@@ -159,7 +162,7 @@ export class Http2Connections {
       ...unlimited,
     });
     noteGoaway(session);
-    const connection: Connection = { session, settled: false, open: 0, idle: undefined };
+    const connection: Connection = { session, socket, settled: false, open: 0, idle: undefined };
     this.#connections.add(connection);
     const gone = (): void => {
       clearTimeout(connection.idle);
@@ -173,7 +176,10 @@ export class Http2Connections {
     // Its calls learn it from their streams.
     session.on('error', () => {});
     // It finishes what it has and takes no more.
-    session.on('goaway', () => this.#serveWaiting());
+    session.on('goaway', () => {
+      if (connection.open === 0) this.#cutOffSoon(connection);
+      this.#serveWaiting();
+    });
     session.on('close', gone);
     session.on('remoteSettings', () => {
       connection.settled = true;
@@ -210,9 +216,19 @@ export class Http2Connections {
 
   #idle(connection: Connection): void {
     const { session } = connection;
+    if (this.#closed || session.closed || session.destroyed) return this.#end(connection);
     clearTimeout(connection.idle);
-    if (this.#closed) return session.close();
-    connection.idle = setTimeout(() => session.close(), this.#options.idleMs).unref();
+    connection.idle = setTimeout(() => this.#end(connection), this.#options.idleMs).unref();
+  }
+
+  #end(connection: Connection): void {
+    connection.session.close();
+    this.#cutOffSoon(connection);
+  }
+
+  #cutOffSoon(connection: Connection): void {
+    clearTimeout(connection.idle);
+    connection.idle = setTimeout(() => connection.socket.destroy(), closeDelayMs).unref();
   }
 }
 
@@ -237,8 +253,10 @@ export function watchSilence(session: ClientHttp2Session, socket: Socket, everyM
     if (session.destroyed) return clearInterval(timer);
     silent = socket.bytesRead === seen ? silent + 1 : 0;
     seen = socket.bytesRead;
-    if (silent >= silentPings) session.destroy(new Error('nothing came from the upstream, not even the acknowledgement of a ping'));
-    else session.ping(() => {});
+    if (silent < silentPings) return void session.ping(() => {});
+    session.destroy(new Error('nothing came from the upstream, not even the acknowledgement of a ping'));
+    // What it does not read would never be written.
+    socket.destroy();
   }, everyMs).unref();
   session.once('close', () => clearInterval(timer));
 }

@@ -23,6 +23,8 @@ export interface FrameStream {
   /** Writes whatever bytes. */
   raw(bytes: Buffer): void;
   destroy(): void;
+  /** The client has cut off the connection. */
+  isGone(): boolean;
 }
 
 export interface FrameServer {
@@ -58,9 +60,9 @@ const literal = (name: string, value: string): Buffer =>
 /** Sends its own SETTINGS when a client arrives: the most streams at once. */
 const settings = (maxStreams: number): Buffer => Buffer.concat([Buffer.from([0, 3]), words(maxStreams)]);
 
-/** `onStream` is called when a request is complete. */
-export async function startFrameServer(onStream: (stream: FrameStream) => void, { maxStreams = 100 } = {}): Promise<FrameServer> {
-  const server = createServer({ key, cert, ALPNProtocols: ['h2'] });
+/** `onStream` is called when a request is complete. `staysOpen`: the server does not close its half of a connection when the client has closed its own. */
+export async function startFrameServer(onStream: (stream: FrameStream) => void, { maxStreams = 100, staysOpen = false } = {}): Promise<FrameServer> {
+  const server = createServer({ key, cert, ALPNProtocols: ['h2'], allowHalfOpen: staysOpen });
   const state: FrameServer = { port: 0, connections: 0, streams: [], resets: [], awake: true };
   server.on('secureConnection', (socket) => serve(socket, state, onStream, maxStreams));
   state.port = (await listen(server)).port;
@@ -88,6 +90,11 @@ function serve(socket: TLSSocket, state: FrameServer, onStream: (stream: FrameSt
     goaway: (code, last) => send(frame(types.goaway, 0, 0, words(last, code))),
     raw: send,
     destroy: () => socket.destroy(),
+    isGone() {
+      // Whether the client has closed its half, or all of it, shows when something is written to it.
+      send(frame(types.ping, 0, 0, Buffer.alloc(8)));
+      return socket.destroyed;
+    },
   });
   function take(type: number, flags: number, id: number, payload: Buffer): void {
     if (type === types.settings && !(flags & 1)) send(frame(types.settings, 1, 0));

@@ -364,6 +364,22 @@ describe('how a connection ends', () => {
     for (const { done } of calls) expect(await done).toMatchObject({ class: 'timeout' });
   });
 
+  test('a server that never closes its half holds no connection, and no end of this process', async () => {
+    const upstream = await startFrameServer(
+      (stream) => {
+        stream.head();
+        stream.data('x', true);
+        if (stream.connection === 0) stream.goaway(errorCodes.none, stream.id);
+      },
+      { staysOpen: true },
+    );
+    const outbound = client();
+    for (let i = 0; i < 2; i++) expect(await send(outbound, { url: at(upstream.port) }).done).toBe('end');
+    await until(() => upstream.streams[0]!.isGone(), 'the connection that was given up');
+    await outbound.close(0);
+    await until(() => upstream.streams[1]!.isGone(), 'the other connection');
+  });
+
   test('a connection on which not even pings are acknowledged is given up', async () => {
     const upstream = await startFrameServer(() => {});
     const upstreamOf = (awake: boolean) => {
