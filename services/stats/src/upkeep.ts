@@ -50,9 +50,9 @@ export function createUpkeep({ storage, logger, keep, snapshot, now, everyMs = 3
     'dead letters': async () =>
       logGone({ letters: await storage.deadLetters.prune(now() - lettersKeptMs, isStopped) }, 'old messages that were set aside were forgotten'),
     turns: async () => logGone({ turns: await storage.turns.prune(isStopped) }, 'expired turns were forgotten'),
-    tasks: async () => logGone({ tasks: await storage.tasks.prune() }, 'expired tasks were forgotten'),
-    addresses: () => storage.keyAddresses.prune(now() - addressesKeptMs),
-    alerts: () => storage.alerts.prune(now() - alertsKeptMs),
+    tasks: async () => logGone({ tasks: await storage.tasks.prune(isStopped) }, 'expired tasks were forgotten'),
+    addresses: () => storage.keyAddresses.prune(now() - addressesKeptMs, isStopped),
+    alerts: () => storage.alerts.prune(now() - alertsKeptMs, isStopped),
     'turns of deleted keys': async () => {
       const present = snapshot();
       if (present) logGone({ turns: await forgetOrphans(storage.turns, present, isStopped) }, 'turns of deleted access keys were forgotten');

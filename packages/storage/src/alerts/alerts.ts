@@ -3,11 +3,11 @@
  * them. A message is sent by who claimed it: the claim is a lease, and is renewed by nobody.
  */
 import { type Kysely, type SqlBool, sql } from 'kysely';
+import { deleteOlder } from '../delete-in-pieces.ts';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import { cleanText } from '../requests/clean-text.ts';
 import { readCursor, writeCursor } from '../requests/cursor.ts';
 import type { AlertMessageColumns, Database } from '../schema.ts';
-import { deleteOlder } from '../stats/prune.ts';
 
 /**
  * `waiting`: to be sent; `sent`; `failed`: given up; `quiet`: held back, since the same was sent a short time ago; `unknown`: who sent it twice ended
@@ -74,7 +74,7 @@ export interface Alerts {
   settle(id: string, outcome: AlertOutcome): Promise<void>;
   /** The newest first. Throws `validation_failed` naming `cursor`. */
   list(query: { channel?: string; cursor?: string; limit: number }): Promise<{ items: AlertMessage[]; nextCursor: string | null }>;
-  prune(before: number): Promise<number>;
+  prune(before: number, stopped?: () => boolean): Promise<number>;
 }
 
 /** A message whose sender died is sent again once. */
@@ -157,7 +157,7 @@ export function createAlertStore(db: Kysely<Database>, dialect: StorageDialect, 
       const last = items.at(-1);
       return { items, nextCursor: rows.length > limit && last ? writeCursor({ startedAt: last.createdAt, id: last.id }) : null };
     },
-    prune: (before) => translate(() => deleteOlder(db, { table: 'alert_messages', time: 'created_at', before }, () => false)),
+    prune: (before, stopped = () => false) => translate(() => deleteOlder(db, { table: 'alert_messages', time: 'created_at', before }, stopped)),
   };
 }
 

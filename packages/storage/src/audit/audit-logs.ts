@@ -1,11 +1,11 @@
 /** The repository of the audit log: idempotent batches in, pages newest first out. */
 import type { AuditRow } from '@model-gateway/contracts';
 import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely';
+import { deleteOlder } from '../delete-in-pieces.ts';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import { cleanText } from '../requests/clean-text.ts';
 import { readCursor, writeCursor } from '../requests/cursor.ts';
 import type { AuditColumns, Database } from '../schema.ts';
-import { deleteOlder } from '../stats/prune.ts';
 
 /** Conditions that are all to hold; absent ones do not filter. */
 export interface AuditFilters {

@@ -1,6 +1,7 @@
 /** The repository of stored bodies: expired ones are not found, and are deleted in small pieces. */
 import type { BodyEntry, RequestBodies } from '@model-gateway/contracts';
 import { type Kysely, sql } from 'kysely';
+import { deleteInPieces } from '../delete-in-pieces.ts';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import { cleanText } from '../requests/clean-text.ts';
 import type { BodyColumns, Database } from '../schema.ts';
@@ -27,7 +28,6 @@ export interface StoredBodies {
 const entryColumns = ['id', 'started_at', 'expires_at', 'access_key', 'key_group', 'model', 'client_protocol', 'path', 'stream', 'status'] as const;
 /** Each may be a megabyte: deleting this many at once does not block the gateway's thread for long on SQLite. */
 const rowsAtOnce = 20;
-const pauseMs = 10;
 const wholly = Number.POSITIVE_INFINITY;
 
 /**
@@ -61,18 +61,13 @@ export function createBodyWriter(db: Kysely<Database>, dialect: StorageDialect):
           .execute();
       }),
     prune: (before, stopped = () => false) =>
-      translate(async () => {
-        let all = 0;
-        while (!stopped()) {
-          const { numAffectedRows } = await sql`delete from request_bodies where (started_at, id) in
-            (select started_at, id from request_bodies where expires_at <= ${before} order by expires_at limit ${rowsAtOnce})`.execute(db);
-          const gone = Number(numAffectedRows ?? 0n);
-          all += gone;
-          if (gone === 0) break;
-          await new Promise((resolve) => setTimeout(resolve, pauseMs));
-        }
-        return all;
-      }),
+      translate(() =>
+        deleteInPieces(
+          db,
+          { table: 'request_bodies', key: ['started_at', 'id'], where: sql`expires_at <= ${before}`, order: 'expires_at', rowsAtOnce },
+          stopped,
+        ),
+      ),
   };
 }
 

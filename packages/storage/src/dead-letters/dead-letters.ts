@@ -1,11 +1,11 @@
 /** The repository of dead letters: a repeated one is counted, and the oldest are deleted when there are too many. */
 import type { DeadLetter } from '@model-gateway/contracts';
 import { type Kysely, type SqlBool, sql } from 'kysely';
+import { deleteOlder } from '../delete-in-pieces.ts';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import { cleanText } from '../requests/clean-text.ts';
 import { readCursor, writeCursor } from '../requests/cursor.ts';
 import type { Database } from '../schema.ts';
-import { deleteOlder } from '../stats/prune.ts';
 
 /** One page of dead letters. */
 export interface DeadLetterQuery {

@@ -1,5 +1,6 @@
 /** From which addresses access keys were used: read, accepted and forgotten here; `note-addresses.ts` writes them with the rows. */
 import { type Kysely, sql } from 'kysely';
+import { pauseOfDeletion } from '../delete-in-pieces.ts';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import type { Database, KeyAddressColumns } from '../schema.ts';
 
@@ -14,8 +15,8 @@ export interface KeyAddresses {
   newSince(since: number, limit: number): Promise<KeyAddress[]>;
   /** All addresses that the key has been used from by now are the owner's. Resolves with how many were not accepted before. */
   accept(accessKey: string, now: number): Promise<number>;
-  /** Forgets what was last seen before this time (ms since the epoch), and what belongs to a key that is gone. */
-  prune(before: number): Promise<void>;
+  /** Forgets what was last seen before this time (ms since the epoch), and what belongs to a key that is gone. `stopped` ends it early. */
+  prune(before: number, stopped?: () => boolean): Promise<void>;
 }
 
 const toAddress = ({ accepted_at, first_at, last_at, ...rest }: KeyAddressColumns): KeyAddress => ({
@@ -60,11 +61,26 @@ export function createKeyAddresses(db: Kysely<Database>, dialect: StorageDialect
           .executeTakeFirst();
         return Number(numUpdatedRows);
       }),
-    prune: (before) =>
-      translate(async () => {
-        await sql`delete from key_addresses where last_at < ${before} or not exists (select 1 from access_keys where access_keys.name = key_addresses.access_key)`.execute(
-          db,
-        );
-      }),
+    prune: (before, stopped = () => false) => translate(() => forget(db, before, stopped)),
   };
+}
+
+/** Rows that one statement looks at. */
+const rowsAtOnce = 500;
+
+/** By runs of the primary key: which rows go is in no index, so that pieces found by that would each read the whole table. */
+async function forget(db: Kysely<Database>, before: number, stopped: () => boolean): Promise<void> {
+  let after = { access_key: '', address: '' };
+  while (!stopped()) {
+    const from = sql`(access_key, address) > (${after.access_key}, ${after.address})`;
+    const { rows } = await sql<typeof after>`select access_key, address from key_addresses where ${from}
+      order by access_key, address limit 1 offset ${rowsAtOnce - 1}`.execute(db);
+    const last = rows[0];
+    const run = last ? sql`${from} and (access_key, address) <= (${last.access_key}, ${last.address})` : from;
+    await sql`delete from key_addresses where ${run} and
+      (last_at < ${before} or not exists (select 1 from access_keys where access_keys.name = key_addresses.access_key))`.execute(db);
+    if (!last) return;
+    after = last;
+    await pauseOfDeletion();
+  }
 }

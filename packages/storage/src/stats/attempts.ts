@@ -1,6 +1,7 @@
 /** Sums of every attempt at an upstream, kept in step with the request log rows: a failure before a failover counts for the upstream where it happened. */
 import { type AttemptRecord, withoutCounter, withoutPath } from '@model-gateway/contracts';
 import { type Kysely, sql } from 'kysely';
+import { deleteInPieces } from '../delete-in-pieces.ts';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import { cleanText } from '../requests/clean-text.ts';
 import type { StoredRow } from '../requests/row-codec.ts';
@@ -145,10 +146,12 @@ export async function noteTouched(db: Kysely<Database>, rows: readonly StoredRow
       .execute();
 }
 
-/** Deletes sums that are too old. */
-export async function pruneAttempts(db: Kysely<Database>, sums: Readonly<Record<Grain, number | null>>): Promise<void> {
+/** Deletes sums that are too old. `stopped` ends it early. */
+export async function pruneAttempts(db: Kysely<Database>, sums: Readonly<Record<Grain, number | null>>, stopped: () => boolean): Promise<void> {
   for (const grain of keptGrains) {
     const before = sums[grain];
-    if (before !== null) await sql`delete from attempt_sums where grain = ${grains[grain]} and start < ${before - grainMs[grain]}`.execute(db);
+    if (before === null) continue;
+    const where = sql`grain = ${grains[grain]} and start < ${before - grainMs[grain]}`;
+    await deleteInPieces(db, { table: 'attempt_sums', key: table.keys.map(({ name }) => name), where, order: 'start' }, stopped);
   }
 }

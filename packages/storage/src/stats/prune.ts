@@ -1,5 +1,6 @@
-/** Deletes what is older than its retention: whole partitions where there are any, else small pieces with pauses between them. */
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+/** Deletes what is older than its retention: whole partitions where there are any, else small pieces. */
+import { type Kysely, sql } from 'kysely';
+import { deleteInPieces, deleteOlder, pauseOfDeletion } from '../delete-in-pieces.ts';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import type { DayPartitions } from '../requests/day-partitions.ts';
 import { otherPartition } from '../requests/days.ts';
@@ -14,12 +15,7 @@ export interface Keep {
   sums: Readonly<Record<Grain, number | null>>;
 }
 
-/** SQLite deletes on the gateway's own thread: this many at once take about two milliseconds. */
-const rowsAtOnce = 200;
 const seriesAtOnce = 500;
-const pauseMs = 10;
-
-const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, pauseMs));
 
 /** Resolves with the number of deleted rows and partitions. `stopped` ends it early. */
 export async function prune(
@@ -30,18 +26,9 @@ export async function prune(
   try {
     const rows =
       keep.rows === null ? 0 : await deleteOlder(db, { table: days ? otherPartition : 'request_stats', time: 'started_at', before: keep.rows }, stopped);
-    if (keep.sessions !== null)
-      await repeat(
-        () =>
-          deletePiece(
-            db,
-            sql`delete from stat_sessions where (session_id, access_key, currency) in
-        (select session_id, access_key, currency from stat_sessions where last_at < ${keep.sessions} limit ${rowsAtOnce})`,
-          ),
-        stopped,
-      );
+    if (keep.sessions !== null) await deleteSessions(db, keep.sessions, stopped);
     if (keep.rows !== null) await deleteOlder(db, { table: 'touched_upstreams', time: 'started_at', before: keep.rows }, stopped);
-    await pruneAttempts(db, keep.sums);
+    await pruneAttempts(db, keep.sums, stopped);
     for (const [grain, before] of Object.entries(keep.sums) as [Grain, number | null][]) if (before !== null) await deleteSums(db, grain, before, stopped);
     // Last, since others' locks may be in its way.
     const partitions = keep.rows === null ? 0 : ((await days?.dropBefore(keep.rows)) ?? 0);
@@ -51,21 +38,8 @@ export async function prune(
   }
 }
 
-/** Deletes older rows, in small pieces, from a table whose key is a time and an id. Resolves with the number deleted. */
-export const deleteOlder = (
-  db: Kysely<Database>,
-  { table, time, before }: { table: string; time: string; before: number },
-  stopped: () => boolean,
-): Promise<number> =>
-  repeat(
-    () =>
-      deletePiece(
-        db,
-        sql`delete from ${sql.table(table)} where (${sql.ref(time)}, id) in
-    (select ${sql.ref(time)}, id from ${sql.table(table)} where ${sql.ref(time)} < ${before} order by ${sql.ref(time)} limit ${rowsAtOnce})`,
-      ),
-    stopped,
-  );
+const deleteSessions = (db: Kysely<Database>, before: number, stopped: () => boolean): Promise<number> =>
+  deleteInPieces(db, { table: 'stat_sessions', key: ['session_id', 'access_key', 'currency'], where: sql`last_at < ${before}`, order: 'last_at' }, stopped);
 
 /** By runs of series, the order in which these tables are stored. */
 async function deleteSums(db: Kysely<Database>, grain: Grain, before: number, stopped: () => boolean): Promise<void> {
@@ -74,26 +48,9 @@ async function deleteSums(db: Kysely<Database>, grain: Grain, before: number, st
     .select((eb) => eb.fn.max('id').as('id'))
     .executeTakeFirst();
   for (let from = 0; from <= Number(last?.id ?? -1) && !stopped(); from += seriesAtOnce) {
-    await deletePiece(
-      db,
-      sql`delete from stat_sums where series >= ${from} and series < ${from + seriesAtOnce} and grain = ${grains[grain]} and start < ${before}`,
-    );
-    await pause();
+    // An hour of each series in the upkeep of every hour; all hours of months where the retention was shortened.
+    const where = sql`series >= ${from} and series < ${from + seriesAtOnce} and grain = ${grains[grain]} and start < ${before}`;
+    await deleteInPieces(db, { table: 'stat_sums', key: ['series', 'grain', 'start'], where, order: 'series' }, stopped);
+    await pauseOfDeletion();
   }
-}
-
-async function deletePiece(db: Kysely<Database>, statement: RawBuilder<unknown>): Promise<number> {
-  const { numAffectedRows } = await statement.execute(db);
-  return Number(numAffectedRows ?? 0n);
-}
-
-async function repeat(piece: () => Promise<number>, stopped: () => boolean): Promise<number> {
-  let all = 0;
-  while (!stopped()) {
-    const gone = await piece();
-    all += gone;
-    if (gone === 0) break;
-    await pause();
-  }
-  return all;
 }

@@ -1,6 +1,7 @@
 /** The repository of upstreams' tasks. */
 import type { SpendOwner, TaskStatus } from '@model-gateway/contracts';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
+import { deleteInPieces } from '../delete-in-pieces.ts';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import type { Database } from '../schema.ts';
 import { type ListedTask, listTasks, type StoredTask, type TaskQuery } from './list-tasks.ts';
@@ -47,8 +48,8 @@ export interface TasksRepository {
   list(query: TaskQuery): Promise<{ items: ListedTask[]; hasMore: boolean }>;
   /** What tasks that began since each owner's `from` hold of budgets now, in millionths. */
   held(owners: readonly SpendOwner[]): Promise<number[]>;
-  /** Forgets what has expired. Resolves with the number of tasks. */
-  prune(): Promise<number>;
+  /** Forgets what has expired. Resolves with the number of tasks. `stopped` ends it early. */
+  prune(stopped?: () => boolean): Promise<number>;
 }
 
 const columns = ['owner', 'id', 'status', 'content', 'reply'] as const;
@@ -124,11 +125,13 @@ export function createTasks(db: Kysely<Database>, dialect: StorageDialect, now: 
       ),
     list: (query) => translate(() => listTasks(db, query)),
     held: (owners) => translate(() => readHeld(db, owners, now())),
-    prune: () =>
+    prune: (stopped = () => false) =>
       translate(async () => {
-        await db.deleteFrom('task_reservations').where('until', '<=', now()).execute();
-        const { numDeletedRows } = await db.deleteFrom('tasks').where('expires_at', '<=', now()).executeTakeFirst();
-        return Number(numDeletedRows);
+        const time = now();
+        const reservations = { table: 'task_reservations', key: ['task', 'currency'], where: sql`until <= ${time}`, order: 'until' };
+        await deleteInPieces(db, reservations, stopped);
+        const tasks = { table: 'tasks', key: ['owner', 'id'], where: sql`expires_at <= ${time}`, order: 'expires_at' };
+        return deleteInPieces(db, tasks, stopped);
       }),
   };
 }
