@@ -260,6 +260,43 @@ const available = ownServerAvailable('durable events over NATS');
     await until(() => seen.size === 2, 'both items');
   });
 
+  test('while JetStream is away a publisher logs each reason once, and once that it is over', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'nats-bare-'));
+    const file = join(folder, 'nats.conf');
+    const write = (jetstream: string): void =>
+      writeFileSync(file, `accounts { app { jetstream: ${jetstream}, users: [{ user: app, password: app }] } }\nno_auth_user: app`);
+    write('disabled');
+    const bare = await startNatsServer({ extraArguments: ['-c', file], storeDirectory: folder });
+    const lines: string[] = [];
+    const tell = (facts: Record<string, unknown>, text: string) => void lines.push(`${text}: ${facts['refusal'] ?? facts['error'] ?? ''}`);
+    const publisher = await connectNatsBus({ url: bare.url, name: 'edge', logger: { info: tell, warn: tell, error: tell }, drainMs: 1000 });
+    try {
+      const published: Promise<void>[] = [];
+      const publish = (): void => {
+        for (let i = 0; i < 400; i++) published.push(publisher.publishDurable('stats.request', `j${published.length}`, row('j')));
+      };
+      await until(() => publisher.connected, 'it connects');
+      for (let round = 0; round < 40; round++) {
+        publish();
+        await pastWindow(50);
+      }
+      const told = (text: string) => lines.filter((line) => line.includes(text)).length;
+      expect(told('durable events wait for the JetStream stream')).toBeGreaterThan(0);
+      expect(told('the event stream cannot be made')).toBeGreaterThan(0);
+      expect(lines).toEqual([...new Set(lines)]);
+      await bare.kill();
+      write('enabled');
+      await bare.start();
+      await Promise.all(published);
+      await until(() => told('the JetStream stream takes durable events again') > 0, 'the end to be logged');
+      expect(told('the JetStream stream takes durable events again')).toBe(1);
+    } finally {
+      await publisher.drain();
+      await bare.dispose();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
   test('a server with a small max_payload: bodies and replies of 1 MB pass in parts', async () => {
     await server.dispose();
     const directory = mkdtempSync(join(tmpdir(), 'nats-conf-'));

@@ -4,6 +4,7 @@ import type { Subscription } from '@nats-io/transport-node';
 import type { EventItem, EventSubject } from '../bus.ts';
 import { backOffMs } from '../kit/back-off.ts';
 import type { BusLogger } from '../kit/logger.ts';
+import { Outage } from '../kit/outage.ts';
 import { settlesWithin } from '../kit/settle-within.ts';
 import type { ServerConnection } from './connection.ts';
 import { consumerOf, deletionMs, ensureEventConsumer, eventManager, eventStream, maxUnacknowledged } from './event-stream.ts';
@@ -55,6 +56,7 @@ export class EventConsumer {
   refused = false;
   private stopped = false;
   private interrupt: () => void = () => {};
+  private readonly outage: Outage;
   private readonly running: Promise<void>;
   private readonly keeper: NodeJS.Timeout;
 
@@ -63,6 +65,11 @@ export class EventConsumer {
     this.logger = logger;
     this.ensureStream = ensureStream;
     this.options = options;
+    const { subject } = options;
+    this.outage = new Outage({
+      begins: (_reason, error) => logger.warn({ error, subject }, 'durable events cannot be read yet'),
+      ends: () => logger.info({ subject }, 'durable events are read'),
+    });
     link.onChange(() => this.interrupt());
     this.running = this.run();
     this.keeper = setInterval(() => this.keepHeld(), options.ackWaitMs / progressPerWait).unref();
@@ -93,6 +100,7 @@ export class EventConsumer {
         const messages = await this.consume();
         tries = 0;
         this.refused = false;
+        this.outage.over();
         await interrupted;
         if (this.link.connected) await receiveLast(messages);
         messages.stop();
@@ -102,7 +110,7 @@ export class EventConsumer {
         tries++;
         // Once may be the moment in which its stream is made, or a cluster chooses its leader.
         this.refused = tries > 2;
-        if (tries % 20 === 1) this.logger.warn({ error, subject: this.options.subject }, 'durable events cannot be read yet');
+        this.outage.met(error instanceof Error ? error.message : String(error), error);
         await Promise.race([interrupted, new Promise((resolve) => setTimeout(resolve, backOffMs(tries, 200, 5000)))]);
       }
     }

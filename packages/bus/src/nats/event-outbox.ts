@@ -4,6 +4,7 @@ import { GatewayError } from '@model-gateway/contracts/errors';
 import { headers as createHeaders, type Msg, type MsgHdrs } from '@nats-io/transport-node';
 import { backOffMs } from '../kit/back-off.ts';
 import type { BusLogger } from '../kit/logger.ts';
+import { Outage } from '../kit/outage.ts';
 import { mintStreamId, streamKey } from './stream-id.ts';
 import { answerSubject, subjectOf } from './subjects.ts';
 
@@ -70,12 +71,16 @@ export class EventOutbox {
   private bytes = 0;
   private readonly shares = new Map<string, Share>();
   private timer: NodeJS.Timeout | null = null;
-  private failures = 0;
+  private readonly outage: Outage;
   private emptied: (() => void)[] = [];
 
   constructor(host: OutboxHost, limits: { items: number; bytes: number }) {
     this.host = host;
     this.limits = limits;
+    this.outage = new Outage({
+      begins: (refusal) => host.logger.warn({ refusal, items: this.items }, 'durable events wait for the JetStream stream'),
+      ends: () => host.logger.info({ items: this.items }, 'the JetStream stream takes durable events again'),
+    });
   }
 
   /** Items published and not yet acknowledged. */
@@ -219,7 +224,7 @@ export class EventOutbox {
     }
     batch.dueAt = this.host.now + backOffMs(batch.tries, 200, 5000);
     this.retries.push(batch);
-    if (this.failures++ % 50 === 0) this.host.logger.warn({ refusal, items: this.items }, 'durable events wait for the JetStream stream');
+    this.outage.met(refusal);
     if (refusal === noStream) void this.host.ensureStream().then(() => this.retryNow());
   }
 
@@ -232,14 +237,19 @@ export class EventOutbox {
     this.enqueue(before, items);
   }
 
+  private waitsForRetry(): boolean {
+    return this.retries.length > 0 || [...this.underWay.values()].some(({ tries }) => tries > 1);
+  }
+
   private retryNow(): void {
     for (const batch of this.retries) batch.dueAt = Math.min(batch.dueAt, this.host.now + 200);
   }
 
   private commit(batch: Batch): void {
-    this.failures = 0;
     for (const item of batch.items) item.resolve();
     this.settle(batch);
+    // Where one subject alone is refused, what others get through does not end it.
+    if (this.outage.lasts && !this.waitsForRetry()) this.outage.over();
   }
 
   /** The batch is done with. */

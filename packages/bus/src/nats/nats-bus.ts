@@ -21,6 +21,7 @@ import { InFlight } from '../kit/in-flight.ts';
 import { defaultAskDeadlineMs, eventBatchItems, eventBatchWaitMs, frameCap, gatheredBodiesCap, outboxBytesCap, outboxItemsCap } from '../kit/limits.ts';
 import { type BusLogger, plainLogger } from '../kit/logger.ts';
 import { MessageReader } from '../kit/message-reader.ts';
+import { Outage } from '../kit/outage.ts';
 import { settlesWithin } from '../kit/settle-within.ts';
 import { Asks, payloadCap } from './asks.ts';
 import { ServerConnection } from './connection.ts';
@@ -94,8 +95,7 @@ export class NatsBus implements Bus {
   /** Called with each new inbox, the address of this process alone. */
   private readonly directs = new Set<(inbox: string) => void>();
   private ensuring: Promise<void> | null = null;
-  /** Why the event stream was not as it should be at the last attempt. */
-  private streamFault: string | null = null;
+  private readonly streamOutage: Outage;
   private fencedFrames = 0;
   private closing = false;
 
@@ -121,6 +121,10 @@ export class NatsBus implements Bus {
     this.asks = new Asks(host);
     this.streams = new Streams(host);
     this.outbox = new EventOutbox(host, { items: options.outbox?.items ?? outboxItemsCap, bytes: options.outbox?.bytes ?? outboxBytesCap });
+    this.streamOutage = new Outage({
+      begins: (_reason, error) => this.logger.warn({ error }, 'the event stream cannot be made as it should be yet: durable events wait where they are'),
+      ends: () => this.logger.info({}, 'the event stream is as it should be'),
+    });
     this.link.onChange((connected) => this.changed(connected));
     this.clock = new Clock(() => this.tick());
   }
@@ -374,22 +378,13 @@ export class NatsBus implements Bus {
     if (!connection) return Promise.resolve();
     this.ensuring ??= eventManager(connection)
       .then((manager) => ensureEventStream(manager, { maxBytes: this.options.eventBytes ?? 1024 ** 3, replicas: this.options.eventReplicas ?? 1 }))
-      .then(() => {
-        if (this.streamFault !== null) this.logger.info({}, 'the event stream is as it should be');
-        this.streamFault = null;
-      })
-      .catch((error: Error) => this.noteStreamFault(error))
+      .then(() => this.streamOutage.over())
+      // Attempts go on for as long as the server lacks something.
+      .catch((error: Error) => this.streamOutage.met(error.message, error))
       .finally(() => {
         this.ensuring = null;
       });
     return this.ensuring;
-  }
-
-  /** Attempts go on for as long as the server lacks something: each reason is one line. */
-  private noteStreamFault(error: Error): void {
-    if (this.streamFault === error.message) return;
-    this.streamFault = error.message;
-    this.logger.warn({ error }, 'the event stream cannot be made as it should be yet: durable events wait where they are');
   }
 
   /** This bus as its parts see it. */
