@@ -16,6 +16,8 @@ export interface SupervisorOptions {
   settings: SettingsFile;
   /** How long the start waits for all of them once one is there. Default 30,000 ms. */
   startMs?: number;
+  /** How long a worker may take from its start until it is on the bus. Default 60,000 ms, many times what a busy machine needs. */
+  joinMs?: number;
 }
 
 /** A worker that shows no sign of life for this long, after the bus has given it up, is killed and replaced. */
@@ -96,10 +98,15 @@ export class Supervisor implements Service {
     const worker = [...this.#workers].find((one) => one.name === name);
     if (!worker) return;
     worker.silent = !present;
+    worker.joined ||= present;
     if (present) return void this.#port.serveWaiting();
-    this.#later(frozenMs, () => {
-      if (!worker.silent || worker.exit !== null) return;
-      this.#logger.error({ worker: name, pid: worker.pid }, 'a worker shows no sign of life: it is killed and replaced');
+    this.#killAfter(frozenMs, worker, () => worker.silent);
+  }
+
+  #killAfter(ms: number, worker: Worker, isFrozen: () => boolean): void {
+    this.#later(ms, () => {
+      if (!isFrozen() || worker.exit !== null) return;
+      this.#logger.error({ worker: worker.name, pid: worker.pid }, 'a worker shows no sign of life: it is killed and replaced');
       worker.kill();
     });
   }
@@ -133,7 +140,7 @@ export class Supervisor implements Service {
 
   /** `anew`: with the configuration file as it is, whatever became of other workers. */
   #spawn({ anew = false } = {}): Worker {
-    const { settings, worker: plan, count } = this.#options;
+    const { settings, worker: plan, count, joinMs = 60_000 } = this.#options;
     const chosen = settings.choose({ anew });
     const name = `worker-${++this.#named}`;
     if (chosen.isEarlier) this.#logger.error({ worker: name }, 'no worker could start with the configuration file: this one has the earlier settings');
@@ -153,6 +160,8 @@ export class Supervisor implements Service {
     });
     this.#workers.add(worker);
     this.#settings.set(worker, chosen);
+    // Until then nobody on the bus would miss it.
+    this.#killAfter(joinMs, worker, () => !worker.joined);
     return worker;
   }
 

@@ -31,6 +31,8 @@ export class Worker {
   ready = false;
   /** It was asked to end: it gets no new connections. */
   leaving = false;
+  /** It has been on the bus. */
+  joined = false;
   /** It shows no sign of life on the bus. */
   silent = false;
   readonly startedAt = performance.now();
