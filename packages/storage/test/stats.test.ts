@@ -219,6 +219,33 @@ describe.each(engines())('statistics on $name', (engine) => {
     expect(byKey.reduce((sum, { measures }) => sum + measures.requests, 0)).toBe(40);
   });
 
+  test('the first of many values are those of the range, where hours of several days are asked for', async () => {
+    const { requests } = await opened();
+    const day = 24 * hour;
+    const midnight = begin - (begin % day);
+    const of = (key: string, count: number, started_at: number) =>
+      Array.from({ length: count }, (_, at) => row(`${key} ${started_at} ${at}`, { started_at: started_at + at, access_key: key }));
+    await requests.insertRows([
+      ...[...of('before', 5, midnight + 4 * hour), ...of('before', 1, midnight + day)],
+      ...[...of('first hour', 3, midnight + 5 * hour), ...of('middle', 4, midnight + 2 * day - 1), ...of('last hour', 2, midnight + 3 * day + 6 * hour)],
+      ...of('after', 6, midnight + 3 * day + 7 * hour),
+    ]);
+    const range = { from: midnight + 5 * hour, to: midnight + 3 * day + 7 * hour, grain: 'hour' as const };
+    const top = async (limit: number) =>
+      (await requests.readStats(query({ ...range, by: { dimension: 'access_key', order: 'requests', limit } }))).map(({ value, measures }) => [
+        value,
+        measures.requests,
+      ]);
+    const all = [
+      ['middle', 4],
+      ['first hour', 3],
+      ['last hour', 2],
+      ['before', 1],
+    ];
+    expect(await top(9)).toEqual(all);
+    expect(await top(2)).toEqual(all.slice(0, 2));
+  });
+
   test('what is too old is forgotten, sums after their rows', async () => {
     const { requests } = await opened();
     const old = begin - 40 * 24 * hour;

@@ -3,7 +3,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import { type Database, type Measures, measureNames } from '../schema.ts';
 import { type Dimension, dimensions, type Grouping } from './dimension-names.ts';
-import { type Grain, grains, noMeasures, type Scope } from './dimensions.ts';
+import { type Grain, grainMs, grains, noMeasures, type Scope } from './dimensions.ts';
 import { type Histogram, quantile, readCounts } from './histogram.ts';
 
 /** A time range and its grain. */
@@ -100,7 +100,7 @@ interface Parts extends Asked {
 }
 
 /** The join order is forced: from the few series to their sums by key. */
-function source(query: StatsQuery, values: readonly string[] | null, dialect: StorageDialect): RawBuilder<unknown> {
+function source(query: StatsQuery, values: readonly string[] | null, dialect: StorageDialect, times = timesOf(query)): RawBuilder<unknown> {
   const conditions = [sql`d.scope = ${scopeOf(query)}`];
   for (const name of dimensions) if (query.filters[name] !== undefined) conditions.push(sql`${sql.ref(`d.${name}`)} = ${query.filters[name]}`);
   if (query.by && values) conditions.push(sql`${nameOf(query.by.dimension)} in (${sql.join(values)})`);
@@ -109,7 +109,18 @@ function source(query: StatsQuery, values: readonly string[] | null, dialect: St
       ? sql`left join (select k.name as name, t.value as tag from access_keys k cross join ${dialect.elements(sql.ref('k.document'), 'tags')}) g on g.name = d.access_key`
       : sql``;
   return sql`from stat_series d ${tags} cross join stat_sums s where ${sql.join(conditions, sql` and `)} and s.series = d.id
-    and s.grain = ${grains[query.grain]} and s.start >= ${query.from} and s.start < ${query.to}`;
+    and (${times})`;
+}
+
+const timesOf = ({ grain, from, to }: StatsRange): RawBuilder<unknown> => sql`s.grain = ${grains[grain]} and s.start >= ${from} and s.start < ${to}`;
+
+/** The same time by the sums of whole days, and by hours before and after them: of many values a month of hours is most of the table. */
+function timesByDays(query: StatsRange): RawBuilder<unknown> {
+  const { grain, from, to } = query;
+  const first = Math.ceil(from / grainMs.day) * grainMs.day;
+  const last = Math.floor(to / grainMs.day) * grainMs.day;
+  if (grain !== 'hour' || last <= first) return timesOf(query);
+  return sql`(${timesOf({ grain, from, to: first })}) or (${timesOf({ grain: 'day', from: first, to: last })}) or (${timesOf({ grain, from: last, to })})`;
 }
 
 /** Sums that were taken back are zero. */
@@ -120,7 +131,7 @@ const columnOf = ({ by }: StatsQuery): RawBuilder<unknown> => (by ? nameOf(by.di
 
 async function firstValues({ db, dialect, query }: Asked, { dimension, order, limit }: NonNullable<StatsQuery['by']>): Promise<string[]> {
   const column = nameOf(dimension);
-  const { rows } = await sql<{ value: string }>`select ${column} as value ${source(query, null, dialect)}
+  const { rows } = await sql<{ value: string }>`select ${column} as value ${source(query, null, dialect, timesByDays(query))}
     group by ${column} having ${isThere} order by ${orderInSql(order)} desc, ${column} limit ${limit}`.execute(db);
   return rows.map(({ value }) => value);
 }
