@@ -1,5 +1,8 @@
 /** A Redis server that answers and takes nothing: full, or replaced by another and now that one's replica. */
+import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type RedisServer, redisAvailable, startRedisServer } from '../../../tests/support/redis-server.ts';
 import { keyOf, RedisLink } from '../src/redis/link.ts';
@@ -60,6 +63,32 @@ const probeMs = 50;
     expect(one.up).toBe(false);
     await server.command('AUTH another\r\nCONFIG SET requirepass ""');
     await until(() => one.up, 'Redis to take no password again');
+  });
+
+  test('is one of a cluster, and has a part of the keys: it is away, said once with what to do', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'redis-cluster-'));
+    const member = await startRedisServer({ own: true, extraArguments: ['--cluster-enabled', 'yes', '--cluster-config-file', join(folder, 'nodes.conf')] });
+    try {
+      // That of the first check, and none of another's.
+      const slot = (await member.command(`CLUSTER KEYSLOT ${keyOf('probe', 'writes')}`)).slice(1);
+      expect(await member.command('CONFIG SET cluster-require-full-coverage no')).toBe('+OK');
+      expect(await member.command(`CLUSTER ADDSLOTS ${slot}`)).toBe('+OK');
+      const one = await open(member.url);
+      await until(() => one.up, 'the cluster to be there');
+      lines.length = 0;
+      await expect(write(one)).rejects.toThrow('CLUSTERDOWN');
+      await nothingFor(probeMs * 6);
+      expect(one.up).toBe(false);
+      expect(lines.filter((line) => line.includes('without cluster mode'))).toHaveLength(1);
+      const other = (await member.command(`CLUSTER KEYSLOT ${keyOf('attempt', 'test')}`)).slice(1);
+      expect(await member.command(`CLUSTER ADDSLOTS ${other}`)).toBe('+OK');
+      await until(() => one.up, 'the key to be there');
+      expect(await write(one)).toEqual([1]);
+    } finally {
+      await link?.close();
+      await member.dispose();
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 
   test('has a successor at the same address: it is connected to', async () => {

@@ -24,6 +24,9 @@ type Scripted = Record<ScriptName, (key: string, ...rest: Argument[]) => Promise
 const namespace = 'model-gateway';
 export const keyOf = (kind: string, scope: string): string => `${namespace}:${kind}:{${scope}}`;
 
+/** The hash tag of a key. */
+const scopeOf = (key: string): string => key.slice(key.indexOf('{') + 1, -1);
+
 export class LinkLost extends Error {}
 
 /** Reasons that are logged of one time of being away. */
@@ -38,6 +41,15 @@ function reasonOf(error: unknown): string {
 
 /** The server's own words, over a connection that works; some say what is to be mended: a wrong password, a right that lacks. */
 const isReply = (error: unknown): boolean => error instanceof Error && error.name === 'ReplyError';
+
+/** A server of a cluster, which has some of the keys. */
+const isOfCluster = (error: unknown): boolean => isReply(error) && /^(?:MOVED|ASK|CLUSTERDOWN|TRYAGAIN)\b/.test((error as Error).message);
+
+/** What is to be done, for the log. */
+const adviceFor = (error: unknown): string =>
+  isOfCluster(error)
+    ? 'REDIS_URL names a server of a Redis Cluster, which has a part of the keys: name a Redis without cluster mode'
+    : 'see to it, or to REDIS_URL and REDIS_TLS_…';
 
 /** The server was replaced, and is a replica of its successor now: the connection to it would last for ever. */
 const isReplica = (error: unknown): boolean => error instanceof Error && error.message.startsWith('READONLY');
@@ -58,6 +70,8 @@ export class RedisLink implements StateLink {
   #closed = false;
   /** Why it has been away since it answered last: each reason is reported once, that of a server that was never reached, too. */
   readonly #reported = new Set<string>();
+  /** What is checked: a cluster's server that refuses one key takes others. */
+  #checked = 'writes';
   /** Checks in a row without an answer. */
   #silent = 0;
   up = false;
@@ -113,6 +127,7 @@ export class RedisLink implements StateLink {
       const reply = await this.#within(redis[name](key, ...rest));
       return Array.isArray(reply) ? reply.map(Number) : [];
     } catch (error) {
+      if (isReply(error)) this.#checked = scopeOf(key);
       this.#lost(error);
       throw error;
     }
@@ -130,7 +145,7 @@ export class RedisLink implements StateLink {
     const redis = this.#redis;
     if (this.#closed || !redis) return;
     try {
-      await this.#within(redis.probe(keyOf('probe', 'writes'), this.#probeMs));
+      await this.#within(redis.probe(keyOf('probe', this.#checked), this.#probeMs));
       this.#silent = 0;
       this.#change(true);
     } catch (error) {
@@ -143,7 +158,7 @@ export class RedisLink implements StateLink {
   #lost(error: unknown, isReason = isReply(error)): void {
     if (this.#closed) return;
     if (this.#reported.size === 0 || (isReason && this.#reported.size < maxReported && !this.#reported.has(reasonOf(error))))
-      this.#logger.warn({ error }, 'Redis cannot be used: see to it, or to REDIS_URL and REDIS_TLS_…; this process keeps its share of each limit on its own');
+      this.#logger.warn({ error }, `Redis cannot be used: ${adviceFor(error)}; this process keeps its share of each limit on its own`);
     this.#reported.add(reasonOf(error));
     this.#change(false);
     clearTimeout(this.#probe);
