@@ -28,41 +28,72 @@ export function natsFiles({ caFile, certFile, keyFile, serverName }: TlsConfig):
   };
 }
 
-/** undefined: none are set. Its `ca`, `cert` and `key` are getters; a file that cannot be read any more gives what it held last. */
+/** What the files hold. */
+interface Texts {
+  ca?: string;
+  cert?: string;
+  key?: string;
+}
+
+/** undefined: none are set. Its `ca`, `cert` and `key` are getters; files that cannot be read or used any more give what they held last. */
 export function readTlsFiles(prefix: Prefix, { caFile, certFile, keyFile, serverName }: TlsConfig, logger: Logger): ConnectionOptions | undefined {
   if (caFile === null && certFile === null && serverName === null) return undefined;
-  const reader = (name: string, file: string | null) => (file === null ? undefined : createReader(`${prefix}_TLS_${name}_FILE`, file, logger));
-  const [ca, cert, key] = [reader('CA', caFile), reader('CERT', certFile), reader('KEY', keyFile)];
-  check(`${prefix}_TLS_CA_FILE`, 'one or more PEM certificates', ca && { ca: ca() });
-  check(`${prefix}_TLS_CERT_FILE`, 'PEM certificates, and their unencrypted PEM key in the key file', cert && key && { cert: cert(), key: key() });
+  const files = Object.entries({ ca: caFile, cert: certFile, key: keyFile }).filter((entry): entry is [keyof Texts, string] => entry[1] !== null);
+  const read = (): Texts => Object.fromEntries(files.map(([name, file]) => [name, readPem(`${prefix}_TLS_${name.toUpperCase()}_FILE`, file)]));
+  const texts = createRenewal(prefix, read, logger);
   const options: ConnectionOptions = {
     ...(serverName !== null && { servername: serverName, checkServerIdentity: (_host, peer) => checkServerIdentity(serverName, peer) }),
   };
-  for (const [name, read] of Object.entries({ ca, cert, key }))
-    if (read) Object.defineProperty(options, name, { get: read, enumerable: true, configurable: true });
+  for (const [name] of files) Object.defineProperty(options, name, { get: () => texts()[name], enumerable: true, configurable: true });
   return options;
 }
 
-function createReader(setting: string, file: string, logger: Logger): () => string {
-  const read = (): string => readFileSync(file, 'utf8');
-  let last: string;
-  try {
-    last = read();
-  } catch (error) {
-    throw new ConfigError(`${setting} "${file}" cannot be read (${(error as NodeJS.ErrnoException).code}); accepted: a readable PEM file`, { cause: error });
-  }
+/**
+ * The texts as they are now, all of one moment. While a renewal is under way a file may be half written, or a certificate be there before its key:
+ * clients of databases do not survive such a context, so that those of before are used. Throws a `ConfigError` where the first ones cannot be used.
+ */
+function createRenewal(prefix: Prefix, read: () => Texts, logger: Logger): () => Texts {
+  const readChecked = (): Texts => {
+    const texts = read();
+    checkTexts(prefix, texts);
+    return texts;
+  };
+  let last = readChecked();
+  let isFresh = false;
+  let complaint = '';
   return () => {
+    if (isFresh) return last;
     try {
-      last = read();
+      last = readChecked();
+      complaint = '';
     } catch (error) {
-      logger.warn({ error, file }, 'a file of TLS cannot be read: what it held before is used');
+      const { message } = error as Error;
+      if (complaint !== message) logger.warn({ error }, 'files of TLS cannot be used: what they held before is used until they are whole');
+      complaint = message;
     }
+    isFresh = true;
+    queueMicrotask(() => {
+      isFresh = false;
+    });
     return last;
   };
 }
 
-function check(setting: string, accepted: string, options: { ca?: string; cert?: string; key?: string } | undefined): void {
-  if (options === undefined) return;
+function readPem(setting: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new ConfigError(`${setting} "${file}" cannot be read (${(error as NodeJS.ErrnoException).code}); accepted: a readable PEM file`, { cause: error });
+  }
+}
+
+function checkTexts(prefix: Prefix, { ca, cert, key }: Texts): void {
+  if (ca !== undefined) check(`${prefix}_TLS_CA_FILE`, 'one or more PEM certificates', { ca });
+  if (cert !== undefined && key !== undefined)
+    check(`${prefix}_TLS_CERT_FILE`, 'PEM certificates, and their unencrypted PEM key in the key file', { cert, key });
+}
+
+function check(setting: string, accepted: string, options: Texts): void {
   try {
     createSecureContext(options);
     const pem = options.ca ?? options.cert ?? '';

@@ -1,6 +1,6 @@
 /** TLS towards real servers of NATS, PostgreSQL and Redis: who is trusted, who is refused, and certificates that are renewed while the process runs. */
 import { randomBytes } from 'node:crypto';
-import { copyFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { connectNatsBus } from '@model-gateway/bus';
@@ -30,6 +30,8 @@ beforeAll(() => {
   other = folder.authority('other');
   const file = (name: string): string => join(folder.folder, name);
   server = { cert: file('server.pem'), key: file('server.key'), ca: file('server-ca.pem') };
+  broken = file('broken.pem');
+  writeFileSync(broken, readFileSync(trusted.ca, 'utf8').slice(0, 200));
   own = { cert: file('own.pem'), key: file('own.key'), ca: file('own-ca.pem') };
 });
 afterAll(() => folder.remove());
@@ -51,6 +53,9 @@ function trust(authority: Authority, client = authority): void {
   folder.replace(own.key, issued.key);
   folder.replace(own.ca, authority.ca);
 }
+
+/** The beginning of a file that is still being written. */
+let broken: string;
 
 const settings = (more: Partial<TlsConfig> = {}): TlsConfig => ({ caFile: own.ca, certFile: own.cert, keyFile: own.key, serverName: null, ...more });
 const bare = (more: Partial<TlsConfig>): TlsConfig => ({ caFile: null, certFile: null, keyFile: null, serverName: null, ...more });
@@ -234,6 +239,17 @@ describe.each([
       await comes(client, 'the old one again');
       present(trusted);
       await kind.restart();
+    });
+
+    test('a renewal that is half written, or whose key is another certificate’s: said so, and connected once it is whole', async () => {
+      const client = await connect(settings());
+      await comes(client, 'the first connection');
+      folder.replace(own.key, other.issue('stranger').key);
+      folder.replace(own.ca, broken);
+      await kind.restart();
+      await said(client, /TLS/);
+      trust(trusted);
+      await comes(client, 'the connection by whole files');
     });
   });
 
