@@ -65,6 +65,24 @@ const probeMs = 50;
     await until(() => one.up, 'Redis to take no password again');
   });
 
+  test('has a user who lacks a right that the check does not need: it is tried more and more seldom', async () => {
+    const one = await open(server.url);
+    await write(one);
+    try {
+      expect(await server.command('ACL SETUSER default -hset -hincrby -zadd -incr -sadd -lpush -expire -pexpire -incrby')).toBe('+OK');
+      const tries = 40;
+      for (let at = 0; at < tries; at++) {
+        await write(one).catch(() => undefined);
+        await nothingFor(probeMs);
+      }
+      expect(lines.filter((line) => line.includes('cannot be used')).length).toBeLessThan(tries / 4);
+    } finally {
+      expect(await server.command('ACL SETUSER default +@all')).toBe('+OK');
+    }
+    await until(() => one.up, 'it to be tried again');
+    await write(one);
+  });
+
   test('is one of a cluster, and has a part of the keys: it is away, said once with what to do', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'redis-cluster-'));
     const member = await startRedisServer({ own: true, extraArguments: ['--cluster-enabled', 'yes', '--cluster-config-file', join(folder, 'nodes.conf')] });

@@ -57,6 +57,9 @@ const isReplica = (error: unknown): boolean => error instanceof Error && error.m
 /** After so many checks in a row without an answer the connection is given up: nobody closes one whose other end is gone, or was forgotten on the way. */
 const silentChecks = 6;
 
+/** Of the pause before the next check: to half a minute. */
+const maxDoublings = 6;
+
 export class RedisLink implements StateLink {
   readonly #url: string;
   readonly #tls: ConnectionOptions | undefined;
@@ -72,6 +75,8 @@ export class RedisLink implements StateLink {
   readonly #reported = new Set<string>();
   /** What is checked: a cluster's server that refuses one key takes others. */
   #checked = 'writes';
+  /** Times in a row that a call was refused after a check that was not. */
+  #refusals = 0;
   /** Checks in a row without an answer. */
   #silent = 0;
   up = false;
@@ -125,9 +130,14 @@ export class RedisLink implements StateLink {
     if (!redis || !this.up) throw new LinkLost('Redis is away');
     try {
       const reply = await this.#within(redis[name](key, ...rest));
+      this.#refusals = 0;
       return Array.isArray(reply) ? reply.map(Number) : [];
     } catch (error) {
-      if (isReply(error)) this.#checked = scopeOf(key);
+      if (isReply(error)) {
+        this.#checked = scopeOf(key);
+        // Only the first of several that were under way.
+        if (this.up) this.#refusals++;
+      } else this.#refusals = 0;
       this.#lost(error);
       throw error;
     }
@@ -162,7 +172,9 @@ export class RedisLink implements StateLink {
     this.#reported.add(reasonOf(error));
     this.#change(false);
     clearTimeout(this.#probe);
-    this.#probe = setTimeout(() => this.#tryAgain(isReplica(error) || this.#silent >= silentChecks), this.#probeMs).unref();
+    // A user who lacks a right that the check does not need would have it go back and forth for ever.
+    const pauseMs = this.#probeMs * 2 ** Math.min(Math.max(this.#refusals - 1, 0), maxDoublings);
+    this.#probe = setTimeout(() => this.#tryAgain(isReplica(error) || this.#silent >= silentChecks), pauseMs).unref();
   }
 
   /** `anew`: by a new connection, which goes to the server that has the address now. */
