@@ -260,14 +260,14 @@ test('a query parameter that the route does not know is refused by name, whateve
 });
 
 describe('fetch-models', () => {
-  test('a real call with the stored key, whose refusal does not leak', async () => {
+  test('a real call with the stored key, whose refusal does not leak; entries without an id count as raw alone', async () => {
     let status = 200;
     let received = '';
     const upstream = createServer((request, response) => {
       received = `${request.url} ${request.headers.authorization}`;
       const body =
         status === 200
-          ? { object: 'list', data: [{ id: 'm-1' }, { id: 'm-2' }, { nothing: true }] }
+          ? { object: 'list', data: [{ id: 'm-1' }, { id: 'm-2' }, { nothing: true }, { id: '' }] }
           : { error: { message: `bad key ${request.headers.authorization}` } };
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     });
@@ -275,7 +275,7 @@ describe('fetch-models', () => {
     const origin = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
     await harness.call('POST', `${api}/upstreams`, { name: 'u', protocol: 'alpha', base_url: origin, api_keys: [{ key: 'canary-key' }] });
     const path = `${api}/upstreams/u/fetch-models`;
-    expect((await harness.call('POST', path)).body).toEqual({ models: ['m-1', 'm-2'], parsed_count: 2, raw_count: 3, source: `${origin}/v1/models` });
+    expect((await harness.call('POST', path)).body).toEqual({ models: ['m-1', 'm-2'], parsed_count: 2, raw_count: 4, source: `${origin}/v1/models` });
     expect(received).toBe('/v1/models Bearer canary-key');
     status = 401;
     const refused = await harness.call('POST', path);

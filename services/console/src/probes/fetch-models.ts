@@ -58,7 +58,7 @@ export async function fetchModels({ id, document }: StoredResource<UpstreamDocum
   } catch {
     throw new Problem('upstream_bad_reply', 'The upstream answered the model list with something that is not JSON.');
   }
-  const models = [...new Set(adapter.readModelList(list))];
+  const models = [...new Set(adapter.readModelList(list))].filter((id) => id !== '');
   const { origin, pathname } = new URL(url);
   return { models, parsed_count: models.length, raw_count: countEntries(list), source: origin + pathname };
 }
