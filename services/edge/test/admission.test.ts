@@ -152,7 +152,9 @@ test('limits of addresses count a /64 of IPv6 as one, as connections do, and IPv
       void limits.admitAddress(address);
       return false;
     } catch (error) {
-      expect(error).toMatchObject({ code: 'rate_limited', status: 429 });
+      // Without a Retry-After header, the message has to say how long to wait.
+      const message = expect.stringMatching(/^Too many requests from this address \(1 requests per 60s\)\. Retry after \d+s$/);
+      expect(error).toMatchObject({ code: 'rate_limited', status: 429, message });
       return true;
     }
   };

@@ -72,13 +72,17 @@ function check(hit: Hit, limit: WindowLimit, refuse: (limit: WindowLimit, hit: H
   if (!hit.allowed) refuse(limit, hit);
 }
 
+/** No Retry-After header tells it: callers go by these words. */
+const limitAndWait = ({ limit, windowMs }: WindowLimit, { retryMs }: Hit): string =>
+  `(${limit} requests per ${windowMs / 1000}s). Retry after ${Math.max(1, Math.ceil(retryMs / 1000))}s`;
+
 /** Plain text, and no Retry-After header. */
-function refuseKey({ limit, windowMs }: WindowLimit, { retryMs }: Hit): never {
-  const text = `Rate limit exceeded (${limit} requests per ${windowMs / 1000}s). Retry after ${Math.max(1, Math.ceil(retryMs / 1000))}s`;
+function refuseKey(window: WindowLimit, hit: Hit): never {
+  const text = `Rate limit exceeded ${limitAndWait(window, hit)}`;
   throw new GatewayError('rate_limited', { message: text, body: text, headers: { 'content-type': 'text/plain; charset=utf-8' } });
 }
 
 /** JSON in the caller's shape, and no Retry-After header. */
-function refuseAddress(): never {
-  throw new GatewayError('rate_limited', { message: 'Too many requests from this address.' });
+function refuseAddress(window: WindowLimit, hit: Hit): never {
+  throw new GatewayError('rate_limited', { message: `Too many requests from this address ${limitAndWait(window, hit)}` });
 }
