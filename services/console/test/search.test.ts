@@ -82,6 +82,9 @@ test('the configuration has defaults, merges, checks its provider, and keeps it 
   const records = await audited();
   expect(records).toContain('create search_provider brave');
   expect(records).toContain('update search_config default');
+  const [second, first] = (await harness.call('GET', `${api}/audit-logs?entity_type=search_config`)).body.items;
+  expect(first.diff).toEqual({ default_provider: { before: null, after: 'brave' }, max_uses: { before: 5, after: 3 } });
+  expect(second.diff).toEqual({ max_uses: { before: 3, after: 5 }, max_rounds: { before: 8, after: 2 } });
 });
 
 test('both are exported with the key sealed, imported again, and put back by the history', async () => {

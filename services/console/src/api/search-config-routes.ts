@@ -1,9 +1,10 @@
 /** The one search configuration: it is read and changed, never created or deleted. */
 import { isObject, searchConfigName, searchConfigSchema } from '@model-gateway/contracts';
-import type { CatalogWriter } from '@model-gateway/storage';
+import type { CatalogWriter, RowChange } from '@model-gateway/storage';
 import type { Request, Response } from 'express';
 import type { ConsoleContext } from '../context.ts';
 import { commit } from '../history/commit.ts';
+import { describeChange } from '../history/describe-change.ts';
 import { etagMatches, etagOf, formatEtag, type Precondition } from '../resources/etag.ts';
 import type { ResourceOperations } from '../resources/operations.ts';
 import type { Reply } from '../resources/resource.ts';
@@ -24,6 +25,15 @@ async function change(operations: ResourceOperations, writer: CatalogWriter, bod
   return operations.create(writer, { name: searchConfigName, ...body });
 }
 
+/** What a change did; the first one is told against the defaults that held before it. */
+function diffOf({ changes: [change] }: { changes: readonly RowChange[] }): Record<string, unknown> | undefined {
+  if (!change) return undefined;
+  const { fields } = describeChange(change);
+  if (change.before) return fields;
+  const defaults = Object.entries(unset.body).filter(([field, before]) => field in fields && before !== fields[field]?.after);
+  return Object.fromEntries(defaults.map(([field, before]) => [field, { before, after: fields[field]?.after }]));
+}
+
 export function searchConfigRoutes(operations: ResourceOperations, context: ConsoleContext): Route[] {
   const { catalog } = context.storage;
   const path = `${base}/search-config`;
@@ -32,7 +42,7 @@ export function searchConfigRoutes(operations: ResourceOperations, context: Cons
     response.set('ETag', formatEtag(etag)).json(shown);
   };
   const update = async (request: Request, response: Response) => {
-    const purpose = { action: 'update', entity_type: 'search_config', entity_id: searchConfigName } as const;
+    const purpose = { action: 'update', entity_type: 'search_config', entity_id: searchConfigName, diff: diffOf } as const;
     const { value } = await commit(context, { request, response }, purpose, (writer) => change(operations, writer, request.body, request.get('if-match')));
     answer(response, value);
   };
