@@ -25,7 +25,7 @@ async function change(operations: ResourceOperations, writer: CatalogWriter, bod
   return operations.create(writer, { name: searchConfigName, ...body });
 }
 
-/** What a change did; the first one is told against the defaults that held before it. */
+/** The fields that a change changed; the first one is compared with the defaults that held before it. */
 function diffOf({ changes: [change] }: { changes: readonly RowChange[] }): Record<string, unknown> | undefined {
   if (!change) return undefined;
   const { fields } = describeChange(change);

@@ -72,7 +72,7 @@ function check(hit: Hit, limit: WindowLimit, refuse: (limit: WindowLimit, hit: H
   if (!hit.allowed) refuse(limit, hit);
 }
 
-/** No Retry-After header tells it: callers go by these words. */
+/** There is no Retry-After header beside it: callers go by these words. */
 const limitAndWait = ({ limit, windowMs }: WindowLimit, { retryMs }: Hit): string =>
   `(${limit} requests per ${windowMs / 1000}s). Retry after ${Math.max(1, Math.ceil(retryMs / 1000))}s`;
 
