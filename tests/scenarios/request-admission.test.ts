@@ -217,6 +217,9 @@ describe.each(arrangements('request admission'))('the client endpoints of a %s g
       ['alpha', 'POST', '/api/v1/chat/completions', '/v1/chat/completions', 'must not have /api in it'],
       ['beta', 'POST', '/anthropic/v1/messages', '/v1/messages', 'must not have /anthropic in it'],
       ['alpha', 'POST', '/v1/chat/completions/chat/completions', '/v1/chat/completions', 'must not end in /chat/completions'],
+      ['beta', 'POST', '//v1/messages', '/v1/messages', 'must not end in a slash'],
+      ['alpha', 'POST', '/v1//chat/completions', '/v1/chat/completions', 'must not end in a slash'],
+      ['gamma', 'POST', '//v1beta/models/ok:generateContent', '/v1beta/models/ok:generateContent', 'must not end in a slash'],
       ['beta', 'POST', '/v1/messages/v1/messages', '/v1/messages', 'must not end in /v1/messages'],
     ] as const)('a base address with too little or too much is 404 with the remedy in the shape of %s: %s %s', async (client, method, path, meant, remedy) => {
       const answer = await send(gateway.url, path, { method, headers: bearer() });

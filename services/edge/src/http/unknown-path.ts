@@ -34,6 +34,7 @@ const versioned = /^\/v\d+[a-z]*\//;
 const callTwice = /^(?:\/v\d+[a-z]*)?(\/.+)\1$/;
 
 function meantBy(path: string): MeantPath {
+  if (path.includes('//')) return { path: path.replace(/\/{2,}/g, '/'), remedy: 'must not end in a slash' };
   const [, version, afterVersion] = versionTwice.exec(path) ?? [];
   if (afterVersion !== undefined) return { path: afterVersion, remedy: `must not end in ${version}` };
   const [, foreign, rest] = prefix.exec(path) ?? [];
