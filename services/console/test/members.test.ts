@@ -148,6 +148,10 @@ test('of the whole API a member reads and changes nothing foreign', async () => 
 
 test('the secret key has no keys of its own, and a user whose name only looks like an address owns nothing by it', async () => {
   expect((await call('GET', `${api}/my/keys`)).status).toBe(403);
+  const { paths } = (await call('GET', `${api}/openapi.json`)).body as { paths: Record<string, Record<string, { responses: object }>> };
+  const personal = Object.entries(paths).filter(([path]) => path.startsWith(`${api}/my/`));
+  expect(personal.length).toBeGreaterThan(4);
+  for (const operation of personal.flatMap(([, operations]) => Object.values(operations))) expect(operation.responses).toHaveProperty('403');
   const { changeUsers } = harness.storage.console;
   const identity = { issuer: 'https://id.example.com', subject: 's1' };
   const claimed = { id: 'u-claimed', username: 'eve@example.com', role: 'member', enabled: true, passwordHash: null, identity } as const;

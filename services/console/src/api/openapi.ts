@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { type Components, createComponents } from './components.ts';
 import { type JsonSchema, printInput } from './json-schema.ts';
 import { isPublic, permissionsOf } from './permissions.ts';
-import type { Route } from './route.ts';
+import { base, type Route } from './route.ts';
 
 const errorSchema: JsonSchema = {
   type: 'object',
@@ -57,7 +57,9 @@ function describeSuccess(route: Route, components: Components): JsonSchema {
 function describeAccess(route: Route): { access: JsonSchema; refusals: number[] } {
   if (isPublic(route)) return { access: { security: [] }, refusals: [] };
   const roles = permissionsOf(route.path, route.method) ?? [];
-  return { access: { 'x-roles': roles }, refusals: roles.includes('member') ? [] : [403] };
+  // What belongs to a person is refused to the secret key, whatever its rights.
+  const isPersonal = route.path.startsWith(`${base}/my/`);
+  return { access: { 'x-roles': roles }, refusals: roles.includes('member') && !isPersonal ? [] : [403] };
 }
 
 function describeOperation(route: Route, components: Components): JsonSchema {
