@@ -3,7 +3,7 @@ import type { Part, SystemPart, TextPart, ThinkingPart, ToolCallPart, ToolResult
 import { invalid } from '../../kit/fail.ts';
 import type { Losses } from '../../kit/losses.ts';
 import { asArray, asObject, asString, type JsonObject } from '../../kit/read.ts';
-import { camelName, field, listField, objectField, printJson, standardBase64, textField } from '../shared/fields.ts';
+import { camelName, field, listField, objectField, printJson, requireObjects, requireTexts, standardBase64, textField } from '../shared/fields.ts';
 import { readMedia } from '../shared/media.ts';
 import { WaitingCalls } from '../shared/waiting-calls.ts';
 import { skipSignature } from '../shared/wire.ts';
@@ -72,6 +72,7 @@ function appendModelPart(parts: Part[], part: Part): void {
 
 function readPart(part: unknown, path: string, pairing: Pairing, losses: Losses): Part[] {
   if (!asObject(part)) throw invalid(path, 'must be an object');
+  requireShape(part, path);
   if (field(part, 'partMetadata') !== undefined) losses.add('contents.parts.partMetadata', 'dropped', 'What is noted on a part has no counterpart.');
   const signature = readSignature(part);
   const signatureField = signature === undefined ? {} : { signature };
@@ -93,6 +94,16 @@ function readPart(part: unknown, path: string, pairing: Pairing, losses: Losses)
   }
   if (signature !== undefined) losses.add('contents.parts.thoughtSignature', 'dropped', 'A signature on a part of this kind has no counterpart.');
   return [other];
+}
+
+const objectsOfPart = ['inlineData', 'fileData', 'functionCall', 'functionResponse', 'executableCode', 'codeExecutionResult'];
+
+/** What would read as nothing, and leave the turn without it, is refused by name. */
+function requireShape(part: unknown, path: string): void {
+  requireTexts(part, ['text'], path);
+  requireObjects(part, objectsOfPart, path);
+  requireTexts(field(part, 'inlineData'), ['mimeType', 'data'], `${path}.inlineData`);
+  requireTexts(field(part, 'fileData'), ['mimeType', 'fileUri'], `${path}.fileData`);
 }
 
 function readCall(call: JsonObject, path: string): ToolCallPart {
@@ -171,7 +182,11 @@ class Pairing {
 /** `systemInstruction`: a string, a content, or a list of parts. */
 export function readSystem(value: unknown, losses: Losses): SystemPart[] {
   if (typeof value === 'string') return value === '' ? [] : [{ text: value }];
-  const parts = asArray(value) ?? (textField(value, 'text') === undefined ? listField(value, 'parts') : [value]);
+  if (value !== undefined && !asArray(value) && !asObject(value)) throw invalid('systemInstruction', 'must be a content or a string');
+  const parts = asArray(value) ?? (field(value, 'text') === undefined ? listField(value, 'parts') : [value]);
+  parts.forEach((part, index) => {
+    requireTexts(part, ['text'], `systemInstruction.parts.${index}`);
+  });
   const texts = parts.flatMap((part) => (typeof part === 'string' ? part : (textField(part, 'text') ?? [])));
   if (texts.length < parts.length) losses.add('systemInstruction.parts', 'dropped', 'Only text can stand in a system instruction.');
   return texts.filter((text) => text !== '').map((text) => ({ text }));

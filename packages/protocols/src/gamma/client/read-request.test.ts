@@ -207,6 +207,26 @@ describe('contents', () => {
     expect(fault({ contents: 'x', toolConfig: { functionCallingConfig: { mode: 'SOME' } } })).toBe('toolConfig.functionCallingConfig.mode');
   });
 
+  test.each<[unknown, string]>([
+    [one([{ text: 5 }]), 'contents.0.parts.0.text'],
+    [one([{ text: 'a' }, { inline_data: 'QUJD' }]), 'contents.0.parts.1.inlineData'],
+    [one([{ inlineData: { mimeType: 'image/png', data: 5 } }]), 'contents.0.parts.0.inlineData.data'],
+    [one([{ fileData: { fileUri: ['gs://a'] } }]), 'contents.0.parts.0.fileData.fileUri'],
+    [one([{ functionCall: 'f' }]), 'contents.0.parts.0.functionCall'],
+    [{ contents: 'x', systemInstruction: 5 }, 'systemInstruction'],
+    [{ contents: 'x', systemInstruction: { parts: [{ text: 'a' }, { text: { b: 1 } }] } }, 'systemInstruction.parts.1.text'],
+    [{ contents: 'x', system_instruction: { text: 5 } }, 'systemInstruction.parts.0.text'],
+    [{ contents: 'x', generationConfig: 'hot' }, 'generationConfig'],
+    [{ contents: 'x', generationConfig: { thinkingConfig: true } }, 'generationConfig.thinkingConfig'],
+    [{ contents: 'x', generationConfig: { responseMimeType: 1 } }, 'generationConfig.responseMimeType'],
+    [{ contents: 'x', tools: 'googleSearch' }, 'tools'],
+    [{ contents: 'x', tools: ['googleSearch'] }, 'tools.0'],
+    [{ contents: 'x', toolConfig: 'ANY' }, 'toolConfig'],
+    [{ contents: 'x', toolConfig: { functionCallingConfig: 'ANY' } }, 'toolConfig.functionCallingConfig'],
+  ])('what would be read as nothing is refused by name: %j', (body, name) => {
+    expect(fault(body)).toBe(name);
+  });
+
   test('nesting that would exhaust the stack is a 400', () => {
     const deep = (levels: number, inner: string): unknown => JSON.parse(`${'{"items":'.repeat(levels)}${inner}${'}'.repeat(levels)}`) as unknown;
     expect(fault({ contents: 'x', tools: [{ functionDeclarations: [{ name: 'f', parameters: deep(5000, '{}') }] }] })).toBe(

@@ -30,6 +30,28 @@ export function spelling(value: unknown, name: string): string | undefined {
 export const textField = (value: unknown, name: string): string | undefined => asString(field(value, name));
 export const objectField = (value: unknown, name: string): JsonObject | undefined => asObject(field(value, name));
 
+/** Throws the 400 that names the first of a caller's fields that holds something else than an object. */
+export function requireObjects(value: unknown, names: readonly string[], path: string): void {
+  const wrong = names.find((name) => field(value, name) !== undefined && objectField(value, name) === undefined);
+  if (wrong !== undefined) throw invalid(below(path, wrong), 'must be an object');
+}
+
+/** The same for fields that hold text. */
+export function requireTexts(value: unknown, names: readonly string[], path: string): void {
+  const wrong = names.find((name) => field(value, name) !== undefined && textField(value, name) === undefined);
+  if (wrong !== undefined) throw invalid(below(path, wrong), 'must be a string');
+}
+
+/** The same for lists of objects, where a lone object stands for a list of one. */
+export function requireList(value: unknown, name: string, path: string): void {
+  const found = field(value, name);
+  if (found !== undefined && !asArray(found) && !asObject(found)) throw invalid(below(path, name), 'must be an array');
+  const wrong = listField(value, name).findIndex((entry) => !asObject(entry));
+  if (wrong !== -1) throw invalid(`${below(path, name)}.${wrong}`, 'must be an object');
+}
+
+const below = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`);
+
 /** A list, where a lone object stands for a list of one. */
 export function listField(value: unknown, name: string): unknown[] {
   const found = field(value, name);
