@@ -69,6 +69,9 @@ test('the document names its schemas and says the same of each field', async () 
     }
     expect(JSON.stringify(schemas[`${name}Page`])).toContain(`"#/components/schemas/${name}"`);
   }
+  // Any object at all is no named type: not that of an answer which happens to be one.
+  expect(JSON.stringify(schemas)).not.toContain('ReadOpenapiAnswer"}');
+  expect(schemas['Model']?.properties['extra_config']).toMatchObject({ anyOf: [{ type: 'object', additionalProperties: {} }, { type: 'null' }] });
   expect(schemas['SearchConfig']?.properties['max_uses']?.description).toBe(textOf('search_config', 'max_uses'));
   // Nothing is referred to that is not there, and every body and answer has a name.
   resolveReferences(document.paths, document);

@@ -39,11 +39,11 @@ export function createComponents(): Components {
     return name;
   };
   const refer = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
-  /** `root`: a component is not replaced by a reference to itself. */
+  /** `root`: a component is not replaced by a reference to itself. What names no fields is like many others, and no type worth a name. */
   const withReferences = (value: unknown, root = false): unknown => {
     if (Array.isArray(value)) return value.map((item) => withReferences(item));
     if (!isSchema(value)) return value;
-    const name = root || !('type' in value) ? undefined : names.get(JSON.stringify(value));
+    const name = root || !('properties' in value) ? undefined : names.get(JSON.stringify(value));
     if (name !== undefined) return refer(name);
     return Object.fromEntries(
       Object.entries(value).map(([key, child]) => [key, key === 'default' || key === 'x-default' || key === 'examples' ? child : withReferences(child)]),
