@@ -43,6 +43,7 @@ describe('wrong shapes name the field', () => {
     ['image without url', { messages: [{ role: 'user', content: [{ type: 'image_url' }] }] }, 'messages[0].content[0].image_url.url'],
     ['call without name', { messages: [{ role: 'assistant', tool_calls: [{ id: 'x' }] }] }, 'messages[0].tool_calls[0].function.name'],
     ['temperature', { messages: [user], temperature: 'hot' }, 'temperature'],
+    ['a negative limit', { messages: [user], max_tokens: -1 }, 'max_tokens'],
     ['stop', { messages: [user], stop: [1] }, 'stop'],
     ['n', { messages: [user], n: 0 }, 'n'],
     ['tools', { messages: [user], tools: {} }, 'tools'],

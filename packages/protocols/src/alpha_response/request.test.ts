@@ -200,6 +200,7 @@ describe('reading input', () => {
     [{ input: [{ role: 'user', content: [{ type: 'input_image' }] }] }, 'input.0.content.0.image_url'],
     [{ input: [{ type: 'function_call', call_id: 'a' }] }, 'input.0.name'],
     [{ input: 'x', temperature: 'hot' }, 'temperature'],
+    [{ input: 'x', max_output_tokens: -1 }, 'max_output_tokens'],
     [{ input: 'x', stream: 'yes' }, 'stream'],
     [{ input: 'x', tools: {} }, 'tools'],
     [{ input: 'x', tools: [{ name: 'f' }] }, 'tools.0.type'],

@@ -9,10 +9,13 @@ import { asNumber } from './read.ts';
 export const fitTokens = (field: string, asked: number | undefined, target: Target, losses: Pick<Losses, 'add'>): number | undefined =>
   (limitTokens([field], asked, familyOf(target), losses)[0]?.value as number | undefined) ?? asked;
 
-/** The edit that brings a reply's token limit between the model's bounds; [] when it is there, absent or no number. `least` is the endpoint's own. */
+/**
+ * The edit that brings a reply's token limit between the model's bounds; [] when it is there, absent or no number, or negative: that is no limit to many
+ * self-hosted servers and refused by the others, and one token to none. `min` is the endpoint's own.
+ */
 export function limitTokens(path: Edit['path'], value: unknown, family: ModelFamily, losses: Pick<Losses, 'add'>, min = 1): Edit[] {
   const asked = asNumber(value);
-  if (asked === undefined) return [];
+  if (asked === undefined || asked < 0) return [];
   const fewest = Math.max(min, family.minOutput);
   const limited = Math.min(Math.max(asked, fewest), family.output ?? Number.POSITIVE_INFINITY);
   if (limited === asked) return [];

@@ -194,6 +194,19 @@ describe('what a caller may send is not what every upstream takes', () => {
     const context = { target: upstream.target, operation: 'generate', stream: false, openSignature: () => null, mintId: (prefix: string) => prefix } as const;
     expect(upstream.upstream.normalize!(field, context).edits).toEqual([]);
   });
+
+  test.each([
+    ['alpha', { max_tokens: -1 }],
+    ['alpha', { max_completion_tokens: -1 }],
+    ['alpha_response', { max_output_tokens: -1 }],
+    ['beta', { max_tokens: -1 }],
+    ['gamma', { generationConfig: { maxOutputTokens: -1 } }],
+  ] as const)('%s %j: a negative limit, which is none to many servers, goes verbatim to who reads it', (protocol, body) => {
+    const { upstream } = pairTo(protocol === 'alpha' ? 'beta' : 'alpha', protocol, { upstreamModelId: 'local-model' });
+    const field = (key: string): unknown => (body as Record<string, unknown>)[key];
+    const context = { target: upstream.target, operation: 'generate', stream: false, openSignature: () => null, mintId: (prefix: string) => prefix } as const;
+    expect(upstream.upstream.normalize!(field, context).edits).toEqual([]);
+  });
 });
 
 describe('tools', () => {

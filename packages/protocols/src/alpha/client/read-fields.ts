@@ -14,4 +14,9 @@ const optional =
 
 export const optionalString = optional(asString, 'a string');
 export const optionalNumber = optional(asNumber, 'a number');
+/** How many tokens a reply may have. */
+export const optionalLimit = optional((value) => {
+  const limit = asNumber(value);
+  return limit !== undefined && limit >= 0 ? limit : undefined;
+}, 'a number, 0 or more');
 export const optionalBoolean = optional(asBoolean, 'a boolean');

@@ -9,7 +9,7 @@ import { readReasoning } from '../shared/reasoning.ts';
 import { readToolChoice, readTools } from '../shared/tools.ts';
 import { readSearchOptions } from '../shared/web-search-options.ts';
 import type { Echo } from '../shared/wire.ts';
-import { optionalBoolean, optionalNumber, optionalString } from './read-fields.ts';
+import { optionalBoolean, optionalLimit, optionalNumber, optionalString } from './read-fields.ts';
 import { readMessages } from './read-messages.ts';
 
 /** Fields that are read below, that carry no meaning for the conversation, or whose loss is declared by name. Any other field is a declared loss. */
@@ -67,7 +67,7 @@ export function readRequest(body: unknown, context: ReadRequestContext): ReadReq
 function readSampling(source: JsonObject): Sampling {
   const sampling: Sampling = {};
   assignPresent(sampling, {
-    maxTokens: optionalNumber(source, 'max_completion_tokens') ?? optionalNumber(source, 'max_tokens') ?? optionalNumber(source, 'max_output_tokens'),
+    maxTokens: optionalLimit(source, 'max_completion_tokens') ?? optionalLimit(source, 'max_tokens') ?? optionalLimit(source, 'max_output_tokens'),
     temperature: optionalNumber(source, 'temperature'),
     topP: optionalNumber(source, 'top_p'),
     topK: optionalNumber(source, 'top_k'),

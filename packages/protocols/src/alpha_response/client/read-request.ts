@@ -111,7 +111,7 @@ function readInstructions(body: JsonObject, items: ItemReader): { text: string }
 function readSampling(body: JsonObject): Sampling {
   const top = number(body, 'top_logprobs') || undefined;
   return defined({
-    maxTokens: number(body, 'max_output_tokens'),
+    maxTokens: limit(body, 'max_output_tokens'),
     temperature: number(body, 'temperature'),
     topP: number(body, 'top_p'),
     logprobs: top !== undefined || asArray(own(body, 'include'))?.includes(included) ? true : undefined,
@@ -157,6 +157,12 @@ function number(body: JsonObject, field: string): number | undefined {
   const value = own(body, field);
   const read = asNumber(value);
   if (value !== undefined && read === undefined) throw invalid(field, 'must be a number');
+  return read;
+}
+
+function limit(body: JsonObject, field: string): number | undefined {
+  const read = number(body, field);
+  if (read !== undefined && read < 0) throw invalid(field, 'must be a number, 0 or more');
   return read;
 }
 

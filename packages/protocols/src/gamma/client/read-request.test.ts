@@ -217,13 +217,14 @@ describe('contents', () => {
     [{ contents: 'x', systemInstruction: { parts: [{ text: 'a' }, { text: { b: 1 } }] } }, 'systemInstruction.parts.1.text'],
     [{ contents: 'x', system_instruction: { text: 5 } }, 'systemInstruction.parts.0.text'],
     [{ contents: 'x', generationConfig: 'hot' }, 'generationConfig'],
+    [{ contents: 'x', generationConfig: { maxOutputTokens: -1 } }, 'generationConfig.maxOutputTokens'],
     [{ contents: 'x', generationConfig: { thinkingConfig: true } }, 'generationConfig.thinkingConfig'],
     [{ contents: 'x', generationConfig: { responseMimeType: 1 } }, 'generationConfig.responseMimeType'],
     [{ contents: 'x', tools: 'googleSearch' }, 'tools'],
     [{ contents: 'x', tools: ['googleSearch'] }, 'tools.0'],
     [{ contents: 'x', toolConfig: 'ANY' }, 'toolConfig'],
     [{ contents: 'x', toolConfig: { functionCallingConfig: 'ANY' } }, 'toolConfig.functionCallingConfig'],
-  ])('what would be read as nothing is refused by name: %j', (body, name) => {
+  ])('what would be read as nothing, or as something else, is refused by name: %j', (body, name) => {
     expect(fault(body)).toBe(name);
   });
 

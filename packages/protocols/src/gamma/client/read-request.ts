@@ -77,11 +77,13 @@ const asksForEnum = (config: unknown): boolean => textField(config, 'responseMim
 
 function readSampling(config: unknown): Sampling {
   const number = (name: string): number | undefined => numberField(config, name, 'generationConfig');
+  const maxTokens = number('maxOutputTokens');
+  if (maxTokens !== undefined && maxTokens < 0) throw invalid('generationConfig.maxOutputTokens', 'must be a number, 0 or more');
   const stop = field(config, 'stopSequences');
   const stops = typeof stop === 'string' ? [stop] : asArray(stop);
   if (stop !== undefined && !stops?.every((text) => typeof text === 'string')) throw invalid('generationConfig.stopSequences', 'must be an array of strings');
   const numbers: readonly (readonly [keyof Sampling, number | undefined])[] = [
-    ['maxTokens', number('maxOutputTokens')],
+    ['maxTokens', maxTokens],
     ['temperature', number('temperature')],
     ['topP', number('topP')],
     ['topK', number('topK')],
