@@ -2,7 +2,7 @@
 /**
  * Writes windows and prices of models, `packages/model-catalog/data/models.json`, from LiteLLM's list `model_prices_and_context_window.json` (MIT):
  * `node scripts/write-model-data.mjs FILE_OR_ADDRESS VERSION`. VERSION is that of the list, as it is recorded with the data. The Python package `litellm`
- * carries the list as `litellm/model_prices_and_context_window_backup.json`. Only text models of families in `packages/model-catalog/src/table.ts` are kept.
+ * carries the list as `litellm/model_prices_and_context_window_backup.json`. Only text models of families in `packages/model-catalog/src/families/table.ts` are kept.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
