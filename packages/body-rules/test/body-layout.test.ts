@@ -1,8 +1,8 @@
-/** Rules that go by a protocol's anatomy, on the bodies of each: content types, tools, system prompts. */
+/** Rules that go by a protocol's body layout, on the bodies of each: content types, tools, system prompts. */
 import { describe, expect, test } from '@jest/globals';
 import type { BodyRuleInput, ProtocolId } from '@model-gateway/contracts';
 import { chatUpstreams, type UpstreamAdapter } from '@model-gateway/protocols';
-import { anatomyOf, tryRules } from './try-rules.ts';
+import { layoutOf, tryRules } from './try-rules.ts';
 
 const noImages: BodyRuleInput = { mode: 'filter-content-types', value: 'image' };
 const gone = '[image removed]';
@@ -10,7 +10,7 @@ const gone = '[image removed]';
 type Case = [protocol: ProtocolId, body: unknown, wanted: unknown, rule?: BodyRuleInput];
 
 function check([protocol, body, wanted, rule = noImages]: Case): void {
-  const result = tryRules([rule], JSON.stringify(body), anatomyOf(protocol));
+  const result = tryRules([rule], JSON.stringify(body), layoutOf(protocol));
   expect(result.value).toEqual(wanted);
   expect(JSON.parse(result.text)).toEqual(wanted);
 }
@@ -124,7 +124,7 @@ describe('filter-content-types', () => {
     ],
   ])('%s %#', (...args) => check(args));
 
-  test('without an anatomy a path still works, and none means nothing', () => {
+  test('without a layout a path still works, and none means nothing', () => {
     expect(tryRules([{ ...noImages, path: 'c' }], '{"c":[{"type":"image"},{"x":1},3]}').value).toEqual({ c: [{ type: 'text', text: gone }, { x: 1 }, 3] });
     expect(tryRules([noImages], '{"messages":[{"content":[{"type":"image"}]}]}').applied).toBe(0);
   });
@@ -218,7 +218,7 @@ describe('filter-tools', () => {
   ])('%s %#', (...args) => check(args));
 });
 
-test('filter-tools without an anatomy: a path still works, and none means nothing', () => {
+test('filter-tools without a layout: a path still works, and none means nothing', () => {
   const rule: BodyRuleInput = { mode: 'filter-tools', value: ['a', 'web_*'], path: 't' };
   expect(tryRules([rule], '{"t":[{"function":{"name":"a"}},{"name":"b","type":"web_search"},{"type":"web_search"},5]}').value).toEqual({
     t: [{ name: 'b', type: 'web_search' }, 5],
@@ -305,7 +305,7 @@ describe('inject-system-prompt', () => {
     ['mistral.mistral-7b', '<s>', '[INST] New. [/INST]', 'prompt'],
     ['amazon.titan-text', '', 'New.\n\n', 'inputText'],
   ])('into the prompt of %s', (model, begin, system, key) => {
-    const inject = (prompt: unknown) => tryRules([say], JSON.stringify({ [key]: prompt }), anatomyOf('cloudhost_invoke', model)).value;
+    const inject = (prompt: unknown) => tryRules([say], JSON.stringify({ [key]: prompt }), layoutOf('cloudhost_invoke', model)).value;
     expect(inject(`${begin}rest`)).toEqual({ [key]: `${begin}${system}rest` });
     expect(inject('rest')).toEqual({ [key]: `${system}rest` });
     expect(inject(5)).toEqual({ [key]: 5 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { type BodyRuleInput, bodyRulesSchema } from '@model-gateway/contracts';
 import fc from 'fast-check';
 import { checkRules } from '../src/index.ts';
-import { anatomyOf, tryRules } from './try-rules.ts';
+import { layoutOf, tryRules } from './try-rules.ts';
 
 type Case = [what: string, rule: BodyRuleInput, body: unknown, wanted: unknown];
 
@@ -275,7 +275,7 @@ describe('hostile bodies', () => {
     (_name, text) => {
       // Of this process alone: others may be at work beside it.
       const began = process.cpuUsage();
-      const result = tryRules(rules, text, anatomyOf('beta'));
+      const result = tryRules(rules, text, layoutOf('beta'));
       expect(JSON.parse(result.text)).toEqual(result.value);
       expect(({} as Record<string, unknown>)['x']).toBeUndefined();
       expect(process.cpuUsage(began).user / 1000).toBeLessThan(60_000);

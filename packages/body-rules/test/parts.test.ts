@@ -4,7 +4,7 @@ import type { BodyRuleInput, ProtocolId } from '@model-gateway/contracts';
 import { Projection, RepeatedKey, unread } from '@model-gateway/json-bytes';
 import fc from 'fast-check';
 import { checkRules } from '../src/index.ts';
-import { anatomyOf, tryRules } from './try-rules.ts';
+import { layoutOf, tryRules } from './try-rules.ts';
 
 const names = ['a', 'b', 'm', 'type', 'role', 'content', '0', '1', 'é'];
 /** As a caller may spell them, and what no path may name. */
@@ -115,7 +115,7 @@ describe('rules that know the protocol', () => {
     (id) => {
       fc.assert(
         fc.property(whole, fc.array(knowing, { minLength: 1, maxLength: 4 }), (text, rules) => {
-          tryRules(rules, text, anatomyOf(id));
+          tryRules(rules, text, layoutOf(id));
         }),
         { numRuns: 400 },
       );

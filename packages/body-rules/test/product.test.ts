@@ -1,4 +1,6 @@
 /** Every mode that takes a path × every form of a path × every edge, on the value and on the bytes, read whole and in parts. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import type { BodyRuleInput } from '@model-gateway/contracts';
 import { switchesOf } from '../src/index.ts';
@@ -167,6 +169,20 @@ describe.each(modes)('$rule.mode', ({ rule, leaves }) => {
 });
 
 describe('switch-route', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/rewriting.md'), 'utf8');
+  const example: BodyRuleInput = JSON.parse(/```json\n([\s\S]*?)```/.exec(page)![1]!);
+
+  test.each([
+    ['messages', { messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA==' } }] }] }],
+    ['chat completions', { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }] }] }],
+    ['responses', { input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'data:image/png;base64,AA==' }] }] }],
+    ['generate content', { contents: [{ role: 'user', parts: [{ inlineData: { mimeType: 'image/png', data: 'AA==' } }] }] }],
+  ])('the example of docs/rewriting.md finds an image of %s', (_shape, body) => {
+    const switches = switchesOf({ name: 'up' }, { name: 'text-only', request_body_rules: [example] } as never)!;
+    expect(switches.holding(Buffer.from(JSON.stringify(body)))).toMatchObject([{ useModel: 'sees-images' }]);
+    expect(switches.holding(Buffer.from(JSON.stringify(body).replaceAll(/image_url|input_image|image|inlineData/g, 'text')))).toEqual([]);
+  });
+
   const holds = (body: unknown, path: string, equal?: unknown): boolean => {
     const rule = { mode: 'switch-route' as const, when: [{ path, ...(equal !== undefined && { equal }) }], use_model: 'm' };
     const switches = switchesOf({ name: 'u', request_body_rules: [rule] } as never, { name: 'x' });

@@ -13,7 +13,7 @@ export const facts: TemplateFacts = {
   header: (name) => ({ 'x-tenant': 'acme', 'x-blank': ' \t' })[name],
 };
 
-export function anatomyOf(id: ProtocolId, upstreamModelId = ''): BodyLayout {
+export function layoutOf(id: ProtocolId, upstreamModelId = ''): BodyLayout {
   const layout = findProtocol(id)?.upstream?.bodyLayout?.({ baseUrl: '', directPath: false, upstreamModelId, neutralHeaders: false, extraConfig: null });
   if (!layout) throw new Error(`${id} has no anatomy`);
   return layout;

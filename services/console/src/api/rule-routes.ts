@@ -50,7 +50,7 @@ export const ruleRoutes = (consoleContext: ConsoleContext): Route[] => [
       const { rules, body, protocol, context } = readInput(ruleTestSchema, request.body);
       const faults = checkBodyRules(rules).map(({ field, message }) => ({ field: field.replace('request_body_rules', 'rules'), message }));
       if (faults.length > 0) throw invalid(faults);
-      response.json(tryRules(rules, body, { facts: factsOf(context), layout: anatomyOf(protocol, context.upstream_model_id ?? '', consoleContext) }));
+      response.json(tryRules(rules, body, { facts: factsOf(context), layout: layoutOf(protocol, context.upstream_model_id ?? '', consoleContext) }));
     },
   },
 ];
@@ -66,7 +66,7 @@ function tryRules(rules: readonly BodyRule[], body: Record<string, unknown>, con
   };
 }
 
-function anatomyOf(id: string | undefined, upstreamModelId: string, { protocols }: ConsoleContext) {
+function layoutOf(id: string | undefined, upstreamModelId: string, { protocols }: ConsoleContext) {
   const found = id === undefined ? protocols[0] : protocols.find((protocol) => protocol.id === id);
   if (!found) throw invalidField('protocol', `is not one of ${protocols.map((protocol) => protocol.id).join(', ')}`);
   const target: Target = { baseUrl: '', directPath: false, upstreamModelId, neutralHeaders: false, extraConfig: null };
