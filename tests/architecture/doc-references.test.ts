@@ -7,7 +7,9 @@ import { expect, test } from '@jest/globals';
 const root = join(import.meta.dirname, '../..');
 const tracked = execFileSync('git', ['-C', root, 'ls-files'], { encoding: 'utf8', maxBuffer: 1e8 }).split('\n');
 const pages = tracked.filter((file) => file.endsWith('.md') && existsSync(join(root, file)));
-const sources = tracked.filter((file) => /\.(?:tsx?|mjs|sh|ya?ml|conf|toml)$|Dockerfile$/.test(file) && file !== 'pnpm-lock.yaml' && existsSync(join(root, file)));
+const sources = tracked.filter(
+  (file) => /\.(?:tsx?|mjs|sh|ya?ml|conf|toml)$|Dockerfile$/.test(file) && file !== 'pnpm-lock.yaml' && existsSync(join(root, file)),
+);
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 
 /** Files and folders by each end of their path that begins with a whole segment: documents leave out what is clear from the context. */
