@@ -14,7 +14,6 @@ import { checkNewName } from '../validation/new-name.ts';
 import { joinPath, readInput } from '../validation/read-input.ts';
 import { spellScripts } from '../validation/scripts.ts';
 import { spellFields } from '../validation/spellings.ts';
-import { dropUnbuilt } from '../validation/unbuilt-fields.ts';
 import { etagMatches, etagOf, type Precondition } from './etag.ts';
 import { inheritedFaults, withoutNulls } from './inherited-faults.ts';
 import type { Reply, Resource, ResourcePath } from './resource.ts';
@@ -195,15 +194,13 @@ const defaultsOf = ({ shape }: z.ZodObject): [string, unknown][] =>
 export const taken = (noun: string): Problem =>
   new Problem('conflict', `There is already ${/^(?:[aeiou]|MCP)/.test(noun) ? 'an' : 'a'} ${noun} of this name.`, [{ field: 'name', message: 'is taken' }]);
 
-/** Checks the outer shape, takes out what is not the schema's, and refuses what is not built by name. `stored`: what the body is merged into. */
+/** Checks the outer shape, brings fields to the schema's spelling, and takes out what is only read. `stored`: what the body is merged into. */
 function readBody(path: ResourcePath, body: unknown, prefix: string, stored?: Body): { fields: Record<string, unknown>; etag: Precondition } {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) throw invalidField(prefix || 'body', 'must be an object');
   const named = spellFields(path, body as Body);
   const spelled = path === 'upstreams' || path === 'models' ? spellScripts(named.fields, stored) : { fields: named.fields, refused: [] };
-  const { kept, refused: unbuilt } = dropUnbuilt(path, spelled.fields);
-  const refused = [...named.refused, ...spelled.refused, ...unbuilt];
+  const refused = [...named.refused, ...spelled.refused];
   if (refused.length > 0) throw invalid(refused.map(({ field, message }) => ({ field: joinPath(prefix, field), message })));
-  const fields: Record<string, unknown> = {};
-  for (const [field, value] of Object.entries(kept)) if (!readOnly.has(field) && field !== 'etag') fields[field] = value;
-  return { fields, etag: etagOf(kept, joinPath(prefix, 'etag')) };
+  const fields = Object.fromEntries(Object.entries(spelled.fields).filter(([field]) => !readOnly.has(field) && field !== 'etag'));
+  return { fields, etag: etagOf(spelled.fields, joinPath(prefix, 'etag')) };
 }
