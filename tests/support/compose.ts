@@ -80,9 +80,6 @@ export interface Instance {
   healthy(): Promise<void>;
 }
 
-/** Replaces what means something only inside the containers' network: names, paths and shared ports. */
-export type Rewrite = (text: string) => string;
-
 export function startInstance(name: string, command: readonly string[], env: Record<string, string>, check: string[], maxWaitMs: number): Instance {
   const [program = '', ...args] = command;
   const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });

@@ -10,10 +10,7 @@ type Values<T> = T extends Variable<infer V> ? V : { readonly [K in keyof T]: Va
 
 /** One slice per service, and the warnings to log at the start. */
 export type Config = Values<typeof variables> & { readonly warnings: readonly string[] };
-export type ProcessConfig = Config['process'];
 export type TlsConfig = Tls;
-export type TelemetryConfig = Config['telemetry'];
-export type StorageConfig = Config['storage'];
 export type StatsConfig = Config['stats'];
 export type TurnsConfig = Config['turns'];
 export type SsoConfig = Config['sso'];

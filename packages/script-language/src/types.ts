@@ -33,7 +33,6 @@ export const builtinNames = [
   'now_ms',
   'format_time',
 ] as const;
-export type BuiltinName = (typeof builtinNames)[number];
 
 export const scriptTypes = `/** A JSON value. */
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };

@@ -4,7 +4,6 @@ import { resourceName } from './name.ts';
 import { personSchema } from './owner.ts';
 
 export const alertKinds = ['webhook', 'slack', 'email'] as const;
-export type AlertKind = (typeof alertKinds)[number];
 
 export const alertEvents = [
   'budget',

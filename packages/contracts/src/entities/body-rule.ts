@@ -40,4 +40,3 @@ export const bodyRuleSchema = z.strictObject({
 export const bodyRulesSchema = z.array(bodyRuleSchema).max(200);
 export type BodyRule = z.output<typeof bodyRuleSchema>;
 export type BodyRuleInput = z.input<typeof bodyRuleSchema>;
-export type RulePredicate = NonNullable<BodyRule['when']>[number];

@@ -24,7 +24,6 @@ export const loadBalancerSchema = z.strictObject({
   static_binding: z.boolean().default(false),
 });
 export type LoadBalancerInput = z.input<typeof loadBalancerSchema>;
-export type BalancerEntry = z.output<typeof balancerEntrySchema>;
 export type LoadBalancer = z.output<typeof loadBalancerSchema> & { created_at?: number };
 
 /** An access key that is sent to one entry while that entry is healthy. */

@@ -114,8 +114,6 @@ export const pricingReplySchema = z.strictObject(shapeOf(shownPrice));
 
 export type PricingInput = z.input<typeof pricingSchema>;
 export type Pricing = z.output<typeof pricingSchema>;
-export type PricingTier = Pricing['tiers'][number];
-export type PricingRequest = z.input<typeof pricingRequestSchema>;
 export type PricingReply = z.output<typeof pricingReplySchema>;
 
 /** The fields of a record that are prices; a tier has all of them but `unit`. */

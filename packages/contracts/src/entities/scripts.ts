@@ -13,4 +13,3 @@ export type ScriptField = keyof typeof scriptFields;
 
 /** What a script that fails does to its request. */
 export const scriptErrorMode = z.enum(['log-and-continue', 'log-and-reject']).default('log-and-continue');
-export type ScriptErrorMode = z.infer<typeof scriptErrorMode>;

@@ -9,9 +9,6 @@
 /** `queued` is before a background run began. */
 export type TurnStatus = 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
 
-/** Everything that is not final may still be written. */
-export const finalTurnStatuses: readonly TurnStatus[] = ['completed', 'incomplete', 'failed', 'cancelled'];
-
 /** A turn that the upstream keeps and the gateway only knows the owner of: where it is reached. */
 export interface TurnAtUpstream {
   /** Canonical model name, and the upstream's name. */

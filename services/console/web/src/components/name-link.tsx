@@ -37,7 +37,6 @@ const kindsByWord: Readonly<Record<string, LinkedKind>> = {
 export const kindOf = (word: string): LinkedKind | undefined => (Object.hasOwn(kindsByWord, word) ? kindsByWord[word] : undefined);
 
 export type LinkedKind = keyof typeof places;
-export const isLinkedKind = (kind: string): kind is LinkedKind => Object.hasOwn(places, kind);
 export const placeOf = (kind: LinkedKind, name: string): { to: string; search: Record<string, unknown> } => places[kind](name);
 
 interface Props extends AnchorProps {
