@@ -1,6 +1,8 @@
 /** Sessions whose ids say all there is to know. */
 import { describe, expect, test } from '@jest/globals';
-import { processOfSession, Sessions } from '../src/endpoint/sessions.ts';
+import { mcpSessionForm, mcpStateInBody } from '@model-gateway/contracts';
+import { type HeldCall, HeldCalls } from '../src/endpoint/conversation.ts';
+import { Sessions } from '../src/endpoint/sessions.ts';
 
 describe('sessions', () => {
   const [key, olderKey] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
@@ -8,7 +10,7 @@ describe('sessions', () => {
 
   test('another process goes on with an id, for its owner and address alone', () => {
     const id = new Sessions('process-a', () => [key]).open(claims)!.id;
-    expect(processOfSession(id)).toBe('process-a');
+    expect(mcpSessionForm.exec(id)?.[1]).toBe('process-a');
     const other = new Sessions('process-b', () => [key]);
     expect(other.find(id, 'key-2', null)).toBeNull();
     expect(other.find(id, 'key-1', 'server')).toBeNull();
@@ -42,4 +44,18 @@ describe('sessions', () => {
     const session = new Sessions('a', () => [key]).open({ ...claims, capabilities: JSON.stringify({ experimental: 'x'.repeat(10_000) }) })!;
     expect(session.id.length).toBeLessThan(1000);
   });
+});
+
+test('the state of a call that waits names its process to edges, and goes on with that call alone', async () => {
+  const [process, other] = ['0a'.repeat(9), '0b'.repeat(9)];
+  const held = new HeldCalls(process);
+  const target = { server: 's', tool: 't' };
+  const call = { conversation: { end: () => undefined }, work: Promise.resolve({}), owner: 'key-1', target } as unknown as HeldCall;
+  const state = held.hold(call);
+  expect(mcpStateInBody.exec(JSON.stringify({ params: { requestState: state } }))?.[1]).toBe(process);
+  expect(() => new HeldCalls(other).resume(state, 'key-1', target)).toThrow('no call waits');
+  expect(() => held.resume(state, 'key-2', target)).toThrow('no call waits');
+  expect(held.resume('of-the-server', 'key-1', target)).toBeUndefined();
+  expect(held.resume(state, 'key-1', target)).toBe(call);
+  expect(held.size).toBe(0);
 });

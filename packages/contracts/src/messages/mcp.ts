@@ -36,6 +36,16 @@ export const mcpRequestHeaders = ['accept', 'content-type', 'mcp-protocol-versio
 /** Headers `mcp-param-*` repeat arguments of a call. */
 export const isMcpHeader = (name: string): boolean => (mcpRequestHeaders as readonly string[]).includes(name) || name.startsWith('mcp-param-');
 
+/** Id of a caller's session: the name of the process that has its connections, what there is to know of it, a signature. Edges send the session's requests to that process. */
+export const mcpSessionForm = /^([A-Za-z0-9-]{1,64})\.([A-Za-z0-9_-]{1,8000})\.([A-Za-z0-9_-]{24})$/;
+
+/** What the `requestState` of a call that waits for its caller begins with; the name of the process where it waits, and a random part, follow. */
+export const mcpStatePrefix = 'mgw.';
+const mcpState = 'mgw\\.([0-9a-f]{18})\\.[A-Za-z0-9_-]{24}';
+export const mcpStateForm = new RegExp(`^${mcpState}$`);
+/** The same in the body with which the caller comes back. */
+export const mcpStateInBody = new RegExp(`"requestState"\\s*:\\s*"${mcpState}"`);
+
 export interface McpReplyHead {
   status: number;
   headers: Record<string, string>;

@@ -1,7 +1,7 @@
 /** Calls at `/mcp`: the edge lets callers in and reads their bodies, the MCP aggregator reads what they say. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { StreamCall, StreamHandlers } from '@model-gateway/bus';
-import { isMcpHeader, type McpExchange, type McpReplyHead } from '@model-gateway/contracts';
+import { isMcpHeader, type McpExchange, type McpReplyHead, mcpSessionForm, mcpStateInBody, mcpStatePrefix } from '@model-gateway/contracts';
 import { GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
 import { headersAllowed } from '@model-gateway/routing/header-rules';
 import { mintRequestId } from '@model-gateway/service-runtime';
@@ -21,15 +21,11 @@ import { isRepeatable } from './repeatable.ts';
 
 export const isMcpPath = (path: string): boolean => path === '/mcp' || path.startsWith('/mcp/');
 
-/** Name of a process at the beginning of a session's id. */
-const sessionForm = /^([A-Za-z0-9-]{1,64})\.[A-Za-z0-9_-]{1,8000}\.[A-Za-z0-9_-]{24}$/;
-/** What a caller of the revision without sessions gives back with the input it was asked for: the call waits in the process of this name. */
-const heldForm = /"requestState"\s*:\s*"mgw\.([0-9a-f]{18})\./;
 const maxHeader = 8192;
 
-/** A guess: who is not there, or knows of no such call, is no harm. */
+/** The process where the call waits that the body goes on with. A guess: one that is gone, or knows of no such call, does no harm. */
 function holderOf(body: Buffer | undefined): string | undefined {
-  return body?.includes('"mgw.') ? heldForm.exec(body.toString('latin1'))?.[1] : undefined;
+  return body?.includes(`"${mcpStatePrefix}`) ? mcpStateInBody.exec(body.toString('latin1'))?.[1] : undefined;
 }
 
 /** Never rejects. */
@@ -98,7 +94,7 @@ class McpCall implements OpenReply, StreamHandlers<'mcp.exchange'> {
     }
     if (this.#over || this.#response.destroyed) throw new GatewayError('client_gone');
     this.#sent = this.#describe(principal, clientIp);
-    this.#to = sessionForm.exec(this.#sent.headers['mcp-session-id'] ?? this.#query.get('sessionId') ?? '')?.[1] ?? holderOf(this.#body?.bytes);
+    this.#to = mcpSessionForm.exec(this.#sent.headers['mcp-session-id'] ?? this.#query.get('sessionId') ?? '')?.[1] ?? holderOf(this.#body?.bytes);
     connections.replies.add(this);
     this.#open();
   }

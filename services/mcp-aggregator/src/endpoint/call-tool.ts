@@ -1,5 +1,5 @@
 /** `tools/call`: the same decision as for lists, then the server's limits, then the server. */
-import { isObject } from '@model-gateway/contracts';
+import { isObject, mcpStatePrefix } from '@model-gateway/contracts';
 import { GatewayError, isGatewayError } from '@model-gateway/contracts/errors';
 import { isServerVisible, isToolAllowed } from '../access/decide.ts';
 import { RpcError } from '../protocol/json-rpc.ts';
@@ -16,7 +16,7 @@ import { defaultResults, maxResults } from '../tools/search.ts';
 import { searchToolName } from '../tools/views.ts';
 import { askable } from './ask-inputs.ts';
 import type { Asked, EndpointContext } from './context.ts';
-import { Conversation, type HeldCall, statePrefix } from './conversation.ts';
+import { Conversation, type HeldCall } from './conversation.ts';
 import { paramsOf } from './incoming.ts';
 import { relay } from './relay.ts';
 import type { Session } from './sessions.ts';
@@ -234,7 +234,7 @@ function endOf({ reason }: AbortSignal): { status: number; errorCode: string } {
 
 /** The call that waits for what this request answers; undefined: it is a call of its own. Throws RpcError. */
 function resumed(asked: Asked, target: HeldCall['target'], { held }: EndpointContext): HeldCall | undefined {
-  if (asked.era !== 'modern' || !asked.params?.includes(statePrefix)) return undefined;
+  if (asked.era !== 'modern' || !asked.params?.includes(mcpStatePrefix)) return undefined;
   const { requestState, inputResponses, _meta: meta } = paramsOf(asked);
   const call = held.resume(requestState, asked.caller.facts.owner, target);
   if (!call) return undefined;

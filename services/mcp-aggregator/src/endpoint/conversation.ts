@@ -3,6 +3,7 @@
  * the answers in a request of its own; the call at the server goes on meanwhile, in this process, whose name is in the `requestState`.
  */
 import { randomBytes } from 'node:crypto';
+import { mcpStateForm, mcpStatePrefix } from '@model-gateway/contracts';
 import { type Message, RpcError } from '../protocol/json-rpc.ts';
 import { errorCodes } from '../protocol/versions.ts';
 import type { PeerReply } from '../servers/peer.ts';
@@ -15,9 +16,6 @@ const answerMs = 10 * 60_000;
 const gatherMs = 20;
 const maxQuestions = 20;
 const maxHeld = 1000;
-/** What a state of the gateway's own begins with. */
-export const statePrefix = 'mgw.';
-const stateForm = /^mgw\.[0-9a-f]{18}\.[A-Za-z0-9_-]{24}$/;
 
 interface Question {
   method: string;
@@ -126,7 +124,7 @@ export class HeldCalls {
       call.conversation.end();
       throw new RpcError(errorCodes.server, 'Too many calls wait for input.', { data: { code: 'overloaded' } });
     }
-    const state = `${statePrefix}${this.#process}.${randomBytes(18).toString('base64url')}`;
+    const state = `${mcpStatePrefix}${this.#process}.${randomBytes(18).toString('base64url')}`;
     const timer = setTimeout(() => {
       this.#calls.delete(state);
       call.conversation.end();
@@ -139,7 +137,7 @@ export class HeldCalls {
 
   /** undefined: the state is another's. Throws RpcError for a state of the gateway that no call waits under. */
   resume(state: unknown, owner: string, target: HeldCall['target']): HeldCall | undefined {
-    if (typeof state !== 'string' || !stateForm.test(state)) return undefined;
+    if (typeof state !== 'string' || !mcpStateForm.test(state)) return undefined;
     const held = this.#calls.get(state);
     const isOwn = held?.call.owner === owner && held.call.target.server === target.server && held.call.target.tool === target.tool;
     if (!held || !isOwn) throw new RpcError(errorCodes.invalidParams, 'Invalid params: no call waits under this requestState');

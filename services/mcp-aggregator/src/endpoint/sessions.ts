@@ -3,7 +3,7 @@
  * with it; the process that opened it, whose name it begins with, has the connections to servers that belong to it.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { isObject } from '@model-gateway/contracts';
+import { isObject, mcpSessionForm } from '@model-gateway/contracts';
 import { LRUCache } from 'lru-cache';
 import type { Message } from '../protocol/json-rpc.ts';
 import { parseJson } from '../protocol/raw-json.ts';
@@ -32,10 +32,6 @@ const maxSessions = 20_000;
 const maxCapabilities = 4096;
 const idleMs = 24 * 3_600_000;
 const macBytes = 18;
-const form = /^([A-Za-z0-9-]{1,64})\.([A-Za-z0-9_-]{1,8000})\.([A-Za-z0-9_-]{24})$/;
-
-/** Name of the process in a session's id. */
-export const processOfSession = (id: string): string | undefined => form.exec(id)?.[1];
 
 export class Sessions {
   readonly #process: string;
@@ -69,7 +65,7 @@ export class Sessions {
     if (this.#ended.has(id)) return null;
     const known = this.#known.get(id);
     if (known) return known.owner === owner && known.scope === scope ? known : null;
-    const [, process, said, mac] = form.exec(id) ?? [];
+    const [, process, said, mac] = mcpSessionForm.exec(id) ?? [];
     if (process === undefined || said === undefined || mac === undefined) return null;
     const sent = Buffer.from(mac);
     if (!this.#keys().some((key) => timingSafeEqual(Buffer.from(sign(`${process}.${said}`, key)), sent))) return null;
