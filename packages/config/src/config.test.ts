@@ -192,7 +192,8 @@ describe('loadConfig', () => {
       expect(faultOf({ [name]: 'hunter2 hunter2 hunter2' })).not.toContain('hunter2');
     }
     expect(faultOf({}, ['--console-secret-key', 'hunter2hunter2hunter2'])).not.toContain('hunter2');
-    expect(faultOf({}, ['--nope', 'x'])).toContain('"--nope" is no option');
+    expect(faultOf({}, ['--nope', 'x'])).toContain('"--nope" is no option; accepted: --config-file ');
+    expect(() => loadConfig({ env: {}, argv: ['--nope'], flags: ['--demo'] })).toThrow('"--nope" is no option; accepted: --demo --config-file ');
   });
 
   test('what goes to a collector, by the names that OpenTelemetry gave it', () => {

@@ -26,6 +26,8 @@ export interface LoadOptions {
   env: Readonly<Record<string, string | undefined>>;
   /** `--port 8080` or `--port=8080` for any variable that is not a secret; wins over the environment. */
   argv?: readonly string[];
+  /** Flags that the program has taken out of `argv`: named where another is refused. */
+  flags?: readonly string[];
 }
 
 type Table = { readonly [name: string]: Table | Variable<unknown> };
@@ -51,7 +53,7 @@ function check(name: string, variable: Variable<unknown>, value: unknown): unkno
 }
 
 /** `--data-dir x` → `DATA_DIR: x`. */
-function readArguments(argv: readonly string[]): Record<string, string> {
+function readArguments(argv: readonly string[], flags: readonly string[]): Record<string, string> {
   const byFlag = new Map<string, Variable<unknown>>();
   for (const { variable } of listVariables()) if (variable.env !== null) byFlag.set(`--${variable.env.toLowerCase().replaceAll('_', '-')}`, variable);
   const out: Record<string, string> = {};
@@ -60,10 +62,7 @@ function readArguments(argv: readonly string[]): Record<string, string> {
     const variable = byFlag.get(flag);
     if (variable === undefined)
       throw new ConfigError(
-        `${show(flag)} is no option; accepted: ${[...byFlag]
-          .filter(([, one]) => !one.secret)
-          .map(([name]) => name)
-          .join(' ')}`,
+        `${show(flag)} is no option; accepted: ${[...flags, ...[...byFlag].filter(([, one]) => !one.secret).map(([name]) => name)].join(' ')}`,
       );
     if (variable.secret) throw new ConfigError(`${flag} would show a secret in the process list; set ${variable.env} in the environment`);
     const value = inline ?? argv[++i];
@@ -209,8 +208,8 @@ function checkSignIn({
 /**
  * Loads and checks everything. Throws a ConfigError (one line, no secret in it) on the first fault. `warnings` are to be logged once.
  */
-export function loadConfig({ env, argv = [] }: LoadOptions): Config {
-  const sources = { ...env, ...readArguments(argv) };
+export function loadConfig({ env, argv = [], flags = [] }: LoadOptions): Config {
+  const sources = { ...env, ...readArguments(argv, flags) };
   const file = resolve(variables.process.configFile, sources, new Map()) as string;
   const leaves = flatten(readToml(file, (sources['CONFIG_FILE'] ?? '') === ''));
   refuseUnknownKeys(leaves, file);

@@ -22,7 +22,7 @@ export async function up(args: readonly string[], env: NodeJS.ProcessEnv): Promi
   const folder = demo && mkdtempSync(join(tmpdir(), 'model-gateway-demo-'));
   if (folder !== null) process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   const settings = demo && folder ? demo.demoEnvironment(env, folder) : env;
-  const config = loadConfig({ env: settings, argv });
+  const config = loadConfig({ env: settings, argv, flags: ['--demo', '--workers'] });
   if (config.process.natsUrls !== null)
     throw new ConfigError('NATS_URL is set, but `up` is the gateway in one process with its own bus; accepted: unset it, or use `serve`');
   if (workers !== null && config.edge.port === 0)
