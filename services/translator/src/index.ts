@@ -37,7 +37,7 @@ import { serveRun } from './run.ts';
 import type { RunDeps } from './run-deps.ts';
 import { askUpstream } from './tasks/ask-upstream.ts';
 import type { BeginTaskDeps } from './tasks/deps.ts';
-import { type PollPace, TaskPoller } from './tasks/task-poller.ts';
+import { TaskPoller } from './tasks/task-poller.ts';
 import { serveTurnsCall } from './turns/answer-call.ts';
 import type { TurnDeps } from './turns/deps.ts';
 import { RunningTurns } from './turns/running-turns.ts';
@@ -84,8 +84,6 @@ export interface TranslatorConfig {
    * `maxHistoryBytes`: a longer history is refused.
    */
   turns?: { enabled: boolean; maxHistoryBytes: number };
-  /** How often unfinished tasks are looked at. Absent: as is good for upstreams. */
-  taskPace?: PollPace;
 }
 
 const mebibyte = 1024 * 1024;
@@ -185,7 +183,7 @@ function composeDeps(deps: TranslatorDeps): Composed {
 
 export function createTranslator(deps: TranslatorDeps): Service {
   const { runs, realtime, limiter, counter } = composeDeps(deps);
-  const poller = new TaskPoller(runs.turns, deps.config.taskPace);
+  const poller = new TaskPoller(runs.turns);
   const { leaveMs } = deps.config;
   let registrations: Disposable | undefined;
   let answering: Disposable | undefined;

@@ -54,8 +54,6 @@ export interface NatsBusOptions extends Pick<ConnectionSource, 'tls'> {
   maxBodyBytes?: number;
   /** Bytes of bodies that may be on their way to this process at once; above it openers get `overloaded`. Default 512 MiB. */
   maxBodiesBytes?: number;
-  /** Largest size of the durable store, when it is made. Default 1 GiB. */
-  eventBytes?: number;
   /** Servers of a cluster that keep each durable event; a store with fewer copies is given more, for which the user has to be allowed to change it. Default 1. */
   eventReplicas?: number;
   /** After this long without an acknowledgement, final or "in progress", durable events are delivered again. Default 5,000. */
@@ -66,6 +64,8 @@ export interface NatsBusOptions extends Pick<ConnectionSource, 'tls'> {
 
 /** All servers of a subject share one queue group: one of them gets each message. */
 const queueGroup = 'gw';
+/** Largest size of the durable store, when it is made; a server that has less room is asked for half of it, and half again. */
+const maxStoreBytes = 1024 ** 3;
 
 /** Resolves at once, also when the server is away: the bus connects by itself; see `connected` and `onConnection`. */
 export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
@@ -377,7 +377,7 @@ export class NatsBus implements Bus {
     const { connection } = this.link;
     if (!connection) return Promise.resolve();
     this.ensuring ??= eventManager(connection)
-      .then((manager) => ensureEventStream(manager, { maxBytes: this.options.eventBytes ?? 1024 ** 3, replicas: this.options.eventReplicas ?? 1 }))
+      .then((manager) => ensureEventStream(manager, { maxBytes: maxStoreBytes, replicas: this.options.eventReplicas ?? 1 }))
       .then(() => this.streamOutage.over())
       // Attempts go on for as long as the server lacks something.
       .catch((error: Error) => this.streamOutage.met(error.message, error))

@@ -22,7 +22,6 @@ import {
   type WindowLimit,
   type WindowState,
 } from '@model-gateway/limits';
-import type { LRUCache } from 'lru-cache';
 import { boundedMap } from '../bounded-map.ts';
 import type { BudgetLook, SharedState, StateStatus, TakeAsk } from '../state.ts';
 
@@ -31,11 +30,11 @@ export interface MemoryStateOptions {
   holder?: string;
   /** A monotonic clock in whole ms. */
   now?: () => number;
-  /** Maximum number of callers remembered: addresses come from outside. */
-  maxWindows?: number;
 }
 
 const maxBudgets = 100_000;
+/** Callers that are remembered: addresses come from outside. */
+const maxWindows = 100_000;
 /** Leases of a process never outlive it when the state is in its own memory, so they need no expiry. */
 const noEnd = Number.MAX_SAFE_INTEGER / 4;
 
@@ -46,12 +45,11 @@ export class MemoryState implements SharedState {
   readonly #gates = new Map<string, GateState>();
   /** Bounded, because budget periods end, and their scopes are never asked for again. */
   readonly #budgets = boundedMap<BudgetState>(maxBudgets);
-  readonly #windows: LRUCache<string, WindowState>;
+  readonly #windows = boundedMap<WindowState>(maxWindows);
 
-  constructor({ holder = 'memory', now = () => Math.floor(performance.now()), maxWindows = 100_000 }: MemoryStateOptions = {}) {
+  constructor({ holder = 'memory', now = () => Math.floor(performance.now()) }: MemoryStateOptions = {}) {
     this.holder = holder;
     this.#now = now;
-    this.#windows = boundedMap(maxWindows);
   }
 
   take(scope: string, limits: GateLimits, ask: TakeAsk): Taken {

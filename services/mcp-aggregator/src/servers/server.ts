@@ -96,11 +96,6 @@ export class McpServer {
     return this.#tools;
   }
 
-  /** Why tools are not offered, for operators. */
-  get toolFaults(): readonly string[] {
-    return this.#faults;
-  }
-
   /** Age of the tools, in ms. */
   get toolsAge(): number {
     return this.#tools === undefined ? Number.POSITIVE_INFINITY : performance.now() - this.#loadedAt;

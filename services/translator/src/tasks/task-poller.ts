@@ -6,25 +6,26 @@ import { askTasks } from './ask-tasks.ts';
 import { askUpstream } from './ask-upstream.ts';
 import { endTask, forgottenMs } from './end-task.ts';
 
-/** How often the store is asked, how long a task is nobody else's, and how soon a task is looked at again. */
-export const defaultPace = { everyMs: 5_000, leaseMs: 60_000, againMs: 10_000, againLaterMs: 60_000 };
-export type PollPace = typeof defaultPace;
-
+/** How often the store is asked. */
+const everyMs = 5_000;
+/** How long a task is nobody else's. */
+const leaseMs = 60_000;
+/** How soon a young task is looked at again, and an older one. */
+const againMs = 10_000;
+const againLaterMs = 60_000;
 const atOnce = 10;
 /** A task of this age is looked at less often. */
 const youngMs = 600_000;
 
 export class TaskPoller {
   readonly #deps: TurnDeps;
-  readonly #pace: PollPace;
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
   #round: Promise<void> = Promise.resolve();
   #failing = false;
 
-  constructor(deps: TurnDeps, pace: PollPace = defaultPace) {
+  constructor(deps: TurnDeps) {
     this.#deps = deps;
-    this.#pace = pace;
   }
 
   start(): void {
@@ -32,7 +33,7 @@ export class TaskPoller {
       this.#round = this.#look().finally(() => {
         if (!this.#stopped) this.start();
       });
-    }, this.#pace.everyMs).unref();
+    }, everyMs).unref();
   }
 
   /** Resolves when nothing is being asked any more. */
@@ -46,7 +47,7 @@ export class TaskPoller {
     const { bus, logger, keeper } = this.#deps;
     if (!bus.connected || !keeper.catalog.current()) return;
     try {
-      const tasks = await askTasks(bus, { kind: 'lease', limit: atOnce, leaseMs: this.#pace.leaseMs });
+      const tasks = await askTasks(bus, { kind: 'lease', limit: atOnce, leaseMs });
       this.#failing = false;
       await Promise.all(tasks.map((task) => this.#lookAt(task)));
     } catch (error) {
@@ -63,7 +64,7 @@ export class TaskPoller {
     try {
       const answer = await askUpstream(facts, undefined, keeper);
       if (await endTask(facts, answer, this.#deps)) return;
-      await askTasks(bus, { kind: 'release', owner, id, afterMs: age < youngMs ? this.#pace.againMs : this.#pace.againLaterMs });
+      await askTasks(bus, { kind: 'release', owner, id, afterMs: age < youngMs ? againMs : againLaterMs });
     } catch (error) {
       const gone = isGatewayError(error) && error.code === 'task_gone';
       logger[gone ? 'warn' : 'info'](

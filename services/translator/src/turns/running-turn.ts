@@ -49,10 +49,6 @@ export class RunningTurn implements Cancellable {
     return this.#parts.begun();
   }
 
-  get isCancelled(): boolean {
-    return this.#cancelled;
-  }
-
   cancel(): void {
     this.#cancelled = true;
     this.#cancel?.();
