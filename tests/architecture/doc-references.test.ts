@@ -71,3 +71,19 @@ test('links between documents lead somewhere', () => {
   );
   expect(wrong).toEqual([]);
 });
+
+/** Pages about the code itself; those for callers and operators name much that is others'. */
+const aboutCode = pages.filter((file) => /^docs\/(?:decisions\/|architecture|glossary)|^(?:packages|services|deploy)\/.*README\.md$/.test(file));
+/** A class of Node that the code does without, and a rule of Biome. */
+const elsewhere = new Set(['AsyncLocalStorage', 'noImportCycles']);
+
+test('functions, types and members that documents name are there', () => {
+  const names = new Set(sources.flatMap((file) => read(file).match(/[A-Za-z_]\w*/g) ?? []));
+  const wrong = aboutCode.flatMap((file) =>
+    [...read(file).matchAll(/`([^`\n]+)`/g)]
+      .flatMap(([, code = '']) => code.match(/\b[A-Za-z]\w*[a-z][A-Z]\w*/g) ?? [])
+      .filter((name) => !names.has(name) && !elsewhere.has(name))
+      .map((name) => `${file}: ${name}`),
+  );
+  expect(wrong).toEqual([]);
+});
