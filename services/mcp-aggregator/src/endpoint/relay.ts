@@ -34,6 +34,17 @@ let nextToken = 1;
 
 /** Rejects with ServerFault. */
 export async function relay(peer: Peer, relayed: Relayed): Promise<PeerReply> {
+  const questions: string[] = [];
+  try {
+    return await carry(peer, relayed, questions);
+  } finally {
+    // What the caller did not answer by now is not waited for: the session may go on for a day.
+    for (const id of questions) relayed.session?.asked.delete(id);
+  }
+}
+
+/** `questions`: ids of what the server asks the caller meanwhile. */
+async function carry(peer: Peer, relayed: Relayed, questions: string[]): Promise<PeerReply> {
   const { method, session, reply, signal } = relayed;
   const written = relayed.params === undefined ? {} : parseJson(relayed.params);
   const params = isObject(written) ? written : {};
@@ -52,7 +63,7 @@ export async function relay(peer: Peer, relayed: Relayed): Promise<PeerReply> {
       silenceMs: callSilenceMs,
       onMessage: (message) => {
         if (message.kind === 'notification') passNotification(message, relayed, relayed.conversation?.progressToken ?? token);
-        else askCaller(message, peer, relayed);
+        else askCaller(message, peer, relayed, questions);
       },
     });
   let answer = await ask(first);
@@ -143,7 +154,7 @@ function passNotification({ method, params }: Message & { kind: 'notification' }
 }
 
 /** What a server asks while it works on a call: callers with a session answer meanwhile, those of the newer era come back with the answer, others cannot be asked. */
-function askCaller(message: Message & { kind: 'request' }, peer: Peer, { session, reply, conversation }: Relayed): void {
+function askCaller(message: Message & { kind: 'request' }, peer: Peer, { session, reply, conversation }: Relayed, questions: string[]): void {
   const { id, method, params } = message;
   const answer = (message: string): void => void peer.answer(message).catch(() => undefined);
   if (method === 'ping') return answer(printResult(id, '{}'));
@@ -152,6 +163,6 @@ function askCaller(message: Message & { kind: 'request' }, peer: Peer, { session
   if (session === null || reply.ended) return refuse('The client cannot be asked.');
   const asked = `gw-${session.nextQuestion++}`;
   session.asked.set(asked, (message) => answer(message.kind === 'result' ? printResult(id, message.result) : printError(id, message.error)));
+  questions.push(asked);
   reply.event(printRequest(JSON.stringify(asked), method, params));
-  reply.left.addEventListener('abort', () => session.asked.delete(asked), { once: true });
 }
