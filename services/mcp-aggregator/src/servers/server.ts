@@ -47,8 +47,10 @@ const maxTools = 5000;
 const debounceMs = 100;
 /** How long lists wait for tools that were never loaded, from when they were asked for; those of other servers come all the same. */
 export const loadMs = 5_000;
-/** Of a description, to admins. */
+/** Characters of a description, to admins. */
 const maxShown = 500;
+/** Of all descriptions of a server together, in bytes: what admins are shown crosses the bus as one message, of 1 MiB at most. */
+const maxShownBytes = 384 * 1024;
 
 export class McpServer {
   record: McpServerRecord;
@@ -387,9 +389,10 @@ export class McpServer {
   /** As admins see it; with its tools, or only their number. */
   status(whole: boolean): McpServerStatus {
     const { state, reason } = this;
+    const length = Math.min(maxShown, Math.floor(maxShownBytes / 3 / Math.max(1, this.#all.length)));
     const show = ({ name, description, tokens }: Tool): McpToolStatus => ({
       name,
-      description: whole ? description.slice(0, maxShown) : '',
+      description: whole ? description.slice(0, length) : '',
       tokens,
       changed: this.#changedNames.has(name),
       held: this.#isHeld(name),
