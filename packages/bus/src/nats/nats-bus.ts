@@ -64,7 +64,7 @@ export interface NatsBusOptions extends Pick<ConnectionSource, 'tls'> {
 
 /** All servers of a subject share one queue group: one of them gets each message. */
 const queueGroup = 'gw';
-/** Largest size of the durable store, when it is made; a server that has less room is asked for half of it, and half again. */
+/** Largest size of the durable store, when it is made; a server with less space is asked for half of it, and so on. */
 const maxStoreBytes = 1024 ** 3;
 
 /** Resolves at once, also when the server is away: the bus connects by itself; see `connected` and `onConnection`. */
