@@ -84,6 +84,7 @@ const plainWords = new RegExp(
     'max_model_len',
     'range of input length',
     'total message token length',
+    'exceed max message tokens',
     'longer than the maximum',
     'token limit exceeded',
     'tokens_limit_reached',

@@ -17,22 +17,43 @@ interface Words {
   status: number | undefined;
   /** The body was an error object, not a page of some proxy. */
   structured: boolean;
+  /** These are the words of a vendor behind an aggregator, whose key is not ours. */
+  relayed: boolean;
 }
 
 /** Codes of vendors for a prompt that is too long for the model. */
 const tooLongCodes = /context_length_exceeded|context_window|exceed_context_size|tokens_limit_reached|model_max_prompt_tokens_exceeded|^1261$/i;
-const accountCodes =
-  /^(?:insufficient_quota|insufficient_balance|billing_\w+|account_(?:deactivated|suspended)|arrearage|quota_exceeded|exceeded_current_quota_error|1113)$/i;
-const accountWords =
-  /exceeded your current quota|insufficient (?:balance|credits?|funds)|credit balance is too low|billing|account (?:is|has been) (?:deactivated|suspended|not active)|arrear/i;
+const accountCodes = new RegExp(
+  `^(?:${[
+    'insufficient_quota|insufficient_balance|billing_\\w+|account_(?:deactivated|suspended)|arrearage|quota_exceeded|exceeded_current_quota_error',
+    // Z.ai: no balance, plan run out. Ark: overdue, and its own cap on spending. DashScope: nothing left for free. Groq: shut out.
+    '1113|1309|AccountOverdueError|SetLimitExceeded|.*FreeTierOnly|organization_restricted|blocked_api_access',
+  ].join('|')})$`,
+  'i',
+);
+const accountWords = new RegExp(
+  [
+    'exceeded your current quota|insufficient (?:balance|credits?|funds)|credit balance is too low|billing|arrear|overdue balance',
+    'account (?:\\S{1,100} )?(?:is|has been) (?:deactivated|suspended|not active)',
+    // xAI, Fireworks, OpenRouter, Ark.
+    "n[o']t have any credits|run out of credits|used all available credits|spending limit|key limit exceeded|exhausted its free trial",
+  ].join('|'),
+  'i',
+);
+/** One vendor calls its limit of a minute a quota, in OpenAI's words for an empty account; only its link tells. */
+const throttleWords = /error-code#(?:token|rate)-limit/i;
 const credentialCodes =
-  /^(?:invalid_api_key|authentication_error|invalid_authentication(?:_error)?|unauthorized|permission_(?:denied|error)|unsupported_country_region_territory|AuthenticationError|PermissionDenied)$/i;
+  /^(?:invalid_api_key|authentication_error|invalid_authentication(?:_error)?|unauthorized|permission_(?:denied|error)|unsupported_country_region_territory|AuthenticationError|PermissionDenied|1004|2049)$/i;
 const credentialWords = /(?:incorrect|invalid|no|missing|expired) api[- ]?key|api[- ]?key (?:not valid|is invalid|expired|not found)/i;
-const overloadedCodes = /overload|capacity_exceeded|server_busy|service_unavailable|insufficient_system_resource/i;
+const overloadedCodes = /overload|capacity_exceeded|server_busy|service_unavailable|insufficient_system_resource|queue_exceeded|^NoCapacity$|^1305$/i;
 const overloadedWords = /overloaded|at capacity|currently busy|no capacity/i;
-const rateCodes = /rate_?limit|too_many_requests|^429$|^throttl|requests_limit|tokens_limit$/i;
-const missingModelCodes = /model_not_found|model_not_exist|not_found_error|^NotFound|DeploymentNotFound|unknown_model|invalid_model/i;
-const missingModelWords = /model\b.{0,200}\b(?:does not exist|not found|not exist|is not supported|unknown)|unknown model|no endpoints found/i;
+const rateCodes = /rate_?limit|too_many_requests|^429$|^throttl|requests_limit|tokens_limit$|^1002$/i;
+const missingModelCodes =
+  /model_not_found|model_not_exist|model_not_available|model_decommissioned|not_found_error|^NotFound|DeploymentNotFound|unknown_model|invalid_model|^1211$/i;
+const missingModelWords =
+  /model\b.{0,200}\b(?:does not exist|not found|not exist|is not supported|unknown)|unknown model|no endpoints found|not a valid model id|supported api model names are/i;
+/** A server at home that lost its model while it answered, or before; it says 400. */
+const lostModelWords = /model has crashed|model (?:is )?unloaded/i;
 const moderationWords = /moderation|flagged|content[_ ](?:policy|filter)|safety/i;
 
 interface Rule {
@@ -44,6 +65,12 @@ const said = (words: Words, codes: RegExp): boolean => codes.test(words.code) ||
 
 /** In order: the first that holds decides. The vendor's own code outranks the status, since some say 400 or 429 about our account. */
 const rules: readonly Rule[] = [
+  { class: 'rate', when: (words, status) => status === 429 && throttleWords.test(words.message) },
+  // What a vendor behind an aggregator says of the aggregator's key or account says nothing of ours.
+  {
+    class: 'server',
+    when: (words, status) => words.relayed && (status === 401 || status === 402 || said(words, credentialCodes) || said(words, accountCodes)),
+  },
   { class: 'account', when: (words, status) => said(words, accountCodes) || status === 402 || (accountWords.test(words.message) && status !== 400) },
   { class: 'credential', when: (words, status) => status === 401 || said(words, credentialCodes) || credentialWords.test(words.message) },
   { class: 'caller', when: (words, status) => status === 403 && moderationWords.test(`${words.code} ${words.type} ${words.message}`) },
@@ -65,11 +92,12 @@ const rules: readonly Rule[] = [
   },
   // A bare page with 404: the address is wrong, which is no caller's doing.
   { class: 'server', when: (_words, status) => status === 404 || status === 405 },
+  { class: 'server', when: (words) => lostModelWords.test(words.message) },
   { class: 'timeout', when: (words, status) => status === 408 || status === 504 || status === 524 || said(words, /^timeout|timed_out|request_timeout/i) },
   {
     class: 'caller',
     when: (words, status) =>
-      (status !== undefined && status >= 400 && status < 500) || (status === undefined && said(words, /invalid_request|bad_request|invalid_/i)),
+      (status !== undefined && status >= 400 && status < 500) || (status === undefined && said(words, /invalid_request|bad_request|invalid_|^2013$/i)),
   },
 ];
 
@@ -114,10 +142,21 @@ function parse(body: string): unknown {
 /** Longest message that is kept of an upstream. */
 const maxLength = 2000;
 
+/** What the body says: for an aggregator, the error of the vendor behind it, which it includes as text. */
 function readWords(json: unknown, text: string, status: number | undefined): Words {
+  const outer = readOuterWords(json, text, status);
+  const metadata = own(own(json, 'error'), 'metadata');
+  const raw = asString(own(metadata, 'raw'));
+  if (!raw || !/^provider returned error/i.test(outer.message)) return outer;
+  const { message, code, type } = readOuterWords(parse(raw), raw, status);
+  return { ...outer, message, code: code || outer.code, type: type || outer.type, relayed: own(metadata, 'is_byok') !== true };
+}
+
+function readOuterWords(json: unknown, text: string, status: number | undefined): Words {
   // One compatible endpoint wraps its error in a list.
   const body = asArray(json)?.[0] ?? json;
-  const error = own(body, 'error') ?? body;
+  const failure = failureBeside(body);
+  const error = own(body, 'error') ?? failure ?? body;
   const inner = asObject(error) ?? {};
   const written = own(inner, 'message');
   const message =
@@ -126,8 +165,9 @@ function readWords(json: unknown, text: string, status: number | undefined): Wor
     readDetail(own(written, 'detail')) ??
     readDetail(own(inner, 'detail')) ??
     asString(own(inner, 'msg')) ??
+    asString(own(failure, 'status_msg')) ??
     asString(own(body, 'message'));
-  const code = own(inner, 'code') ?? own(body, 'code');
+  const code = own(inner, 'code') ?? own(failure, 'status_code') ?? own(body, 'code');
   const bodyStatus = asNumber(own(inner, 'status_code')) ?? asNumber(code) ?? asNumber(Number(asString(code) ?? Number.NaN));
   return {
     message: (message || bareText(text, json) || `The upstream answered with status ${status ?? 'unknown'}.`).slice(0, maxLength),
@@ -136,7 +176,14 @@ function readWords(json: unknown, text: string, status: number | undefined): Wor
     param: asString(own(inner, 'param')),
     status: bodyStatus !== undefined && bodyStatus >= 400 && bodyStatus < 600 ? bodyStatus : undefined,
     structured: asObject(body) !== undefined,
+    relayed: false,
   };
+}
+
+/** `base_resp` of MiniMax, whose status is 0 in a reply that succeeded; undefined where it reports no failure. */
+export function failureBeside(body: unknown): unknown {
+  const beside = own(body, 'base_resp');
+  return asNumber(own(beside, 'status_code')) ? beside : undefined;
 }
 
 /** What a place is written with. Anything else may not even have words: a value that nests too deep cannot be joined. */

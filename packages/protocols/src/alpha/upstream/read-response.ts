@@ -6,7 +6,7 @@ import { Losses, lostIn } from '../../kit/losses.ts';
 import { asArray, asNumber, asString, type JsonObject, own } from '../../kit/read.ts';
 import { readServedTier, type ServedTier } from '../../kit/service-tier.ts';
 import { openAiSoundBytes } from '../../kit/written-tokens.ts';
-import { readStreamError } from '../shared/errors.ts';
+import { failureBeside, readStreamError } from '../shared/errors.ts';
 import { readThinkingText } from '../shared/read-parts.ts';
 import { tiersRead } from '../shared/service-tiers.ts';
 import { readSignatureOf } from '../shared/signatures.ts';
@@ -83,6 +83,7 @@ export class AlphaReader implements ReplyReader {
 
   #readChunk(chunk: unknown, events: ChatEvent[]): void {
     const choices = asArray(own(chunk, 'choices')) ?? [];
+    if (choices.length === 0 && failureBeside(chunk) !== undefined) return this.#fail(readStreamError(chunk, ''), events);
     if (choices.length > 0 || asString(own(chunk, 'id'))) this.#start(chunk, events);
     const choice = choices.find((candidate) => (asNumber(own(candidate, 'index')) ?? 0) === 0);
     if (choice !== undefined) this.#readChoice(choice, events);

@@ -170,6 +170,8 @@ describe('faults of upstreams', () => {
     [400, 'invalid_request_error', 'bad', 'caller'],
     [400, 'invalid_request_error', 'prompt is too long: 5 tokens > 4 maximum', 'context'],
     [400, 'invalid_request_error', 'Your credit balance is too low to access the API.', 'account'],
+    // https://github.com/MiniMax-AI/MiniMax-M2/issues/62
+    [500, 'api_error', 'insufficient balance (1008)', 'account'],
     [401, 'authentication_error', 'invalid x-api-key', 'credential'],
     [402, 'billing_error', 'pay', 'account'],
     [403, 'permission_error', 'no', 'credential'],

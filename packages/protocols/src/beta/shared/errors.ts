@@ -84,6 +84,8 @@ function classify(status: number | undefined, type: string | undefined, message:
   // Not at 413: that one is about bytes, which no larger window mends.
   if (fault === 'caller' && status !== 413 && saysOverflow(message)) return 'context';
   if ((fault === 'caller' || fault === 'credential' || fault === 'rate') && accountWords.test(message)) return 'account';
+  // Servers that are compatible say it with a 500.
+  if (fault === 'server' && /insufficient balance/i.test(message)) return 'account';
   // 503 is what a server that is up but cannot serve says, whatever type its body has.
   if (fault === 'server' && (status === 503 || overloadedWords.test(message))) return 'overloaded';
   return fault;

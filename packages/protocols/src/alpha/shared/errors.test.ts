@@ -1,0 +1,124 @@
+import { describe, expect, test } from '@jest/globals';
+import { readWhole } from '../upstream/read-response.ts';
+import { readError } from './errors.ts';
+
+const body = (error: object, beside: object = {}): string => JSON.stringify({ error, ...beside });
+const relayed = (code: number, raw: object | string, more: object = {}): string =>
+  body({ message: 'Provider returned error', code, metadata: { raw: typeof raw === 'string' ? raw : JSON.stringify(raw), provider_name: 'Other', ...more } });
+
+describe('what vendors say of the account, by where it was reported', () => {
+  test.each([
+    // https://github.com/coze-dev/coze-studio/issues/2195
+    ['Ark, overdue', 403, body({ code: 'AccountOverdueError', message: 'The request failed because your account has an overdue balance.', type: 'Forbidden' })],
+    // https://www.volcengine.com/docs/82379/1299023
+    ['Ark, cap on spending', 429, body({ code: 'SetLimitExceeded', message: 'The model service has been paused.', type: 'TooManyRequests' })],
+    ['Ark, trial', 429, body({ code: 'QuotaExceeded', message: 'Your account 1 has exhausted its free trial quota for the model.', type: 'TooManyRequests' })],
+    // https://github.com/continuedev/continue/issues/10373, https://github.com/Anantys-oss/koan/issues/2412, https://github.com/Wei-Shaw/sub2api/issues/4069
+    [
+      'xAI',
+      429,
+      JSON.stringify({
+        code: 'Some resource has been exhausted',
+        error: 'Your team has either used all available credits or reached its monthly spending limit.',
+      }),
+    ],
+    ['xAI', 403, JSON.stringify({ code: 'permission-denied', error: "Your newly created team doesn't have any credits or licenses yet." })],
+    ['xAI', 403, JSON.stringify({ code: 'personal-team-blocked:spending-limit', error: 'You have run out of credits or need a Grok subscription.' })],
+    // https://github.com/pollinations/pollinations/issues/12136
+    [
+      'Fireworks',
+      412,
+      body({ code: 'PRECONDITION_FAILED', message: 'Account a-1 is suspended, possibly due to failure to pay past invoices.', type: 'error' }),
+    ],
+    // https://github.com/gptme/gptme/issues/1449
+    [
+      'OpenRouter, cap of the key',
+      403,
+      body({ code: 403, message: 'Key limit exceeded (monthly limit). Manage it using https://openrouter.ai/settings/keys' }),
+    ],
+    // https://docs.z.ai/api-reference/api-code
+    ['Z.ai, plan', 429, body({ code: '1309', message: 'Your GLM Coding Plan package has expired and is temporarily unavailable.' })],
+    [
+      'DashScope',
+      403,
+      body({ code: 'AllocationQuota.FreeTierOnly', type: 'AllocationQuota.FreeTierOnly', message: 'The free tier of the model has been exhausted.' }),
+    ],
+    ['Groq', 400, body({ code: 'organization_restricted', type: 'invalid_request_error', message: 'Organization has been restricted.' })],
+    // https://github.com/modelscope/modelscope/issues/1691
+    ['MiniMax', 429, body({ http_code: '429', type: 'insufficient_balance_error', message: 'insufficient balance (1008)' })],
+  ])('%s, %i', (_vendor, status, text) => expect(readError(status, {}, text).class).toBe('account'));
+});
+
+test('a limit of a minute in the words for an empty account is a limit of a minute', () => {
+  // https://github.com/can1357/oh-my-pi/pull/8476
+  const message =
+    'You exceeded your current quota, please check your plan and billing details. For details, see: https://help.aliyun.com/zh/model-studio/error-code#token-limit';
+  expect(readError(429, {}, body({ message, type: 'insufficient_quota', code: 'insufficient_quota' })).class).toBe('rate');
+});
+
+describe('an aggregator that hands on the words of a vendor', () => {
+  test('a prompt that does not fit is told as such', () => {
+    const raw = { type: 'error', error: { type: 'invalid_request_error', message: 'prompt is too long: 206000 tokens > 200000 maximum' } };
+    expect(readError(400, {}, relayed(400, raw))).toMatchObject({ class: 'context', message: 'prompt is too long: 206000 tokens > 200000 maximum' });
+  });
+
+  // https://github.com/diegosouzapw/OmniRoute/issues/3044
+  test('the caller reads what the vendor said', () => {
+    const raw = { error: { type: 'invalid_request_error', message: 'Model supports at most 1 image per prompt.' } };
+    expect(readError(400, {}, relayed(400, raw))).toMatchObject({ class: 'caller', message: 'Model supports at most 1 image per prompt.' });
+    expect(readError(429, {}, relayed(429, 'x:free is temporarily rate-limited upstream. Please retry shortly.'))).toMatchObject({
+      class: 'rate',
+      message: 'x:free is temporarily rate-limited upstream. Please retry shortly.',
+    });
+  });
+
+  test('a key that is not ours says nothing of ours', () => {
+    const raw = { error: { code: 'invalid_api_key', message: 'Incorrect API key provided' } };
+    expect(readError(401, {}, relayed(401, raw)).class).toBe('server');
+    expect(readError(429, {}, relayed(429, { error: { code: 'insufficient_quota', message: 'You exceeded your current quota' } })).class).toBe('server');
+    expect(readError(401, {}, relayed(401, raw, { is_byok: true })).class).toBe('credential');
+  });
+});
+
+test.each([
+  // https://console.groq.com/docs/errors, https://docs.together.ai/docs/error-codes
+  [400, body({ code: 'model_decommissioned', message: 'The model `x` has been decommissioned and is no longer supported.' }), 'not-found'],
+  [400, body({ code: 'model_not_available', message: 'Unable to access non-serverless model x.' }), 'not-found'],
+  [400, body({ code: 400, message: 'foo/bar is not a valid model ID' }), 'not-found'],
+  [
+    400,
+    body({ code: 'invalid_request_error', message: 'The supported API model names are deepseek-v4-pro or deepseek-v4-flash, but you passed x.' }),
+    'not-found',
+  ],
+  [400, body({ code: '1211', message: '模型不存在，请检查模型代码。' }), 'not-found'],
+  [429, body({ code: '1305', message: '该模型当前访问量过大，请您稍后再试' }), 'overloaded'],
+  // https://inference-docs.cerebras.ai/support/error
+  [
+    429,
+    JSON.stringify({ message: "We're experiencing high traffic right now!", type: 'too_many_requests_error', param: 'queue', code: 'queue_exceeded' }),
+    'overloaded',
+  ],
+  // https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/1347
+  [400, JSON.stringify({ error: 'The model has crashed without additional information. (Exit code: 6)' }), 'server'],
+  [400, body({ code: 'InvalidParameter', message: 'Total tokens of image and text exceed max message tokens.' }), 'context'],
+])('%i %s is %s', (status, text, expected) => expect(readError(status, {}, text).class).toBe(expected));
+
+describe('a failure in a reply with status 200', () => {
+  // https://github.com/MiniMax-AI/MiniMax-M2.5/issues/18, https://platform.minimax.io/docs/api-reference/errorcode
+  test.each([
+    [1008, 'insufficient balance', 'account'],
+    [1002, 'rate limit exceeded(RPM)', 'rate'],
+    [1004, 'login fail: Please carry the API secret key', 'credential'],
+    [2049, 'invalid api key', 'credential'],
+    [2013, 'invalid params, invalid chat setting', 'caller'],
+    [1000, 'unknown error', 'server'],
+  ])('%i: %s', (status_code, status_msg, expected) => {
+    const reply = { id: 'x', choices: null, base_resp: { status_code, status_msg } };
+    expect(readWhole(reply)).toEqual([{ type: 'error', error: expect.objectContaining({ class: expected, code: String(status_code), message: status_msg }) }]);
+  });
+
+  test('a status of 0 is none', () => {
+    const reply = { id: 'x', choices: [{ index: 0, finish_reason: 'stop', message: { content: 'hi' } }], base_resp: { status_code: 0, status_msg: '' } };
+    expect(readWhole(reply).at(-1)).toEqual({ type: 'end' });
+  });
+});
