@@ -241,6 +241,14 @@ describe('usage', () => {
       },
       { input: 3, cacheWrite5m: 5, cacheWrite1h: 2 },
     ],
+    // https://www.npmjs.com/package/@ai-sdk/alibaba (2.0.58), https://www.npmjs.com/package/@ai-sdk/mistral (4.0.84)
+    [
+      'cache writes of Qwen',
+      { prompt_tokens: 10, completion_tokens: 1, prompt_tokens_details: { cached_tokens: 4, cache_creation_input_tokens: 3, cache_type: 'ephemeral' } },
+      { input: 3, cacheRead: 4, cacheWrite5m: 3 },
+    ],
+    ['cached at Mistral', { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15, num_cached_tokens: 8 }, { input: 2, cacheRead: 8, output: 5 }],
+    ['cached at Mistral, in details', { prompt_tokens: 10, completion_tokens: 5, prompt_token_details: { cached_tokens: 8 } }, { input: 2, cacheRead: 8 }],
     ['hit and miss', { prompt_tokens: 10, completion_tokens: 5, prompt_cache_hit_tokens: 8 }, { input: 2, cacheRead: 8 }],
     [
       'reasoning inside completion',

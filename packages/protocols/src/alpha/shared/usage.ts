@@ -12,12 +12,19 @@ export function readUsage(value: unknown): Usage | undefined {
   const completion = asCount(own(value, 'completion_tokens') ?? own(value, 'output_tokens'));
   const total = asCount(own(value, 'total_tokens'));
   if (prompt + completion + total === 0) return undefined;
-  const promptDetails = own(value, 'prompt_tokens_details') ?? own(value, 'input_tokens_details');
+  const promptDetails = own(value, 'prompt_tokens_details') ?? own(value, 'input_tokens_details') ?? own(value, 'prompt_token_details');
   const saidRead = asCount(
-    own(promptDetails, 'cached_tokens') ?? own(value, 'prompt_cache_hit_tokens') ?? own(value, 'cached_tokens') ?? own(value, 'cache_read_input_tokens'),
+    own(promptDetails, 'cached_tokens') ??
+      own(value, 'prompt_cache_hit_tokens') ??
+      own(value, 'cached_tokens') ??
+      own(value, 'cache_read_input_tokens') ??
+      own(value, 'num_cached_tokens'),
   );
   const saidWritten = asCount(
-    own(promptDetails, 'cache_write_tokens') ?? own(promptDetails, 'cache_creation_tokens') ?? own(value, 'cache_creation_input_tokens'),
+    own(promptDetails, 'cache_write_tokens') ??
+      own(promptDetails, 'cache_creation_tokens') ??
+      own(promptDetails, 'cache_creation_input_tokens') ??
+      own(value, 'cache_creation_input_tokens'),
   );
   const reasoning = readReasoningTokens(value);
   const cached = saidRead + saidWritten;
