@@ -37,6 +37,7 @@ const bodies: Record<Vendor, (refusal: Refusal) => object> = {
   mistral,
   qwen: (refusal) => ({ ...chat({ ...refusal, code: refusal.code ?? 'invalid_parameter_error' }), request_id: 'fake-request' }),
   xai: ({ message, code }) => ({ code: code ?? 'Client specified an invalid argument', error: message }),
+  moonshot: ({ message, type }) => ({ error: { message, type: type ?? invalid } }),
   anthropic: ({ message, type }) => ({ type: 'error', error: { type: type ?? invalid, message }, request_id: 'req_fake' }),
   google,
   bedrock: ({ message }) => ({ message }),

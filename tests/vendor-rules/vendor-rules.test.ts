@@ -45,6 +45,7 @@ const hosts: readonly (readonly [RegExp, Vendor])[] = [
   [/^api\.deepseek\.com$/, 'deepseek'],
   [/^api\.mistral\.ai$/, 'mistral'],
   [/^api\.x\.ai$/, 'xai'],
+  [/^api\.moonshot\./, 'moonshot'],
   [/dashscope/, 'qwen'],
 ];
 const protocols = ['alpha', 'alpha_response', 'beta', 'gamma', 'cloudhost_converse', 'cloudhost_invoke', 'delta', 'cloudhost_ide_streaming'] as const;

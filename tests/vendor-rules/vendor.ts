@@ -13,6 +13,7 @@ const chatVendors: readonly (readonly [RegExp, Vendor])[] = [
   [/^(?:mistral|ministral|mixtral|magistral|codestral|devstral|pixtral|voxtral)/, 'mistral'],
   [/^(?:qwen|qwq|qvq)/, 'qwen'],
   [/^grok/, 'xai'],
+  [/^(?:kimi|moonshot|k3$)/, 'moonshot'],
   [/^(?:gpt|chatgpt|o\d|codex)/, 'openai'],
 ];
 

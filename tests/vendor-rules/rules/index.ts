@@ -9,6 +9,7 @@ import { deepseekRules } from './deepseek.ts';
 import { deltaRules } from './delta.ts';
 import { gammaRules } from './gamma.ts';
 import { mistralRules } from './mistral.ts';
+import { moonshotRules } from './moonshot.ts';
 import { openaiRules } from './openai.ts';
 import { qwenRules } from './qwen.ts';
 import { xaiRules } from './xai.ts';
@@ -19,6 +20,7 @@ export const rules: readonly VendorRule[] = [
   ...mistralRules,
   ...qwenRules,
   ...xaiRules,
+  ...moonshotRules,
   ...alphaResponseRules,
   ...betaRules,
   ...gammaRules,

@@ -55,6 +55,8 @@ export interface ChatFieldRules {
   topK: boolean;
   /** Takes presence_penalty and frequency_penalty. */
   penalties: boolean;
+  /** Refuses temperature, top_p and the penalties, even the defaults of others: its own values are fixed. */
+  ownSampling: boolean;
   /** Takes `stream_options`. */
   streamOptions: boolean;
   /** Takes fields that only the first-party endpoint knows: verbosity, prompt_cache_key, service_tier, allowed_tools. */
@@ -89,6 +91,12 @@ export interface ChatRules extends ChatFieldRules, ChatMessageRules {
   jsonSchema: boolean;
   /** Takes the word `required` for a tool choice; elsewhere only one tool can be named. */
   requiredChoice: boolean;
+  /** Takes the name of a tool as a choice; elsewhere only `required` can force a call. */
+  namedChoice: boolean;
+  /** Refuses `type` beside `anyOf` in the schema of a tool: each member of the union must have its own. */
+  typedUnions: boolean;
+  /** Opens images and videos that are named by their address. */
+  opensImages: boolean;
   /** Knows tools of type `custom`; elsewhere they become functions. */
   freeTextTools: boolean;
   /** Which `reasoning_effort` its vendor's own chat completions take beside tools: any, none at all, or the word `none`, which must be said. */
@@ -275,7 +283,11 @@ export const unknownFamily: ModelFamily = Object.freeze({
     firstParty: false,
     topK: false,
     penalties: true,
+    ownSampling: false,
     requiredChoice: true,
+    namedChoice: true,
+    typedUnions: false,
+    opensImages: true,
     laterSystem: true,
     jsonArguments: false,
     cacheControl: false,

@@ -87,6 +87,13 @@ const firstMistral: FamilyRow = { ...mistralBase, vision: false, converse: { sys
 /** Its models that reason on request: on and off are the only settings. */
 const mistralThinks: FamilyRow = { thinking: { style: 'effort', efforts: ['high'], optional: true }, chat: { reasoning: 'effort' } };
 
+/** Unions in schemas: https://github.com/MoonshotAI/kimi-code/issues/2661; images by address: https://platform.kimi.ai/docs/guide/use-kimi-vision-model */
+const kimiChat: Partial<ChatRules> = { reasoning: 'thinking-type', typedUnions: true, opensImages: false };
+/** Sampling: https://github.com/nashsu/llm_wiki/issues/173; forced calls: https://github.com/UKGovernmentBEIS/inspect_ai/pull/5152 */
+const kimiThinks: Partial<ChatRules> = { demandsReasoning: 'unless-off', refusesForcedThinking: 'unless-off', ownSampling: true };
+const kimiNewer = from('moonshot', 'https://www.npmjs.com/package/@ai-sdk/moonshotai (3.0.59)', '2026-11');
+const kimiRows = (patterns: readonly string[], row: FamilyRow) => Object.fromEntries(patterns.map((pattern) => [pattern, kimiNewer(row)]));
+
 export const table: Readonly<Record<string, SourcedRow>> = {
   // ---- Anthropic: what a generation refuses is in packages/protocols/src/beta/README.md
   'claude*': claude({
@@ -366,17 +373,20 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     begunReply: 'partial',
     thinking: { style: 'adaptive' },
     sampling: { maxTemperature: 1 },
-    chat: { reasoning: 'thinking-type', demandsReasoning: 'asked' },
+    chat: { ...kimiChat, demandsReasoning: 'asked' },
   }),
-  ...Object.fromEntries(
-    ['kimi-thinking*', 'kimi-k2-thinking*', 'kimi-k2.5*', 'kimi-k2.6*', 'kimi-k2.7*', 'kimi-k3*'].map((pattern) => [
-      pattern,
-      kimi({ chat: { demandsReasoning: 'unless-off' } }),
-    ]),
-  ),
+  ...kimiRows(['kimi-thinking*', 'kimi-k2-thinking*'], { thinking: { optional: false }, chat: { demandsReasoning: 'unless-off' } }),
+  ...kimiRows(['kimi-k2.5*', 'kimi-k2.6*', 'kimi-for-coding*'], { chat: kimiThinks }),
+  ...kimiRows(['kimi-k2.7*'], { thinking: { optional: false }, chat: kimiThinks }),
+  // Always thinks, how much is set by a word: https://platform.kimi.ai/docs/guide/use-reasoning-effort
+  ...kimiRows(['kimi-k3*', 'k3', 'k3-*'], {
+    ...{ like: 'kimi-k3', pdf: false, replaysReasoning: 'always', begunReply: 'partial' },
+    thinking: { style: 'effort', efforts: ['low', 'high', 'max'], optional: false },
+    chat: { ...kimiChat, ...kimiThinks, reasoning: 'effort', refusesForcedThinking: 'never', namedChoice: false },
+  }),
   'moonshot*': kimi({
     ...{ pdf: false, thinking: { style: 'none' }, sampling: { maxTemperature: 1 } },
-    ...{ replaysReasoning: 'always', begunReply: 'partial', chat: { reasoning: 'thinking-type' } },
+    ...{ replaysReasoning: 'always', begunReply: 'partial', chat: kimiChat },
   }),
   'glm*': glm({
     like: 'glm-5',

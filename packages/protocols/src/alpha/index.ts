@@ -97,7 +97,7 @@ export const alpha: Protocol = {
     readTokenCount: () => null,
     normalize,
     injectCache,
-    opensUrl: ({ kind }) => kind === 'image' || kind === 'video',
+    opensUrl: ({ kind }, target) => (kind === 'image' || kind === 'video') && chatFamily(target).opensImages,
     readError,
     verbatim,
     listModels,

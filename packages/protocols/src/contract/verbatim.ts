@@ -12,8 +12,11 @@ import type { ReplyTurn } from './turns.ts';
  * JSON text; everything else keeps every byte.
  */
 export interface VerbatimRules {
-  /** Whether this body is in the protocol's own shape: else it is read and written anew, though both sides speak the same protocol. Absent: it is. */
-  takes?(body: Pick<VerbatimRequestContext, 'contains' | 'value'>, operation: Operation): boolean;
+  /**
+   * Whether this body is in the protocol's own shape, and holds nothing that this model's vendor must be given in another form: else it is read and
+   * written anew, though both sides speak the same protocol. Absent: it is.
+   */
+  takes?(body: Pick<VerbatimRequestContext, 'contains' | 'value'>, operation: Operation, target: Target): boolean;
   /** Edits of the request body. `parse` parses the body on demand: call it only when `contains` says there is something to find. */
   requestEdits(context: VerbatimRequestContext): { edits: Edit[]; losses: Loss[] };
   /** State for one reply. */

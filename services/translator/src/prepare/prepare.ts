@@ -59,7 +59,7 @@ function targetOf(current: PrepareContext, { search, signaturesRefused, readSent
   const passes = passed !== null || passesVerbatim(job, route);
   const contains = (text: string): boolean => search.contains(text);
   const value = (key: string): Buffer | undefined => body.valueBytes(key);
-  const isTaken = (): boolean => body.kind !== 'json' || (adapter.verbatim?.takes?.({ contains, value }, job.operation) ?? true);
+  const isTaken = (): boolean => body.kind !== 'json' || (adapter.verbatim?.takes?.({ contains, value }, job.operation, route.target) ?? true);
   const rules = passed ? passedRules : passes && !runsForVerbatim(current, { adapter, route }) && isTaken() ? adapter.verbatim : undefined;
   const signatures = createSignatures(route, deps.signatures, adapter.signatureKind?.(route.target) ?? protocol.id, readSent);
   return {

@@ -5,6 +5,7 @@ import type { Losses } from '../../kit/losses.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../../kit/read.ts';
 import { nineCharacterId } from '../../kit/short-id.ts';
 import { type ChatFamily, chatFamily } from './families.ts';
+import { canStopThinking } from './reasoning.ts';
 import { type FoundSignature, findSignatures, signatureWords } from './signature-positions.ts';
 import { absentSignature, writeSignature } from './signatures.ts';
 import { blankReasoning, readReasoningText, reasoningFields } from './thinking.ts';
@@ -54,19 +55,21 @@ export function fitMessages(context: VerbatimRequestContext, losses: Losses): Ed
   const rules: Rules = { context, family, losses, callSignatures, reasoning };
   const edits = (asArray(own(body, 'messages')) ?? []).flatMap((message, index) => fitMessage(message, ['messages', index], rules));
   // What stands for reasoning was sent before the refusal: no other way is left.
-  if (refused !== 'reasoning' || !thinks || family.reasoning !== 'thinking-type') return edits;
+  if (refused !== 'reasoning' || !thinks || family.reasoning !== 'thinking-type' || !canStopThinking(family)) return edits;
   losses.add('thinking', 'dropped', 'The calls being answered came without reasoning that can be replayed.');
   return [...edits, { path: ['thinking'], value: { type: 'disabled' }, add: true }];
 }
 
 /** Whether the model may think on this request: without parsing the whole of it, where the edge noted the place of the setting. */
 function mayThink(context: VerbatimRequestContext, family: ChatFamily): boolean {
+  if (!canStopThinking(family)) return family.demandsReasoning === 'unless-off';
   const bytes = context.value?.('thinking');
   if (bytes === undefined) return family.demandsReasoning === 'unless-off' || context.value === undefined;
   return !bytes.includes('"disabled"');
 }
 
 const isThinking = (setting: unknown, family: ChatFamily): boolean => {
+  if (!canStopThinking(family)) return family.demandsReasoning === 'unless-off';
   const type = own(setting, 'type');
   return type === undefined ? family.demandsReasoning === 'unless-off' : type !== 'disabled';
 };

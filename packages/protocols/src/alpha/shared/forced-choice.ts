@@ -5,11 +5,12 @@ import { relaxChoice, settleForcedChoice, turnThinkingOff } from '../../kit/forc
 import type { Losses } from '../../kit/losses.ts';
 import { asArray, asObject, asString, own } from '../../kit/read.ts';
 import type { ChatFamily } from './families.ts';
+import { canStopThinking } from './reasoning.ts';
 
 /** The conversation with a choice of tools and a setting for thinking that go together. */
 export function fitForcedChoice(conversation: Conversation, family: ChatFamily, losses: Losses): Conversation {
   const { reasoning, toolChoice, tools } = conversation;
-  const optional = isOptional(family);
+  const optional = canStopThinking(family);
   const thinks = refusesWhile(reasoning, family) && canForce(toolChoice, tools, family);
   return settleForcedChoice(conversation, { thinks, optional }, losses);
 }
@@ -17,12 +18,10 @@ export function fitForcedChoice(conversation: Conversation, family: ChatFamily, 
 /** Whether a forced call is refused with this setting. */
 function refusesWhile(reasoning: Reasoning | undefined, family: ChatFamily): boolean {
   if (family.refusesForcedThinking === 'never') return false;
-  if (!isOptional(family)) return true;
+  if (!canStopThinking(family)) return true;
   if (reasoning?.enabled === false || reasoning?.effort === 'none') return false;
   return reasoning !== undefined || family.refusesForcedThinking === 'unless-off';
 }
-
-const isOptional = (family: ChatFamily): boolean => family.noEffort === 'none';
 
 /** "Some tool" cannot be said to every family: what becomes a wish anyway is no reason not to think. */
 const canForce = (choice: ToolChoice | undefined, tools: readonly Tool[], family: ChatFamily): boolean =>
@@ -34,7 +33,7 @@ export function forcedChoiceEdits(field: (key: string) => unknown, family: ChatF
   const choice = field('tool_choice');
   if (choice !== 'required' && !asObject(choice)) return [];
   if (choice === 'required' && !family.requiredChoice && asArray(field('tools'))?.length !== 1) return [];
-  if (!isOptional(family)) {
+  if (!canStopThinking(family)) {
     relaxChoice(losses);
     return [{ path: ['tool_choice'], value: 'auto' }];
   }
@@ -53,7 +52,7 @@ function typeOff(field: (key: string) => unknown, family: ChatFamily): Edit[] {
   const setting = asString(own(field('thinking'), 'type'));
   const effort = asString(field('reasoning_effort'));
   const asked = setting !== undefined || (effort !== undefined && effort !== 'none');
-  if (setting === 'disabled' || (!asked && family.refusesForcedThinking !== 'unless-off')) return [];
+  if (setting === 'disabled' || effort === 'none' || (!asked && family.refusesForcedThinking !== 'unless-off')) return [];
   const off: Edit = { path: ['thinking'], value: { type: 'disabled' }, add: true };
   return effort === undefined ? [off] : [off, { path: ['reasoning_effort'], value: undefined }];
 }

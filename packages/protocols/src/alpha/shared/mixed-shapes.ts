@@ -4,17 +4,24 @@
  * another shape is read and written anew; tools of the Responses shape are corrected in place.
  */
 import type { Edit } from '@model-gateway/json-bytes';
-import type { VerbatimRequestContext, VerbatimRules } from '../../contract/index.ts';
+import type { Target, VerbatimRequestContext, VerbatimRules } from '../../contract/index.ts';
 import { asArray, asObject, asString, own } from '../../kit/read.ts';
+import { chatFamily } from './families.ts';
 
 type Body = Pick<VerbatimRequestContext, 'contains' | 'value'>;
 
 /** Texts one of which is in every body with tools or blocks of the messages protocol. */
 export const blockWords = ['input_schema', 'tool_use_id'] as const;
 
-/** No `input` in place of `messages`, no content parts of the other spelling, and no blocks. */
-export const takes: NonNullable<VerbatimRules['takes']> = (body, operation) =>
-  operation !== 'generate' || !((body.value?.('input') && !body.value('messages')) || body.contains('"input_text"') || holdsBlocks(body));
+/** No `input` in place of `messages`, no content parts of the other spelling, no blocks, and no images that the vendor would have to fetch and does not. */
+export const takes: NonNullable<VerbatimRules['takes']> = (body, operation, target) =>
+  operation !== 'generate' ||
+  !((body.value?.('input') && !body.value('messages')) || body.contains('"input_text"') || holdsBlocks(body) || namesUnopened(body, target));
+
+const imageAddress = /"url"\s*:\s*"https?:/;
+
+const namesUnopened = (body: Body, target: Target): boolean =>
+  body.contains('"image_url"') && !chatFamily(target).opensImages && imageAddress.test(body.value?.('messages')?.toString('latin1') ?? '');
 
 /** Arguments of a tool may be called like that as well: where the words stand decides. */
 function holdsBlocks(body: Body): boolean {

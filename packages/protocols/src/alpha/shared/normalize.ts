@@ -7,7 +7,7 @@ import { Losses } from '../../kit/losses.ts';
 import { asArray, asNumber, asString, own } from '../../kit/read.ts';
 import { type ChatFamily, chatFamily } from './families.ts';
 import { forcedChoiceEdits } from './forced-choice.ts';
-import { nearestEffort, strongest } from './reasoning.ts';
+import { canStopThinking, nearestEffort, strongest } from './reasoning.ts';
 
 /** Fields that a family may refuse unless they have their default, with that default. */
 const tuned: readonly (readonly [string, unknown])[] = [
@@ -19,6 +19,9 @@ const tuned: readonly (readonly [string, unknown])[] = [
   ['top_logprobs', 0],
   ['logit_bias', undefined],
 ];
+
+/** What a model with sampling of its own refuses whatever the value (`ownSampling`). */
+export const sampledFields = ['temperature', 'top_p', 'presence_penalty', 'frequency_penalty'] as const;
 
 /** Top-level fields that are looked at on every request; the edge notes where they stand. */
 export const normalizedKeys = ['max_tokens', 'max_completion_tokens', 'reasoning_effort', 'stop', 'seed', 'tool_choice', ...tuned.map(([key]) => key)];
@@ -32,10 +35,11 @@ export const normalize: NonNullable<UpstreamAdapter['normalize']> = (field, cont
   const family = chatFamily(context.target);
   const edits: Edit[] = [...limitEdits(field, context.target, family, losses)];
   if (!family.firstParty && family.onlyFields) edits.push(...effortEdits(field, family, losses), ...seedEdits(field, family, losses));
-  const knowsEfforts = family.reasoning === 'none' || (family.reasoning === 'effort' && family.efforts.length > 1);
-  if (!family.firstParty && !family.onlyFields && knowsEfforts) edits.push(...effortEdits(field, family, losses));
-  if (!family.firstParty) edits.push(...temperatureEdits(field, family, losses), ...stopEdits(field, family, losses));
-  edits.push(...penaltyEdits(field, family, losses), ...choiceEdits(field, family, losses), ...forcedChoiceEdits(field, family, losses));
+  if (!family.firstParty && !family.onlyFields) edits.push(...thinkingEdits(field, family, losses));
+  if (!family.firstParty && !family.ownSampling) edits.push(...temperatureEdits(field, family, losses));
+  if (!family.firstParty) edits.push(...stopEdits(field, family, losses));
+  edits.push(...(family.ownSampling ? ownSamplingEdits(field, losses) : penaltyEdits(field, family, losses)));
+  edits.push(...choiceEdits(field, family, losses), ...forcedChoiceEdits(field, family, losses));
   if (family.firstParty) edits.push(...effortEdits(field, family, losses), ...samplingEdits(field, family, losses), ...stopEdits(field, family, losses));
   return { edits, losses: losses.list };
 };
@@ -81,13 +85,53 @@ function penaltyEdits(field: Field, { penalties }: ChatFamily, losses: Losses): 
   });
 }
 
+function ownSamplingEdits(field: Field, losses: Losses): Edit[] {
+  return sampledFields.flatMap((key) => {
+    const value = field(key);
+    if (value === undefined || value === null) return [];
+    const [, usual] = tuned.find(([name]) => name === key) ?? [];
+    if (value !== usual) losses.add(key, 'dropped', 'This model refuses any value but its own.');
+    return [{ path: [key], value: undefined }];
+  });
+}
+
+/** How much to think, and whether at all, as this model takes it. */
+function thinkingEdits(field: Field, family: ChatFamily, losses: Losses): Edit[] {
+  const switches = family.reasoning === 'thinking-type';
+  const effort = field('reasoning_effort');
+  if (switches && effort === 'none' && canStopThinking(family))
+    return [
+      { path: ['reasoning_effort'], value: undefined },
+      { path: ['thinking'], value: { type: 'disabled' }, add: true },
+    ];
+  const knowsEfforts = family.reasoning === 'none' || ((switches || family.reasoning === 'effort') && family.efforts.length > 1);
+  const edits = knowsEfforts ? effortEdits(field, family, losses) : [];
+  const asksOff = family.reasoning !== 'none' && !canStopThinking(family) && own(field('thinking'), 'type') === 'disabled';
+  if (!asksOff) return edits;
+  losses.add('reasoning.enabled', 'downgraded', 'This model always reasons; the least effort was asked for.');
+  const [lowest] = family.efforts;
+  const lower: Edit[] = lowest === undefined || effort !== undefined ? [] : [{ path: ['reasoning_effort'], value: lowest, add: true }];
+  return [...edits, { path: ['thinking'], value: undefined }, ...lower];
+}
+
 /** "Some tool" is only sayable to these models when there is but one. */
-function choiceEdits(field: Field, { requiredChoice }: ChatFamily, losses: Losses): Edit[] {
+function choiceEdits(field: Field, { requiredChoice, namedChoice }: ChatFamily, losses: Losses): Edit[] {
+  if (!namedChoice) return namedEdits(field, losses);
   if (requiredChoice || field('tool_choice') !== 'required') return [];
   const tools = asArray(field('tools')) ?? [];
   const name = tools.length === 1 ? asString(own(own(tools[0], 'function'), 'name')) : undefined;
   if (name === undefined) losses.add('tool_choice', 'downgraded', 'That some tool must be called cannot be said to this model.');
   return [{ path: ['tool_choice'], value: name === undefined ? 'auto' : { type: 'function', function: { name } } }];
+}
+
+/** A certain tool can be forced by offering no other. */
+function namedEdits(field: Field, losses: Losses): Edit[] {
+  const name = asString(own(own(field('tool_choice'), 'function'), 'name'));
+  const tools = asArray(field('tools')) ?? [];
+  const only = name === undefined ? [] : tools.filter((tool) => own(own(tool, 'function'), 'name') === name);
+  if (only.length !== 1) return [];
+  if (tools.length > 1) losses.add('tool_choice.allowed', 'emulated', 'The tools that may not be called were left out.');
+  return [{ path: ['tool_choice'], value: 'required' }, ...(tools.length > 1 ? [{ path: ['tools'], value: only }] : [])];
 }
 
 function seedEdits(field: Field, { seedField }: ChatFamily, losses: Losses): Edit[] {

@@ -42,7 +42,12 @@ const isOff = (reasoning: Reasoning): boolean => reasoning.enabled === false || 
 
 /** Whether a model of this family thinks about a request that asks so. */
 export const thinksAbout = (reasoning: Reasoning | undefined, family: ChatFamily): boolean =>
-  family.reasoning === 'none' || reasoning === undefined ? family.demandsReasoning === 'unless-off' : !isOff(reasoning);
+  family.reasoning === 'none' || reasoning === undefined || (isOff(reasoning) && !canStopThinking(family))
+    ? family.demandsReasoning === 'unless-off'
+    : !isOff(reasoning);
+
+/** Whether thinking can be turned off. */
+export const canStopThinking = (family: ChatFamily): boolean => family.noEffort === 'none';
 
 /** The request fields that ask this family for reasoning; what it cannot express is a declared loss. */
 export function writeReasoning(reasoning: Reasoning, family: ChatFamily, losses: Losses): JsonObject {
@@ -55,9 +60,7 @@ export function writeReasoning(reasoning: Reasoning, family: ChatFamily, losses:
       if (!off) losses.add('reasoning', 'dropped', 'This model does not take a reasoning setting.');
       return {};
     case 'thinking-type':
-      if (reasoning.effort !== undefined || reasoning.budget !== undefined)
-        losses.add('reasoning.effort', 'downgraded', 'This model only knows reasoning on and off.');
-      return { thinking: { type: off ? 'disabled' : 'enabled' } };
+      return off && canStopThinking(family) ? { thinking: { type: 'disabled' } } : writeSwitchedOn(reasoning, off, family, losses);
     case 'enable-thinking': {
       const idle = off || reasoning.budget === 0;
       const budget = idle ? undefined : writeBudget(reasoning, family, losses);
@@ -71,6 +74,20 @@ export function writeReasoning(reasoning: Reasoning, family: ChatFamily, losses:
       return effort === undefined ? {} : { reasoning_effort: effort ?? 'low' };
     }
   }
+}
+
+/** Thinking switched on, with an effort where the model takes one; a budget says less of that than the model's own default. */
+function writeSwitchedOn(reasoning: Reasoning, off: boolean, family: ChatFamily, losses: Losses): JsonObject {
+  const thinking = { type: 'enabled' };
+  const [lowest] = family.efforts;
+  if (off) {
+    losses.add('reasoning.enabled', 'downgraded', 'This model always reasons; the least effort was asked for.');
+    return { thinking, ...(lowest !== undefined && { reasoning_effort: lowest }) };
+  }
+  const effort = lowest !== undefined && reasoning.effort !== undefined ? writeEffort(reasoning, family, losses) : undefined;
+  if (effort === undefined && (reasoning.effort !== undefined || reasoning.budget !== undefined))
+    losses.add('reasoning.effort', 'downgraded', 'This model only knows reasoning on and off.');
+  return { thinking, ...(effort !== undefined && { reasoning_effort: effort }) };
 }
 
 /** Aggregators take one of effort and budget. */

@@ -4,6 +4,7 @@ import type { Losses } from '../../kit/losses.ts';
 import { objectParameters } from '../../kit/object-parameters.ts';
 import { asArray, asBoolean, asString, type JsonObject, own } from '../../kit/read.ts';
 import { keepStrict } from '../../kit/strict-schema.ts';
+import { typeUnions } from '../../kit/typed-unions.ts';
 import { readCacheMark } from './cache-mark.ts';
 import type { ChatFamily } from './families.ts';
 import { asksSearch } from './web-search-options.ts';
@@ -93,11 +94,17 @@ export function writeTools(
   losses: Losses,
   relaxed: Map<string, unknown> = new Map(),
 ): JsonObject {
-  const filter = choice && 'allowed' in choice && choice.allowed && !family.firstParty ? new Set(choice.allowed) : null;
-  if (filter) losses.add('tool_choice.allowed', 'emulated', 'The tools that may not be called were left out.');
+  const filter = allowedBy(choice, family);
+  if (filter && all.some(({ name }) => !filter.has(name))) losses.add('tool_choice.allowed', 'emulated', 'The tools that may not be called were left out.');
   const tools = all.filter((tool) => !filter || filter.has(tool.name)).flatMap((tool) => writeTool(tool, family, losses, relaxed) ?? []);
   if (tools.length === 0) return {};
   return { tools, ...(choice && { tool_choice: writeChoice(choice, all, family) }) };
+}
+
+/** The tools that are offered so that no other is called, where the choice itself cannot say so; null: all. */
+function allowedBy(choice: ToolChoice | undefined, family: ChatFamily): ReadonlySet<string> | null {
+  if (choice?.type === 'tool') return family.namedChoice ? null : new Set([choice.name]);
+  return choice?.allowed && !family.firstParty ? new Set(choice.allowed) : null;
 }
 
 function writeTool(tool: Tool, family: ChatFamily, losses: Losses, relaxed: Map<string, unknown>): JsonObject | undefined {
@@ -118,7 +125,7 @@ function writeTool(tool: Tool, family: ChatFamily, losses: Losses, relaxed: Map<
     function: {
       name,
       ...(description !== undefined && { description }),
-      ...(parameters && { parameters: parameters.schema }),
+      ...(parameters && { parameters: family.typedUnions ? typeUnions(parameters.schema) : parameters.schema }),
       ...(strict !== undefined && { strict }),
     },
     ...(tool.cache && family.cacheControl && { cache_control: { type: 'ephemeral', ...(tool.cache.ttl && { ttl: tool.cache.ttl }) } }),
@@ -144,7 +151,7 @@ function writeCustomTool(tool: Tool, losses: Losses): JsonObject {
 function writeChoice(choice: ToolChoice, tools: readonly Tool[], family: ChatFamily): unknown {
   const naming = (name: string) =>
     tools.find((tool) => tool.name === name)?.type === 'custom' ? { type: 'custom', custom: { name } } : { type: 'function', function: { name } };
-  if (choice.type === 'tool') return naming(choice.name);
+  if (choice.type === 'tool') return family.namedChoice ? naming(choice.name) : 'required';
   const mode = choice.type === 'any' ? 'required' : choice.type;
   if (choice.allowed && family.firstParty && choice.type !== 'none') {
     return { type: 'allowed_tools', allowed_tools: { mode, tools: choice.allowed.map(naming) } };

@@ -16,6 +16,7 @@ import { isImageOperation } from './images.ts';
 import { blockWords, nestTools, takes } from './mixed-shapes.ts';
 import { schemaEdits, schemaWord } from './schema-in-words.ts';
 import { findSignatures } from './signature-positions.ts';
+import { unionEdits } from './union-edits.ts';
 import { mediaWords, unreadEdits } from './unread-media.ts';
 
 /** What `verbatim` looks for in a caller's body. */
@@ -31,7 +32,7 @@ export const verbatim: VerbatimRules = {
     if (context.stream && chatFamily(context.target).streamOptions) edits.push(...askForUsage(context));
     edits.push(...fitMessages(context, losses));
     if (context.operation === 'generate') edits.push(...nestTools(context), ...unreadEdits(context, losses), ...argumentEdits(context, losses));
-    if (context.operation === 'generate') edits.push(...schemaEdits(context, edits, losses));
+    if (context.operation === 'generate') edits.push(...schemaEdits(context, edits, losses), ...unionEdits(context, edits));
     return { edits: fitSchema(edits, context, losses), losses: losses.list };
   },
   createReply(context) {

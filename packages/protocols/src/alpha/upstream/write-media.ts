@@ -3,6 +3,7 @@ import { writeDataUrl } from '../../kit/data-url.ts';
 import { isForeignFile } from '../../kit/foreign-file.ts';
 import type { Losses } from '../../kit/losses.ts';
 import { noteOmitted } from '../../kit/media-note.ts';
+import type { ChatFamily } from '../shared/families.ts';
 
 /** Media types by kind, where the caller named none. */
 const usualType: Readonly<Record<MediaPart['kind'], string>> = { image: 'image/png', document: 'application/pdf', audio: 'audio/wav', video: 'video/mp4' };
@@ -20,12 +21,13 @@ const usualName: Readonly<Record<string, string>> = {
 const textPart = (text: string) => ({ type: 'text', text });
 
 /** A media part as a content part of a user message. What this wire has no part for becomes text that says so, and a declared loss. */
-export function writeMedia(part: MediaPart, losses: Losses): unknown {
+export function writeMedia(part: MediaPart, { opensImages }: Pick<ChatFamily, 'opensImages'>, losses: Losses): unknown {
   if (part.text !== undefined) return writeTextDocument(part, losses);
   if (part.fileId !== undefined) return writeFileId(part, part.fileId, losses);
   const mimeType = part.mimeType ?? usualType[part.kind];
   const address = part.data === undefined ? part.url : writeDataUrl(mimeType, part.data);
   if (address === undefined) return omitted(part, losses);
+  if (part.data === undefined && !opensImages && (part.kind === 'image' || part.kind === 'video')) return omitted(part, losses);
   if (part.kind === 'image') return { type: 'image_url', image_url: { url: address, ...(part.detail !== undefined && { detail: part.detail }) } };
   if (part.kind === 'video') return { type: 'video_url', video_url: { url: address } };
   if (part.context !== undefined) losses.add('document.context', 'dropped', 'A document carries no remark.');

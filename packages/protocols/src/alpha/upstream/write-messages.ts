@@ -105,7 +105,9 @@ function writeUser(turn: Turn, page: Page, name: { name?: string }): WireRequest
 function writeContent(parts: readonly (TextPart | MediaPart)[], page: Page): unknown {
   const texts = textsOf(parts);
   if (texts.length === parts.length) return writeTexts(texts, page);
-  return parts.map((part) => (part.type === 'text' ? writeText(part, page) : { ...(writeMedia(part, page.losses) as object), ...writeCache(part, page) }));
+  return parts.map((part) =>
+    part.type === 'text' ? writeText(part, page) : { ...(writeMedia(part, page.family, page.losses) as object), ...writeCache(part, page) },
+  );
 }
 
 /** A result is a string, or a part where it carries a breakpoint: agents mark the last result of a turn. */

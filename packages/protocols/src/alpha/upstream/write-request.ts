@@ -5,13 +5,15 @@ import { Losses } from '../../kit/losses.ts';
 import type { JsonObject } from '../../kit/read.ts';
 import { fitServiceTier } from '../../kit/service-tier.ts';
 import { keepStrict } from '../../kit/strict-schema.ts';
+import { typeUnions } from '../../kit/typed-unions.ts';
 import { bothUsers, fitUser, onlyUser } from '../../kit/user-label.ts';
 import { settleBreakpoints } from '../shared/cache-breakpoints.ts';
 import { closeBody } from '../shared/closed-fields.ts';
 import { type ChatFamily, chatFamily } from '../shared/families.ts';
 import { fitForcedChoice } from '../shared/forced-choice.ts';
+import { sampledFields } from '../shared/normalize.ts';
 import { writeOutputFormat } from '../shared/output-format.ts';
-import { thinksAbout, writeReasoning } from '../shared/reasoning.ts';
+import { canStopThinking, thinksAbout, writeReasoning } from '../shared/reasoning.ts';
 import { writeTools } from '../shared/tools.ts';
 import { fitToolsBesideThinking } from '../shared/tools-beside-thinking.ts';
 import { withoutOwnSearch, writeSearchOptions } from '../shared/web-search-options.ts';
@@ -56,7 +58,8 @@ export function writeRequest(asked: Conversation, context: WriteRequestContext):
 
 /** What asks for reasoning; nothing asks for it once what stands for the reasoning of earlier calls was refused. */
 function writeThinkingSetting(reasoning: Reasoning | undefined, context: WriteRequestContext, family: ChatFamily, losses: Losses): JsonObject {
-  const refused = context.signaturesRefused?.about === 'reasoning' && family.demandsReasoning !== 'never' && family.reasoning === 'thinking-type';
+  const refused =
+    context.signaturesRefused?.about === 'reasoning' && family.demandsReasoning !== 'never' && family.reasoning === 'thinking-type' && canStopThinking(family);
   if (!refused || !thinksAbout(reasoning, family)) return reasoning ? writeReasoning(reasoning, family, losses) : {};
   losses.add('thinking', 'dropped', 'The calls being answered came without reasoning that can be replayed.');
   return writeReasoning({ enabled: false }, family, losses);
@@ -68,7 +71,7 @@ const tuned = ['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 
 function writeSampling({ sampling, reasoning }: Conversation, family: ChatFamily, losses: Losses): JsonObject {
   const fields: JsonObject = {
     [family.maxTokensField]: sampling.maxTokens,
-    temperature: limitTemperature(sampling.temperature, family, losses),
+    temperature: family.ownSampling ? sampling.temperature : limitTemperature(sampling.temperature, family, losses),
     top_p: sampling.topP,
     stop: sampling.stop,
     [family.seedField]: sampling.seed,
@@ -84,7 +87,8 @@ function writeSampling({ sampling, reasoning }: Conversation, family: ChatFamily
   const asksNothing = reasoning?.enabled === undefined && reasoning?.effort === undefined && !reasoning?.budget;
   const off = reasoning?.enabled === false || reasoning?.effort === 'none' || (asksNothing && family.reasonsOnlyAsked);
   const samplesFreely = family.noEffort === 'none' && off;
-  if (family.fixedSampling && !samplesFreely) dropTuned(fields, losses);
+  if (family.ownSampling) dropSampling(fields, losses);
+  else if (family.fixedSampling && !samplesFreely) dropTuned(fields, losses);
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
@@ -101,13 +105,22 @@ function writeTopK(sampling: Sampling, family: ChatFamily, losses: Losses): Json
   return {};
 }
 
+const isUsual = (field: string, value: unknown): boolean => (field === 'temperature' || field === 'top_p' ? value === 1 : value === 0 || value === false);
+
 function dropTuned(fields: JsonObject, losses: Losses): void {
   for (const field of tuned) {
     const value = fields[field];
-    const usual = field === 'temperature' || field === 'top_p' ? value === 1 : value === 0 || value === false;
-    if (value === undefined || usual) continue;
+    if (value === undefined || isUsual(field, value)) continue;
     delete fields[field];
     losses.add(field, 'dropped', 'This model refuses any value but its own.');
+  }
+}
+
+function dropSampling(fields: JsonObject, losses: Losses): void {
+  for (const field of sampledFields) {
+    const value = fields[field];
+    delete fields[field];
+    if (value !== undefined && !isUsual(field, value)) losses.add(field, 'dropped', 'This model refuses any value but its own.');
   }
 }
 
@@ -139,7 +152,8 @@ function withStrictness(output: Extract<OutputFormat, { type: 'schema' }>, losse
 /** The output format; for families without schemas JSON mode, with the schema described in the prompt. */
 function writeOutput(output: OutputFormat, body: JsonObject, messages: WireRequestMessage[], family: ChatFamily, losses: Losses): void {
   if (output.type !== 'schema' || family.jsonSchema) {
-    if (output.type === 'schema') body['response_format'] = writeOutputFormat(withStrictness(output, losses));
+    if (output.type === 'schema')
+      body['response_format'] = writeOutputFormat(withStrictness(family.typedUnions ? { ...output, schema: typeUnions(output.schema) } : output, losses));
     else if (output.type !== 'text') {
       body['response_format'] = writeOutputFormat(output);
       if (!/json/i.test(JSON.stringify(messages))) {
