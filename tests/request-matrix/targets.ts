@@ -12,7 +12,7 @@ const models: Partial<Record<ProtocolId, readonly string[]>> = {
     ...['gpt-4o', 'gpt-4.1', 'gpt-5.2', 'gpt-5', 'o3', 'deepseek-chat', 'deepseek-reasoner'],
     ...[
       'deepseek-v4-pro',
-      ...['kimi-k2.6', 'kimi-k2.7-code', 'kimi-k3'],
+      ...['kimi-k2.6', 'kimi-k2.7-code', 'kimi-k3', 'glm-5.3', 'MiniMax-M2.7', 'mistral-large-4'],
       'mistral-large-latest',
       'mistral-small-latest',
       'magistral-medium-latest',

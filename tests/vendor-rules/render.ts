@@ -38,6 +38,8 @@ const bodies: Record<Vendor, (refusal: Refusal) => object> = {
   qwen: (refusal) => ({ ...chat({ ...refusal, code: refusal.code ?? 'invalid_parameter_error' }), request_id: 'fake-request' }),
   xai: ({ message, code }) => ({ code: code ?? 'Client specified an invalid argument', error: message }),
   moonshot: ({ message, type }) => ({ error: { message, type: type ?? invalid } }),
+  zai: ({ message, code }) => ({ error: { code: code ?? '1210', message } }),
+  minimax: ({ message, type }) => ({ type: 'error', error: { type: type ?? 'bad_request_error', message, http_code: '400' }, request_id: 'fake-request' }),
   anthropic: ({ message, type }) => ({ type: 'error', error: { type: type ?? invalid, message }, request_id: 'req_fake' }),
   google,
   bedrock: ({ message }) => ({ message }),

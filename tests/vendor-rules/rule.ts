@@ -2,7 +2,22 @@
 import type { ProtocolId } from '@model-gateway/contracts';
 import type { Json } from './read.ts';
 
-export const vendors = ['openai', 'deepseek', 'mistral', 'qwen', 'xai', 'moonshot', 'anthropic', 'google', 'bedrock', 'dashscope', 'kiro', 'other'] as const;
+export const vendors = [
+  'openai',
+  'deepseek',
+  'mistral',
+  'qwen',
+  'xai',
+  'moonshot',
+  'zai',
+  'minimax',
+  'anthropic',
+  'google',
+  'bedrock',
+  'dashscope',
+  'kiro',
+  'other',
+] as const;
 /** Who answers. `other`: a host that we know no rules of. */
 export type Vendor = (typeof vendors)[number];
 

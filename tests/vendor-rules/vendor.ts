@@ -14,6 +14,8 @@ const chatVendors: readonly (readonly [RegExp, Vendor])[] = [
   [/^(?:qwen|qwq|qvq)/, 'qwen'],
   [/^grok/, 'xai'],
   [/^(?:kimi|moonshot|k3$)/, 'moonshot'],
+  [/^glm/, 'zai'],
+  [/^minimax/, 'minimax'],
   [/^(?:gpt|chatgpt|o\d|codex)/, 'openai'],
 ];
 

@@ -10,7 +10,7 @@ const deserialize = 'Failed to deserialize the JSON body into the target type: '
 /** It thinks where it is asked to, and where its id says so unless it is asked not to. */
 const thinks = (modelId: string, body: Record<string, unknown>): boolean => {
   const type = objectOf(body['thinking'])['type'];
-  return type === 'enabled' || (type !== 'disabled' && /reasoner|r1|v4/.test(modelId));
+  return type === 'enabled' || (type !== 'disabled' && /reasoner|r1|v4|deepseek-(?:flash|pro)/.test(modelId));
 };
 const withoutReasoning = (message: Record<string, unknown>): boolean =>
   message['role'] === 'assistant' && callsOf(message).length > 0 && !isGiven(message['reasoning_content']);
@@ -33,7 +33,8 @@ const rows: Row[] = [
   },
   {
     id: 'alpha.deepseek.text-only',
-    what: 'Parts other than text: its chat models read nothing else',
+    models: /^(?!.*(?:vision|v4\.1|deepseek-flash))/,
+    what: 'Parts other than text, at models that read nothing else',
     source: 'https://github.com/1jehuang/jcode/issues/310',
     date: '2026-06-02',
     check: ({ body }) =>

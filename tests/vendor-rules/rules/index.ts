@@ -13,6 +13,7 @@ import { moonshotRules } from './moonshot.ts';
 import { openaiRules } from './openai.ts';
 import { qwenRules } from './qwen.ts';
 import { xaiRules } from './xai.ts';
+import { zaiRules } from './zai.ts';
 
 export const rules: readonly VendorRule[] = [
   ...openaiRules,
@@ -21,6 +22,7 @@ export const rules: readonly VendorRule[] = [
   ...qwenRules,
   ...xaiRules,
   ...moonshotRules,
+  ...zaiRules,
   ...alphaResponseRules,
   ...betaRules,
   ...gammaRules,

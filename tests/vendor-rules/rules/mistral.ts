@@ -17,13 +17,8 @@ const rows: Row[] = [
     source: 'https://github.com/editor-code-assistant/eca/issues/231',
     date: '2025-12-12',
     check: ({ body }) => first(unknownKeys(body, mistralChat.request), (key) => (key === 'stream_options' ? null : extra(key))),
-    refused: [
-      { body: { messages: hello, max_completion_tokens: 10 } },
-      { body: { messages: hello, user: 'u' } },
-      { body: { messages: hello, store: false } },
-      { body: { messages: hello, logprobs: true } },
-    ],
-    accepted: [{ body: { messages: hello, max_tokens: 10, temperature: 0.5 } }],
+    refused: [{ body: { messages: hello, max_completion_tokens: 10 } }, { body: { messages: hello, user: 'u' } }, { body: { messages: hello, store: false } }],
+    accepted: [{ body: { messages: hello, max_tokens: 10, temperature: 0.5, prompt_cache_key: 'a' } }],
   },
   {
     id: 'alpha.mistral.role',
@@ -201,15 +196,17 @@ const rows: Row[] = [
   },
   {
     id: 'alpha.mistral.effort',
-    what: 'Efforts of reasoning other than none and high',
-    source: 'https://github.com/mistralai/mistral-common/blob/bc022b9/src/mistral_common/protocol/instruct/request.py',
-    date: '2026-07-23',
-    check: ({ body }) =>
-      isGiven(body['reasoning_effort']) && !/^(?:none|high)$/.test(textOf(body['reasoning_effort']))
-        ? { status: 422, message: "Input should be 'none' or 'high'", type: 'literal_error', param: 'reasoning_effort' }
-        : null,
-    refused: [{ body: { messages: hello, reasoning_effort: 'low' } }],
-    accepted: [{ body: { messages: hello, reasoning_effort: 'high' } }],
+    what: 'Efforts of reasoning other than none and high; Large 4 takes low to high, and no none',
+    source: 'https://github.com/withceleste/celeste-python/pull/311',
+    date: '2026-07-15',
+    check({ modelId, body }) {
+      const taken = /large-4/.test(modelId) ? ['low', 'medium', 'high'] : ['none', 'high'];
+      if (!isGiven(body['reasoning_effort']) || taken.includes(textOf(body['reasoning_effort']))) return null;
+      const words = taken.map((word) => `'${word}'`).join(', ');
+      return { status: 422, message: `Input should be ${words.replace(/, (?=[^,]*$)/, ' or ')}`, type: 'literal_error', param: 'reasoning_effort' };
+    },
+    refused: [{ body: { messages: hello, reasoning_effort: 'low' } }, { modelId: 'mistral-large-4', body: { messages: hello, reasoning_effort: 'none' } }],
+    accepted: [{ body: { messages: hello, reasoning_effort: 'high' } }, { modelId: 'mistral-large-4', body: { messages: hello, reasoning_effort: 'low' } }],
   },
 ];
 

@@ -11,6 +11,7 @@ const efforts: Readonly<Record<string, readonly string[]>> = {
   'grok-4.3': ['none', 'low', 'medium', 'high'],
   'grok-4.5': ['low', 'medium', 'high'],
   'grok-4.6': ['low', 'medium', 'high', 'xhigh'],
+  'grok-4.7': ['low', 'medium', 'high', 'xhigh'],
 };
 const inWords: Record<string, string> = { presence_penalty: 'presencePenalty', frequency_penalty: 'frequencyPenalty' };
 
@@ -55,8 +56,8 @@ const rows: Row[] = [
   },
   {
     id: 'alpha.xai.effort-word',
-    models: /^grok-(?:3-mini|4\.[356])/,
-    what: 'Efforts that the model does not have: 3 mini takes low and high, 4.3 none to high, 4.5 low to high, 4.6 xhigh too',
+    models: /^grok-(?:3-mini|4\.[3567])/,
+    what: 'Efforts that the model does not have: 3 mini takes low and high, 4.3 none to high, 4.5 low to high, 4.6 and 4.7 xhigh too',
     source: 'https://github.com/mnfst/modelparams.dev/pull/330',
     date: '2026-08-31',
     wordsUnverified: true,

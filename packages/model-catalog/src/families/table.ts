@@ -58,6 +58,7 @@ const mistralFields: ClosedFields = {
   request: [
     ...['model', 'messages', 'max_tokens', 'temperature', 'top_p', 'stop', 'random_seed', 'stream', 'n', 'presence_penalty', 'frequency_penalty'],
     ...['response_format', 'tools', 'tool_choice', 'parallel_tool_calls', 'prediction', 'prompt_mode', 'reasoning_effort', 'safe_prompt', 'metadata'],
+    ...['guardrails', 'prompt_cache_key'],
   ],
   messages: {
     system: ['role', 'content'],
@@ -87,10 +88,17 @@ const firstMistral: FamilyRow = { ...mistralBase, vision: false, converse: { sys
 /** Its models that reason on request: on and off are the only settings. */
 const mistralThinks: FamilyRow = { thinking: { style: 'effort', efforts: ['high'], optional: true }, chat: { reasoning: 'effort' } };
 
+/** Its words are low, high and max, as https://www.npmjs.com/package/@ai-sdk/deepseek (3.0.56) has them. */
+const deepseek4: FamilyRow = {
+  thinking: { efforts: ['low', 'high', 'max'] },
+  chat: { demandsReasoning: 'unless-off', refusesForcedThinking: 'unless-off' },
+};
 /** Unions in schemas: https://github.com/MoonshotAI/kimi-code/issues/2661; images by address: https://platform.kimi.ai/docs/guide/use-kimi-vision-model */
 const kimiChat: Partial<ChatRules> = { reasoning: 'thinking-type', typedUnions: true, opensImages: false };
 /** Sampling: https://github.com/nashsu/llm_wiki/issues/173; forced calls: https://github.com/UKGovernmentBEIS/inspect_ai/pull/5152 */
 const kimiThinks: Partial<ChatRules> = { demandsReasoning: 'unless-off', refusesForcedThinking: 'unless-off', ownSampling: true };
+const glmNewer = from('zai', 'https://github.com/charmbracelet/catwalk/pull/603', '2026-09');
+const mistralNewer = from('mistral', 'https://www.npmjs.com/package/@ai-sdk/mistral (4.0.84)', '2026-11');
 const kimiNewer = from('moonshot', 'https://www.npmjs.com/package/@ai-sdk/moonshotai (3.0.59)', '2026-11');
 const kimiRows = (patterns: readonly string[], row: FamilyRow) => Object.fromEntries(patterns.map((pattern) => [pattern, kimiNewer(row)]));
 
@@ -324,12 +332,16 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     thinking: { style: 'adaptive', efforts: [] },
     chat: { reasoning: 'thinking-type', jsonSchema: false, demandsReasoning: 'asked' },
   }),
-  ...Object.fromEntries(['deepseek-vl*', 'deepseek-ocr*', 'deepseek-janus*'].map((pattern) => [pattern, deepseek({ vision: true })])),
+  ...Object.fromEntries(
+    ['deepseek-vl*', 'deepseek-ocr*', 'deepseek-janus*', 'deepseek-v4*-vision*', 'deepseek-v4.1*'].map((pattern) => [pattern, deepseek({ vision: true })]),
+  ),
   // Always thinks, and takes no word about it.
   'deepseek-reasoner*': deepseek({ thinking: { optional: false }, chat: { reasoning: 'none', demandsReasoning: 'unless-off' } }),
   'deepseek-r1*': deepseek({ thinking: { optional: false }, chat: { reasoning: 'none', demandsReasoning: 'unless-off' } }),
-  // From here on thinking is on unless it is turned off.
-  'deepseek-v4*': deepseek({ like: 'deepseek-v4-pro', chat: { demandsReasoning: 'unless-off', refusesForcedThinking: 'unless-off' } }),
+  // From here on thinking is on unless it is turned off, and how much is set by a word: https://api-docs.deepseek.com/guides/thinking_mode
+  'deepseek-v4*': deepseek({ like: 'deepseek-v4-pro', ...deepseek4 }),
+  'deepseek-pro*': deepseek({ like: 'deepseek-v4-pro', ...deepseek4 }),
+  'deepseek-flash*': deepseek({ like: 'deepseek-v4-flash', vision: true, ...deepseek4 }),
   'qwen*': qwen({
     like: 'qwen3-max',
     ...{ thinksBeside: true, vision: false, pdf: false },
@@ -401,7 +413,14 @@ export const table: Readonly<Record<string, SourcedRow>> = {
   }),
   ...Object.fromEntries(['4', '4.1', '4.5', '4.6', '4.7', '5'].map((version) => [`glm-${version}v*`, glm({ vision: true })])),
 
-  'minimax*': minimax({ like: 'minimax-m2.5', vision: false, pdf: false, replaysReasoning: 'tags' }),
+  // https://docs.z.ai/guides/capabilities/thinking
+  'glm-5.2*': glmNewer({ thinking: { efforts: ['high', 'max'] } }),
+  'glm-5.3*': glmNewer({ like: 'glm-5.3', thinking: { efforts: ['low', 'high', 'max'], optional: false } }),
+  'glm-5.3-flash*': glmNewer({ like: 'glm-5.3-flash', vision: true }),
+
+  // Takes one system message alone, at the beginning: https://github.com/can1357/oh-my-pi/pull/954
+  'minimax*': minimax({ like: 'minimax-m2.5', vision: false, pdf: false, replaysReasoning: 'tags', chat: { laterSystem: false } }),
+  'minimax-m3*': minimax({ like: 'minimax-m3', vision: true }),
 
   // ---- Mistral, Llama, Grok, Cohere
   'mistral*': mistral(mistralBase),
@@ -411,6 +430,7 @@ export const table: Readonly<Record<string, SourcedRow>> = {
       mistral(mistralThinks),
     ]),
   ),
+  'mistral-large-4*': mistralNewer({ thinking: { style: 'effort', efforts: words, optional: false }, chat: { reasoning: 'effort' } }),
   'mistral-7b*': mistral(firstMistral),
   'mixtral*': mistral(firstMistral),
   'open-mi*': mistral({ ...mistralBase, vision: false }),
@@ -438,7 +458,13 @@ export const table: Readonly<Record<string, SourcedRow>> = {
   // From 4.3 on the effort is set by a word.
   'grok-4.3*': grok({ thinking: { style: 'effort', efforts: words, optional: true }, chat: { reasoning: 'effort' } }),
   'grok-4.5*': grok({ thinking: { style: 'effort', efforts: words, optional: false }, chat: { reasoning: 'effort' } }),
-  'grok-4.6*': grok({ thinking: { style: 'effort', efforts: [...words, 'xhigh'], optional: false }, chat: { reasoning: 'effort' } }),
+  // Those that follow are taken for what the last known one is.
+  ...Object.fromEntries(
+    [6, 7, 8, 9].map((minor) => [
+      `grok-4.${minor}*`,
+      grok({ thinking: { style: 'effort', efforts: [...words, 'xhigh'], optional: false }, chat: { reasoning: 'effort' } }),
+    ]),
+  ),
   'grok-code*': grok({ vision: false, thinking: { style: 'adaptive', optional: false }, chat: { ...grokThinks, reasoning: 'none' } }),
   'grok-4*non-reasoning*': grok({ thinking: { style: 'none' }, chat: { maxStops: null, penalties: true } }),
   'command*': cohere({ like: 'command-a', pdf: false, thinking: { style: 'none' }, converse: { toolChoices: ['auto'] } }),

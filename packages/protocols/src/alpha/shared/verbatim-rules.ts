@@ -16,6 +16,7 @@ import { isImageOperation } from './images.ts';
 import { blockWords, nestTools, takes } from './mixed-shapes.ts';
 import { schemaEdits, schemaWord } from './schema-in-words.ts';
 import { findSignatures } from './signature-positions.ts';
+import { systemEdits } from './system-edits.ts';
 import { unionEdits } from './union-edits.ts';
 import { mediaWords, unreadEdits } from './unread-media.ts';
 
@@ -42,10 +43,11 @@ export const verbatim: VerbatimRules = {
   },
 };
 
-/** For a vendor with a closed schema: without what it refuses, and with the mark by which it continues a begun reply. */
+/** For a vendor with a closed schema, or one that takes a single system message: without what it refuses, and with the mark by which it continues a begun reply. */
 function fitSchema(edits: Edit[], context: VerbatimRequestContext, losses: Losses): Edit[] {
-  const { onlyFields, begunReply } = chatFamily(context.target);
-  if (!onlyFields || context.operation !== 'generate') return edits;
+  const { onlyFields, begunReply, laterSystem } = chatFamily(context.target);
+  if (context.operation !== 'generate') return edits;
+  if (!onlyFields) return laterSystem ? edits : replaceEdits(edits, systemEdits(asArray(own(context.parse(), 'messages')) ?? [], losses));
   const body = context.parse();
   const taken = [
     ...orderEdits(asArray(own(body, 'messages')) ?? [], nineCharacterId, losses),
@@ -55,8 +57,14 @@ function fitSchema(edits: Edit[], context: VerbatimRequestContext, losses: Losse
   const last = messages.at(-1);
   const begun = begunReply !== null && own(last, 'role') === 'assistant' && !asArray(own(last, 'tool_calls'))?.length && own(last, begunReply) === undefined;
   const mark: Edit[] = begun ? [{ path: ['messages', messages.length - 1, begunReply], value: true, add: true }] : [];
-  return [...edits.filter(({ path }) => !taken.some((gone) => gone.path.every((step, at) => path[at] === step))), ...taken, ...mark];
+  return [...replaceEdits(edits, taken), ...mark];
 }
+
+/** Further edits, and of those before what does not lie within them. */
+const replaceEdits = (edits: readonly Edit[], further: readonly Edit[]): Edit[] => [
+  ...edits.filter(({ path }) => !further.some((edit) => edit.path.every((step, at) => path[at] === step))),
+  ...further,
+];
 
 /** Assistant messages and their signatures are handled in `earlier-messages.ts`. */
 function withoutAssistant({ assistant: _assistant, ...others }: ClosedFields['messages']): ClosedFields['messages'] {

@@ -138,7 +138,7 @@ function writeCallerFields(conversation: Conversation, family: ChatFamily, losse
   ];
   for (const [field, value] of own) {
     if (value === undefined) continue;
-    if (family.firstParty) fields[field] = value;
+    if (family.firstParty || family.onlyFields?.request.includes(field)) fields[field] = value;
     else losses.add(field, 'dropped', 'This upstream does not take the field.');
   }
   return fields;
