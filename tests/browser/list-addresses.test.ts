@@ -131,5 +131,33 @@ suite('addresses of lists', () => {
     await until(async () => page.url().includes('/logs?access_key=item-07'), 'the log of this key', waitMs);
   });
 
+  test('filters of the log that are filled one right after the other all count, and their fields follow Back', async () => {
+    const { admin, page } = stage;
+    const field = (name: string) => page.getByLabel(name, { exact: true });
+    await admin.open('/logs');
+    // Within the pause that is left for typing.
+    await page.evaluate(`for (const [label, text] of [['Error code', 'budget'], ['Session', 'abc'], ['At least (ms)', '7000']]) {
+      const id = [...document.querySelectorAll('label')].find((one) => one.textContent === label).htmlFor;
+      const input = document.getElementById(id);
+      Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(input, text);
+      input.dispatchEvent(new Event('input', { bubbles: true }));
+    }`);
+    await until(async () => Object.keys(query()).length === 3, 'all three in the address', waitMs);
+    expect(query()).toEqual({ error_code: 'budget', session_id: 'abc', min_duration_ms: '7000' });
+
+    await admin.open('/logs');
+    await field('Error code').fill('first');
+    await addressComesTo({ error_code: 'first' });
+    // Half a word is no step of its own.
+    await field('Error code').fill('first and more');
+    await addressComesTo({ error_code: 'first and more' });
+    await page.goBack();
+    await addressComesTo({});
+    expect(await field('Error code').inputValue()).toBe('');
+    await page.goForward();
+    await addressComesTo({ error_code: 'first and more' });
+    expect(await field('Error code').inputValue()).toBe('first and more');
+  });
+
   test('nothing threw on the way', () => expect(stage.admin.faults).toEqual([]));
 });

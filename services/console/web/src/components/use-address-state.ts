@@ -5,7 +5,7 @@ import type { ListState } from './data-table.tsx';
 
 type Search = Readonly<Record<string, unknown>>;
 /** undefined takes the parameter away. */
-type Change = Readonly<Record<string, string | number | readonly string[] | undefined>>;
+export type Change = Readonly<Record<string, string | number | readonly string[] | undefined>>;
 
 const text = (value: unknown): string => (value === undefined || value === null || typeof value === 'object' ? '' : String(value));
 

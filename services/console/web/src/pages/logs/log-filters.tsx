@@ -1,10 +1,11 @@
 /** What to look for in the log. */
-import { NumberInput, Select, SimpleGrid, Switch, TextInput } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
+import { NumberInput, Select, SimpleGrid, Switch } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { Query } from '../../api/stats.ts';
 import { NameSelect } from '../../components/name-select.tsx';
 import { type Range, ranges } from '../../components/range-select.tsx';
+import { SearchInput, useTyped } from '../../components/search-input.tsx';
+import type { Change } from '../../components/use-address-state.ts';
 
 export const filterNames = [
   'q',
@@ -20,14 +21,13 @@ export const filterNames = [
   'stream',
 ] as const;
 
-export function LogFilters({ filters, range, onChange }: { filters: Query; range: Range; onChange: (more: Query) => void }) {
+export function LogFilters({ filters, range, onChange }: { filters: Query; range: Range; onChange: (more: Change, options?: { replace?: boolean }) => void }) {
   const { t } = useTranslation('logs');
-  const later = useDebouncedCallback(onChange, 300);
-  const text = (name: string) => ({
-    label: t(`filter.${name}`),
-    defaultValue: String(filters[name] ?? ''),
-    onChange: (event: React.ChangeEvent<HTMLInputElement>) => later({ [name]: event.currentTarget.value || undefined }),
-  });
+  const text = (name: string) => {
+    const value = String(filters[name] ?? '');
+    // The first letter leaves another list behind, which Back should find again; the next ones leave half a word.
+    return { label: t(`filter.${name}`), value, onSearch: (next: string) => onChange({ [name]: next || undefined }, { replace: value !== '' }) };
+  };
   const name = (resource: 'access-keys' | 'models' | 'upstreams', field: string) => (
     <NameSelect
       resource={resource}
@@ -54,17 +54,11 @@ export function LogFilters({ filters, range, onChange }: { filters: Query; range
       {name('access-keys', 'access_key')}
       {name('models', 'model')}
       {name('upstreams', 'upstream')}
-      <TextInput {...text('q')} placeholder={t('anything')} />
-      <TextInput {...text('request_id')} />
-      <TextInput {...text('session_id')} />
-      <TextInput {...text('error_code')} />
-      <NumberInput
-        label={t('filter.min_duration_ms')}
-        min={0}
-        step={1000}
-        defaultValue={(filters['min_duration_ms'] as number) ?? ''}
-        onChange={(value) => later({ min_duration_ms: value === '' ? undefined : value })}
-      />
+      <SearchInput {...text('q')} placeholder={t('anything')} />
+      <SearchInput {...text('request_id')} />
+      <SearchInput {...text('session_id')} />
+      <SearchInput {...text('error_code')} />
+      <Duration {...text('min_duration_ms')} />
       <Select
         label={t('filter.stream')}
         clearable
@@ -83,4 +77,9 @@ export function LogFilters({ filters, range, onChange }: { filters: Query; range
       />
     </SimpleGrid>
   );
+}
+
+function Duration({ label, value, onSearch }: { label: string; value: string; onSearch: (text: string) => void }) {
+  const [typed, type] = useTyped(value, onSearch);
+  return <NumberInput label={label} min={0} step={1000} value={typed} onChange={(next) => type(String(next))} />;
 }

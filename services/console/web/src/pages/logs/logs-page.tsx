@@ -1,7 +1,6 @@
 /** Finished requests: live or of the past, by filter, each with its page. */
 import { Badge, Button, Card, Group, Loader, Switch, Text } from '@mantine/core';
 import { IconActivity, IconDownload } from '@tabler/icons-react';
-import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { download, type LogRow, type Query } from '../../api/stats.ts';
@@ -12,6 +11,7 @@ import { formatNumber } from '../../components/format.ts';
 import { Page } from '../../components/page.tsx';
 import { isRange, ranges } from '../../components/range-select.tsx';
 import { StretchBadge, stretchOf } from '../../components/stretch.tsx';
+import { useAddress } from '../../components/use-address-state.ts';
 import { useOpened } from '../../components/use-opened.ts';
 import { join } from './join-rows.ts';
 import { filterNames, LogFilters } from './log-filters.tsx';
@@ -30,8 +30,7 @@ function readFilter(name: string, given: unknown): unknown {
 
 export function LogsPage() {
   const { t } = useTranslation('logs');
-  const search = useSearch({ strict: false }) as Record<string, unknown>;
-  const navigate = useNavigate();
+  const { search, change } = useAddress();
   const filters = useMemo(
     () =>
       Object.fromEntries(
@@ -58,7 +57,6 @@ export function LogsPage() {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
   const open = ({ id }: LogRow) => opened.open(id);
-  const change = (more: Query) => void navigate({ to: '/logs', search: { ...search, ...more } });
   const save = () => download('logs', { ...filters, ...(stretch ?? { from: Date.now() - ranges[range] }) }, 'requests.csv').catch(describeFault);
   return (
     <Page
