@@ -159,5 +159,21 @@ suite('addresses of lists', () => {
     expect(await field('Error code').inputValue()).toBe('first and more');
   });
 
+  test('a page behind the last one gives way to it, and Back does not lead there again', async () => {
+    const { admin, page } = stage;
+    await admin.open('/pricing');
+    await row('item-00').waitFor();
+    await admin.open('/models?page=99');
+    await addressComesTo({ page: '2' });
+    await row('item-59').waitFor();
+    await page.goBack();
+    await page.getByRole('heading', { name: 'Pricing', level: 2 }).waitFor();
+
+    // Of a search, too.
+    await admin.open('/key-groups?q=interns&page=2');
+    await addressComesTo({ q: 'interns' });
+    await row('interns').waitFor();
+  });
+
   test('nothing threw on the way', () => expect(stage.admin.faults).toEqual([]));
 });

@@ -2,7 +2,7 @@
 import { ActionIcon, Card, Checkbox, Group, LoadingOverlay, Table, Text, UnstyledButton } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconChevronLeft, IconChevronRight, IconSearch } from '@tabler/icons-react';
 import type { UseQueryResult } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Page } from '../api/resources.ts';
 import { FaultNotice } from './fault-notice.tsx';
@@ -34,7 +34,7 @@ interface Props<T> {
   /** Name of the row for screen readers on the button that opens it. */
   onOpen?: (row: T) => void;
   state: ListState;
-  onState: (state: ListState) => void;
+  onState: (state: ListState, options?: { replace?: boolean }) => void;
   /** Instead of the plain sentence when there is nothing at all; left out while a filter may be the reason. */
   empty?: ReactNode;
   filters?: ReactNode;
@@ -52,6 +52,7 @@ export interface Selection<T> {
 
 export function DataTable<T>({ query, columns, rowKey, onOpen, state, onState, empty, filters, caption, selection }: Props<T>) {
   const { t } = useTranslation();
+  useLastPage(query, state, onState);
   if (query.isError && !query.data) return <FaultNotice error={query.error} onRetry={() => query.refetch()} />;
   const rows = query.data?.items ?? [];
   const nothing = !query.isPending && rows.length === 0;
@@ -117,6 +118,17 @@ export function DataTable<T>({ query, columns, rowKey, onOpen, state, onState, e
   );
 }
 
+/** A page behind the last one, as an address may name it or as it becomes when its rows are deleted, gives way to the last one. */
+function useLastPage(query: UseQueryResult<Page<unknown>>, state: ListState, onState: Stateful['onState']): void {
+  const { data, isPlaceholderData } = query;
+  const last = data && !isPlaceholderData ? pagesOf(data) : null;
+  const isBehind = last !== null && state.page > last;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each answer that is of no page
+  useEffect(() => {
+    if (isBehind) onState({ ...state, page: last }, { replace: true });
+  }, [isBehind, last]);
+}
+
 /** Of one row, or of all that are shown. */
 function Choose<T>({ label, rows, selection }: { label: string; rows: readonly T[]; selection: Selection<T> }) {
   const chosen = rows.filter(selection.has).length;
@@ -129,6 +141,8 @@ function Choose<T>({ label, rows, selection }: { label: string; rows: readonly T
     />
   );
 }
+
+const pagesOf = ({ total, page_size }: Page<unknown>): number => Math.max(1, Math.ceil(total / page_size));
 
 type Stateful = Pick<Props<never>, 'state' | 'onState'>;
 
@@ -160,7 +174,7 @@ function Header<T>({ column, state, onState }: { column: Column<T> } & Stateful)
 function Pager({ page, state, onState }: { page: Page<unknown> | undefined } & Stateful) {
   const { t } = useTranslation();
   if (!page) return null;
-  const pages = Math.max(1, Math.ceil(page.total / page.page_size));
+  const pages = pagesOf(page);
   return (
     <Group justify="space-between" p="sm">
       <Text size="sm" c="dimmed" aria-live="polite">

@@ -24,7 +24,7 @@ export function useAddress(): { search: Search; change: (next: Change, options?:
 }
 
 /** Search, order and page of a list. What is as it begins is left out of the address. */
-export function useListState(firstSort = 'name'): [ListState, (next: ListState) => void] {
+export function useListState(firstSort = 'name'): [ListState, (next: ListState, options?: { replace?: boolean }) => void] {
   const { search, change } = useAddress();
   const page = Number(text(search['page']));
   const state: ListState = {
@@ -32,7 +32,7 @@ export function useListState(firstSort = 'name'): [ListState, (next: ListState) 
     q: text(search['q']),
     sort: text(search['sort']) || firstSort,
   };
-  const set = (next: ListState) =>
+  const set = (next: ListState, { replace = next.q !== state.q && state.q !== '' } = {}) =>
     change(
       {
         page: next.page === 1 ? undefined : next.page,
@@ -40,7 +40,7 @@ export function useListState(firstSort = 'name'): [ListState, (next: ListState) 
         sort: next.sort === firstSort ? undefined : next.sort,
       },
       // The first letter leaves the whole list behind, which Back should find again; the next ones leave half a word.
-      { replace: next.q !== state.q && state.q !== '' },
+      { replace },
     );
   return [state, set];
 }
