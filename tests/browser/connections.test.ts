@@ -22,6 +22,12 @@ suite('connections', () => {
     stage = await openStage();
     const made = await stage.gateway.console('POST', '/users', { username: 'ada', role: 'admin', password });
     expect(made.status).toBe(201);
+    await stage.gateway.console('POST', '/import', {
+      version: 2,
+      upstreams: [{ name: 'main', protocol: 'alpha', base_url: stage.upstream.url, api_keys: [] }],
+      models: [{ name: 'coder', upstream: 'main', upstream_model_id: 'text:3' }],
+    });
+    await stage.gateway.settle();
   }, prepareMs);
 
   afterAll(() => stage?.close());
@@ -113,13 +119,26 @@ suite('connections', () => {
     await context.close();
   });
 
+  test('behind a proxy that holds the stream back requests show all the same, and a silent connection is not waited for', async () => {
+    const { browser, gateway } = stage;
+    const { page, context, open } = await visit(browser, { url: gateway.url, token: gateway.consoleKey });
+    let asked = 0;
+    // Never answered, as by a proxy that gathers the whole of it.
+    await page.route('**/console/api/logs/stream*', () => void asked++);
+    await page.clock.install();
+    await open('/logs');
+    await page.getByText('0 shown').waitFor();
+    await stage.ask('coder');
+    await page.getByText('1 shown').waitFor();
+    await page.getByText('connecting…').waitFor();
+    expect(asked).toBe(1);
+    await page.clock.fastForward(41_000);
+    await until(async () => asked === 2, 'another connection', waitMs);
+    await context.close();
+  });
+
   test('the playground says in Chinese that the gateway did not answer', async () => {
     const { browser, gateway } = stage;
-    await gateway.console('POST', '/import', {
-      version: 2,
-      upstreams: [{ name: 'main', protocol: 'alpha', base_url: stage.upstream.url, api_keys: [] }],
-      models: [{ name: 'coder', upstream: 'main', upstream_model_id: 'text:3' }],
-    });
     const visitor = await visit(browser, { url: gateway.url, token: gateway.consoleKey, language: 'zh' });
     const { page } = visitor;
     await visitor.open('/playground');

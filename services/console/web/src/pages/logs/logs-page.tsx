@@ -3,6 +3,7 @@ import { Badge, Button, Card, Group, Loader, Switch, Text } from '@mantine/core'
 import { IconActivity, IconDownload } from '@tabler/icons-react';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useIsReachable } from '../../api/reachability.ts';
 import { download, type LogRow, type Query } from '../../api/stats.ts';
 import { describeFault } from '../../components/describe-fault.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
@@ -45,8 +46,10 @@ export function LogsPage() {
   const following = wantsLive && stretch === null;
   const [unfolded, setUnfolded] = useState(false);
   const opened = useOpened('request');
-  const past = usePast(filters, stretch ?? ranges[range]);
   const live = useLive(filters, following);
+  const isReachable = useIsReachable();
+  // Behind a proxy that gathers the whole stream before it passes it on, rows come by asking.
+  const past = usePast(filters, stretch ?? ranges[range], following && !live.connected && isReachable);
   const rows = useMemo(() => join(live.rows, past.data?.pages.flatMap(({ items }) => items) ?? []), [live.rows, past.data]);
   const { hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = past;
   // What finished before it was looked on at, and what was missed in a break, is of the past.

@@ -14,9 +14,12 @@ interface LogPage {
 
 const retryMs = 2_000;
 const gatherMs = 150;
+const renewMs = 5_000;
+/** The gateway writes every 15 s. A connection without a word for longer is held back by a proxy, or is gone and nobody said so, as after a computer slept. */
+const silentMs = 40_000;
 
-/** `span`: how far back, or from when to when. */
-export const usePast = (filters: Query, span: Span) =>
+/** `span`: how far back, or from when to when. `isRenewed`: asked anew all the time, for as long as nothing else tells of new rows. */
+export const usePast = (filters: Query, span: Span, isRenewed: boolean) =>
   useInfiniteQuery({
     queryKey: ['logs', 'list', span, filters],
     queryFn: ({ pageParam, signal }) =>
@@ -26,6 +29,7 @@ export const usePast = (filters: Query, span: Span) =>
       }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next_cursor ?? undefined,
+    refetchInterval: isRenewed && renewMs,
   });
 
 /** State of the live tail of the request log. */
@@ -40,7 +44,7 @@ export interface Live {
 
 const nothing: Live = { rows: [], dropped: 0, connected: false, connections: 0 };
 
-/** Newest first. Connects again when the connection ends. */
+/** Newest first. Connects again when the connection ends, or is silent for too long. */
 export function useLive(filters: Query, on: boolean): Live {
   const [live, setLive] = useState<Live>(nothing);
   const search = new URLSearchParams(
@@ -49,7 +53,13 @@ export function useLive(filters: Query, on: boolean): Live {
   useEffect(() => {
     setLive(nothing);
     if (!on) return;
-    const abort = new AbortController();
+    let isOver = false;
+    let connection = new AbortController();
+    let silence: ReturnType<typeof setTimeout> | undefined;
+    const listen = () => {
+      clearTimeout(silence);
+      silence = setTimeout(() => connection.abort(), silentMs);
+    };
     let waiting: LogRow[] = [];
     let dropped = 0;
     // Rows are shown together: a burst must not draw the table for each.
@@ -62,8 +72,10 @@ export function useLive(filters: Query, on: boolean): Live {
       setLive((before) => ({ ...before, rows: addLive(fresh, before.rows), dropped: before.dropped + more }));
     }, gatherMs);
     const read = async () => {
-      const response = await streamCall(`logs/stream${search && `?${search}`}`, { signal: abort.signal });
-      setLive((before) => ({ ...before, connected: true, connections: before.connections + 1 }));
+      connection = new AbortController();
+      listen();
+      const response = await streamCall(`logs/stream${search && `?${search}`}`, { signal: connection.signal });
+      let isFirst = true;
       const parser = createParser({
         onEvent: ({ event, data }) => {
           if (event === 'row') waiting.push(JSON.parse(data) as LogRow);
@@ -74,11 +86,15 @@ export function useLive(filters: Query, on: boolean): Live {
       for (const reader = response.body!.getReader(); ; ) {
         const { value, done } = await reader.read();
         if (done) return;
+        listen();
+        // A proxy may send the head at once and hold back what follows.
+        if (isFirst) setLive((before) => ({ ...before, connected: true, connections: before.connections + 1 }));
+        isFirst = false;
         parser.feed(decoder.decode(value, { stream: true }));
       }
     };
     const keep = async () => {
-      while (!abort.signal.aborted) {
+      while (!isOver) {
         // Whatever ended it, a new connection is what helps; a sign-out has already left this page.
         await read().catch(() => undefined);
         setLive((before) => ({ ...before, connected: false }));
@@ -87,7 +103,9 @@ export function useLive(filters: Query, on: boolean): Live {
     };
     void keep();
     return () => {
-      abort.abort();
+      isOver = true;
+      connection.abort();
+      clearTimeout(silence);
       clearInterval(timer);
     };
   }, [search, on]);
