@@ -285,5 +285,19 @@ suite('money and charts', () => {
     expect(found).toEqual([]);
   });
 
+  test('a page of costs that stays open goes on into the next day', async () => {
+    const { browser, gateway } = stage;
+    const { page, context, open } = await visit(browser, { url: gateway.url, token: gateway.consoleKey });
+    const dayMs = 86_400_000;
+    const midnight = Math.ceil(Date.now() / dayMs) * dayMs;
+    await page.clock.install({ time: midnight - 30_000 });
+    await open('/costs');
+    await page.getByRole('table', { name: 'Costs by group' }).waitFor();
+    const asked = page.waitForRequest((request) => request.url().includes(`/stats/series?`) && request.url().includes(`to=${midnight + dayMs}`));
+    await page.clock.fastForward(65_000);
+    await asked;
+    await context.close();
+  });
+
   test('nothing threw on the way', () => expect(stage.admin.faults).toEqual([]));
 });

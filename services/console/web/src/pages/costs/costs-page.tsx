@@ -3,7 +3,6 @@ import { Anchor, Button, Card, Group, SegmentedControl, Select, SimpleGrid, Stac
 import type { TopAnswer } from '@model-gateway/console/answers';
 import { IconCoins, IconDownload } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
@@ -14,6 +13,7 @@ import { Page } from '../../components/page.tsx';
 import { saveTable } from '../../components/save-table.ts';
 import { StackedBars } from '../../components/stacked-bars.tsx';
 import { useFilter } from '../../components/use-address-state.ts';
+import { useNow } from '../../components/use-now.ts';
 import { Budgets } from './budgets.tsx';
 import { type Days, daysOf, forecast, monthEnd, type Span, spans, startsOf } from './months.ts';
 import { costQuery, currenciesOf, type Grouping, groupings, microsOf, stacksOf, sumOf, useDailyCosts, useTopCosts } from './use-costs.ts';
@@ -27,8 +27,8 @@ const nameOfDay = (start: number): string => formatAxisTime(start + new Date(sta
 
 export function CostsPage() {
   const { t } = useTranslation(['costs', 'statistics']);
-  // One time for all questions of a visit: they are asked again, not anew, as seconds pass.
-  const [now] = useState(Date.now);
+  // Questions are about whole days: they are asked anew when one begins.
+  const now = useNow();
   const [chosenBy, setBy] = useFilter('by');
   const [chosenSpan, setSpan] = useFilter('span');
   const [chosenCurrency, setCurrency] = useFilter('currency');
