@@ -175,5 +175,17 @@ suite('addresses of lists', () => {
     await row('interns').waitFor();
   });
 
+  test.each([
+    ['/logs?from=1&to=9007199254740991', 'Requests'],
+    ['/statistics?from=8640000000000000&to=8640000000000001', 'Statistics'],
+    ['/logs?model={"a":1}', 'Requests'],
+  ])('%s does not take the page away', async (path, title) => {
+    const { page, gateway } = stage;
+    await page.goto(`${gateway.url}/console${path}`);
+    await page.getByRole('heading', { level: 2 }).first().waitFor();
+    await stage.admin.settled();
+    expect(await page.getByRole('heading', { level: 2 }).first().textContent()).toBe(title);
+  });
+
   test('nothing threw on the way', () => expect(stage.admin.faults).toEqual([]));
 });

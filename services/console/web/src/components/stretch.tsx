@@ -5,10 +5,13 @@ import type { Query } from '../api/stats.ts';
 import type { Stretch } from './chart.tsx';
 import { formatTime } from './format.ts';
 
+/** The first and the last time that there is. */
+const isTime = (value: number): boolean => Number.isInteger(value) && Math.abs(value) <= 8_640_000_000_000_000;
+
 /** null: the address has none, or no whole one. */
 export function stretchOf(search: Record<string, unknown>): Stretch | null {
   const [from, to] = [Number(search['from'] ?? Number.NaN), Number(search['to'] ?? Number.NaN)];
-  return Number.isSafeInteger(from) && Number.isSafeInteger(to) && from < to ? { from, to } : null;
+  return isTime(from) && isTime(to) && from < to ? { from, to } : null;
 }
 
 /** Filters of statistics as the log has them: what it cannot ask for, such as what has no model, is left out. */

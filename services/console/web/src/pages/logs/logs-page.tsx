@@ -24,6 +24,9 @@ import { useLive, usePast } from './use-rows.ts';
 const spellings: Readonly<Record<string, string>> = { 1: 'true', yes: 'true', 0: 'false', no: 'false' };
 const flags: ReadonlySet<string> = new Set(['errors_only', 'stream']);
 
+/** A list is no filter of the log, though an address may hold one. */
+const isWord = (given: unknown): boolean => given !== undefined && typeof given !== 'object';
+
 function readFilter(name: string, given: unknown): unknown {
   const text = String(given).toLowerCase();
   return flags.has(name) ? (spellings[text] ?? text) : given;
@@ -35,7 +38,7 @@ export function LogsPage() {
   const filters = useMemo(
     () =>
       Object.fromEntries(
-        filterNames.flatMap((name) => (search[name] === undefined || search[name] === '' ? [] : [[name, readFilter(name, search[name])]])),
+        filterNames.flatMap((name) => (search[name] === '' || !isWord(search[name]) ? [] : [[name, readFilter(name, search[name])]])),
       ) as Query,
     [search],
   );
