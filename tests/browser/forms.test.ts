@@ -106,6 +106,26 @@ suite('forms', () => {
     for (const field of [foreign!, own!]) expect(await field.inputValue()).toBe('');
   });
 
+  test('a file of megabytes is not put into a field, and is applied all the same', async () => {
+    const { admin, page, gateway } = stage;
+    const keys = Array.from({ length: 2_000 }, (_, at) => ({ name: `many-${at}`, group: 'of-a-file', description: 'x'.repeat(1_000) }));
+    const content = JSON.stringify({ version: 2, key_groups: [{ name: 'of-a-file' }], access_keys: keys }, null, 2);
+    await admin.open('/settings/transfer');
+    const own = page.locator('input[type="file"]').last();
+    const put = () => own.setInputFiles({ name: 'gateway.json', mimeType: 'application/json', buffer: Buffer.from(content) });
+    await put();
+    await page.getByText(/MiB in 10,\d{3} lines/).waitFor();
+    expect(await box('File').count()).toBe(0);
+    await page.getByRole('button', { name: 'Remove it' }).click();
+    await box('File').waitFor();
+    await put();
+    await page.getByRole('button', { name: 'Show what would change' }).click();
+    await page.getByText('2,001 rows would change').or(page.getByText('2001 rows would change')).waitFor();
+    await page.getByRole('button', { name: 'Apply', exact: true }).click();
+    await box('File').waitFor();
+    expect((await gateway.console('GET', '/access-keys?q=many-&page_size=1')).body.total).toBe(2_000);
+  });
+
   test('a page of a proxy is not shown as if it were the answer', async () => {
     const { page } = stage;
     await fillUpstream('behind-a-proxy');

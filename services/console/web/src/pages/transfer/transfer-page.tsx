@@ -1,15 +1,16 @@
 /** The whole configuration as one file: out, and in again after a look at what would change. */
-import { Alert, Button, Card, Group, SegmentedControl, Stack, Text, Textarea, Title } from '@mantine/core';
+import { Alert, Button, Card, Group, Input, SegmentedControl, Stack, Text, Textarea, Title } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconDownload, IconUpload } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Changes } from '../../api/changes.ts';
 import { call } from '../../api/client.ts';
 import { ChangeList } from '../../components/change-list.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { FileChoice } from '../../components/file-choice.tsx';
+import { formatBytes, formatNumber } from '../../components/format.ts';
 import { Page } from '../../components/page.tsx';
 import { useKept } from '../../components/use-kept.ts';
 import { ForeignImport } from './foreign-import.tsx';
@@ -59,6 +60,25 @@ function save(text: string, name: string): void {
   URL.revokeObjectURL(link.href);
 }
 
+/** Browsers stand still for seconds over a field with more, at each letter. */
+const maxEdited = 200_000;
+
+/** In place of the field. */
+function LongFile({ text, onRemove }: { text: string; onRemove: () => void }) {
+  const { t } = useTranslation('transfer');
+  const facts = useMemo(() => ({ size: formatBytes(new Blob([text]).size), lines: formatNumber(text.split('\n').length) }), [text]);
+  return (
+    <Input.Wrapper label={t('file')}>
+      <Group gap="sm" role="status">
+        <Text size="sm">{t('long', facts)}</Text>
+        <Button size="compact-sm" variant="default" onClick={onRemove}>
+          {t('remove')}
+        </Button>
+      </Group>
+    </Input.Wrapper>
+  );
+}
+
 /** `given`: what is in the field at first. */
 function Import({ given }: { given: string }) {
   const { t } = useTranslation('transfer');
@@ -88,16 +108,20 @@ function Import({ given }: { given: string }) {
         <Text size="sm" c="dimmed">
           {t('importHint')}
         </Text>
-        <Textarea
-          label={t('file')}
-          placeholder={t('filePlaceholder')}
-          autosize
-          minRows={6}
-          maxRows={20}
-          classNames={{ input: 'mono' }}
-          value={text}
-          onChange={(event) => change(event.currentTarget.value)}
-        />
+        {text.length > maxEdited ? (
+          <LongFile text={text} onRemove={() => change('')} />
+        ) : (
+          <Textarea
+            label={t('file')}
+            placeholder={t('filePlaceholder')}
+            autosize
+            minRows={6}
+            maxRows={20}
+            classNames={{ input: 'mono' }}
+            value={text}
+            onChange={(event) => change(event.currentTarget.value)}
+          />
+        )}
         <Group>
           <FileChoice accept=".yaml,.yml,.json,application/json,application/yaml" onChange={(file) => void file?.text().then(change)}>
             {(props) => (
