@@ -22,7 +22,7 @@ export async function axeFindings(page: Page): Promise<string[]> {
 }
 
 /** Elements of the content that one must push sideways to see whole: their labels. */
-const pushed = `[...document.querySelectorAll('main *')]
+export const pushed = `[...document.querySelectorAll('main *')]
   .filter((one) => one.scrollWidth > one.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(one).overflowX) && one.clientWidth > 0)
   .map((one) => one.querySelector('[aria-label]')?.getAttribute('aria-label') ?? one.className)`;
 

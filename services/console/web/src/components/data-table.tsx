@@ -95,7 +95,11 @@ export function DataTable<T>({ query, columns, rowKey, onOpen, state, onState, e
                   </Table.Td>
                 )}
                 {columns.map((column) => (
-                  <Table.Td key={column.id} className={column.numeric ? 'numeric' : undefined} visibleFrom={column.wide ? 'md' : undefined}>
+                  <Table.Td
+                    key={column.id}
+                    className={[column.numeric && 'numeric', column.wide && 'wide'].filter(Boolean).join(' ')}
+                    visibleFrom={column.wide ? 'md' : undefined}
+                  >
                     {column.cell(row)}
                   </Table.Td>
                 ))}

@@ -23,10 +23,18 @@ export function Meter({ label, name = label, used, limit, format = formatNumber,
   return (
     <div>
       <Group justify="space-between" gap="xs" wrap="nowrap" align="flex-end">
-        <Text size="sm" className="anywhere">
-          {children ?? label}
-        </Text>
-        <Text size="sm" c="dimmed" ta="right" style={{ fontVariantNumeric: 'tabular-nums', whiteSpace: 'nowrap' }}>
+        {(children || label !== '') && (
+          <Text size="sm" className="anywhere">
+            {children ?? label}
+          </Text>
+        )}
+        <Text
+          size="sm"
+          c="dimmed"
+          ta="right"
+          // In a column of a table, without a label, the limit may come below what is used of it.
+          style={{ fontVariantNumeric: 'tabular-nums', overflowWrap: 'normal', ...(label !== '' && { whiteSpace: 'nowrap' }) }}
+        >
           {format(used)} / {format(limit)} {hint}
         </Text>
       </Group>

@@ -87,12 +87,14 @@ export function CostsPage() {
             value={by}
             onChange={setBy}
           />
-          <SegmentedControl
-            aria-label={t('statistics:range')}
-            data={spans.map((value) => ({ value, label: t(`spans.${value}`) }))}
-            value={span}
-            onChange={setSpan}
-          />
+          <div className="choices">
+            <SegmentedControl
+              aria-label={t('statistics:range')}
+              data={spans.map((value) => ({ value, label: t(`spans.${value}`) }))}
+              value={span}
+              onChange={setSpan}
+            />
+          </div>
         </Group>
         {grouped.data && whole.data && sumOf(whole.data.items, currency) > 0 ? (
           <StackedBars

@@ -103,7 +103,7 @@ function TopCard({ by, ms, title }: { by: string; ms: number; title: string }) {
           {t('more')}
         </Anchor>
       </Group>
-      <Table aria-label={title}>
+      <Table className="compact" aria-label={title}>
         <Table.Thead>
           <Table.Tr>
             <Table.Th>{t(by === 'model' ? 'model' : 'key')}</Table.Th>
