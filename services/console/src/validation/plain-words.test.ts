@@ -28,6 +28,7 @@ test.each([
   [z.string().min(1), '', 'must not be empty'],
   [z.array(z.string()).min(2), ['a'], 'must have at least 2 entries'],
   [z.enum(['day', 'week']), 'year', 'must be one of day, week'],
+  [z.enum(['', 'day', 'week']), 'year', 'must be one of day, week'],
   [z.discriminatedUnion('kind', [z.object({ kind: z.literal('a') }), z.object({ kind: z.literal('b') })]), { kind: 'c' }, 'must be one of a, b'],
   [z.discriminatedUnion('kind', [z.object({ kind: z.literal('a') }), z.object({ kind: z.literal('b') })]), {}, 'must be one of a, b'],
   [z.iso.datetime({ offset: true }), 'tomorrow', 'must be a time such as 2026-01-31T12:00:00Z'],

@@ -27,6 +27,12 @@ const formats: Readonly<Record<string, string>> = {
 const bound = (word: string, value: unknown, origin: string): string =>
   origin in units ? `must have ${word} ${value} ${units[origin]}` : `must be ${word} ${value}`;
 
+/** Where an empty text is allowed as well, for a filter that is not set, it is no word to choose. */
+function choice(values: readonly unknown[]): string {
+  const words = values.filter((value) => value !== '');
+  return `must be ${words.length > 1 ? 'one of ' : ''}${words.map(String).join(', ')}`;
+}
+
 /** For a schema's parse; undefined: the library's own words are kept. */
 export function plainWords(issue: Issue): string | undefined {
   if (issue.code === 'invalid_type' && issue.input === undefined) return 'is required';
@@ -38,7 +44,7 @@ export function plainWords(issue: Issue): string | undefined {
     case 'too_small':
       return bound(issue.inclusive === false ? 'more than' : 'at least', issue.minimum, issue.origin);
     case 'invalid_value':
-      return `must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.join(', ')}`;
+      return choice(issue.values);
     case 'invalid_union':
       // Of objects that a field tells apart: the field names none of them.
       return Array.isArray(issue.options) && issue.options.length > 0 ? `must be one of ${issue.options.join(', ')}` : undefined;
