@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'react';
 
 const pauseMs = 250;
 
-/** What stands in such a field, and what is to be called when something is typed there. */
+/** The text of such a field, and what to call with each change of it. */
 export function useTyped(value: string, onSearch: (text: string) => void): [string, (text: string) => void] {
   const [typed, setTyped] = useState(value);
   /** What was typed here comes back as the value, when more may be typed already. */

@@ -18,7 +18,7 @@ const renewMs = 5_000;
 /** The gateway writes every 15 s. A connection without a word for longer is held back by a proxy, or is gone and nobody said so, as after a computer slept. */
 const silentMs = 40_000;
 
-/** `span`: how far back, or from when to when. `isRenewed`: asked anew all the time, for as long as nothing else tells of new rows. */
+/** `span`: how far back, or from when to when. `isRenewed`: asked again every few seconds, while the live stream brings no rows. */
 export const usePast = (filters: Query, span: Span, isRenewed: boolean) =>
   useInfiniteQuery({
     queryKey: ['logs', 'list', span, filters],

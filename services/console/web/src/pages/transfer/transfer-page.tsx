@@ -60,7 +60,7 @@ function save(text: string, name: string): void {
   URL.revokeObjectURL(link.href);
 }
 
-/** Browsers stand still for seconds over a field with more, at each letter. */
+/** In characters. With more in a field, browsers block for seconds at each change. */
 const maxEdited = 200_000;
 
 /** In place of the field. */
