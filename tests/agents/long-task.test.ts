@@ -5,7 +5,7 @@
  * runs the gateway as separate services over NATS and PostgreSQL, and `AGENTS_CONTROL=1` runs each agent without the gateway as well.
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Agent, agents, type Place } from './agents.ts';
+import { type Agent, agentsInEachWay, type Place } from './agents.ts';
 import { installAgents } from './install-agents.ts';
 import { keepRequests, spendDay } from './long-day.ts';
 import { plainSeparators, specialText } from './long-script.ts';
@@ -27,9 +27,9 @@ afterAll(async () => {
 
 const runOf = (agent: Agent) => (place: Place, resume: boolean) => runAgent(bin, agent, place, { resume, maxMs });
 
-const askedFor = agents.filter(({ name }) => isAskedFor(name));
-describe.each(askedFor.map((agent) => [agent.name, agent] as const))(`%s (${arrangementOfRun()})`, (name, agent) => {
-  const asked = families.filter((family) => isAskedFor(name, family.name));
+const askedFor = agentsInEachWay.filter(([, { name }]) => isAskedFor(name));
+describe.each(askedFor)(`%s (${arrangementOfRun()})`, (name, agent) => {
+  const asked = families.filter((family) => isAskedFor(agent.name, family.name));
   test.each(asked.map((family) => [family.name, family] as const))(
     'works through a long task on %s',
     async (_family, family) => {

@@ -22,6 +22,8 @@ const start = (edge: { drainMs?: number; bodyBudgetBytes?: number } = {}) =>
       { name: `slow-${protocol}`, upstream: protocol, upstream_model_id: 'text:200+slow:50' },
       { name: `endless-${protocol}`, upstream: protocol, upstream_model_id: 'pump+slow:50' },
       { name: `broken-${protocol}`, upstream: protocol, upstream_model_id: 'err:500' },
+      { name: `limited-${protocol}`, upstream: protocol, upstream_model_id: 'err:429:rate_limited:7' },
+      { name: `overloaded-${protocol}`, upstream: protocol, upstream_model_id: 'err:529:overloaded' },
     ]),
   });
 beforeAll(async () => {
@@ -243,6 +245,27 @@ describe('refusals', () => {
     talk.send(create('to-alpha', 'Hi'));
     expect((await talk.turn()).at(-1).type).toBe('response.completed');
     talk.socket.close();
+  });
+
+  test.each(protocols)('Codex asks again after a limit and an overload of %s', async (protocol) => {
+    const own = { authorization: `Bearer ${gateway.key}` };
+    const codex = await open({ ...own, originator: 'codex_exec' });
+    codex.send(create(`limited-${protocol}`, 'Hi'));
+    expect(await codex.turn()).toEqual([
+      expect.objectContaining({
+        type: 'response.failed',
+        response: expect.objectContaining({ error: { code: 'rate_limit_exceeded', message: expect.stringMatching(/try again in 7s/) } }),
+      }),
+    ]);
+    codex.send(create(`overloaded-${protocol}`, 'Hi'));
+    expect((await codex.turn()).map(({ type }) => type)).toEqual(['response.failed']);
+    codex.send(create(`to-${protocol}`, 'Hi'));
+    expect((await codex.turn()).at(-1).type).toBe('response.completed');
+    codex.socket.close();
+    const other = await open(own);
+    other.send(create(`limited-${protocol}`, 'Hi'));
+    expect(await other.turn()).toEqual([expect.objectContaining({ type: 'error', status: 429 })]);
+    other.socket.close();
   });
 
   test('a line of requests has an end; no binary frames', async () => {

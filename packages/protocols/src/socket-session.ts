@@ -29,6 +29,8 @@ export interface SocketTurn {
 
 /** Dependencies and limits of a WebSocket session. */
 export interface SocketContext {
+  /** Of the handshake; lower case. */
+  headers: Readonly<Record<string, string | undefined>>;
   mintId(prefix: string): string;
   /** Milliseconds since the epoch. */
   now(): number;

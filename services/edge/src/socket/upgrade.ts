@@ -87,6 +87,7 @@ export function acceptSockets(server: Server, context: EdgeContext): void {
     const headers = headersWithKey(request);
     acceptHandshake(sockets, opening, { ids: newRequestIds(request), client: match.protocol.client }, (accepted) => {
       const session = match.protocol.client.createSocketSession?.({
+        headers: request.headers as Readonly<Record<string, string | undefined>>,
         mintId: context.mintId,
         now: Date.now,
         maxBytes: maxRemembered,

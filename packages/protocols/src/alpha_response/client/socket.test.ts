@@ -6,7 +6,7 @@ const storesTurns = false;
 const endless = { take: () => true, give: () => undefined };
 const start = (maxBytes = 10_000) => {
   let ids = 0;
-  const session = createSocketSession({ mintId: (prefix) => `${prefix}${++ids}`, now: () => 0, maxBytes, memory: endless, storesTurns });
+  const session = createSocketSession({ headers: {}, mintId: (prefix) => `${prefix}${++ids}`, now: () => 0, maxBytes, memory: endless, storesTurns });
   /** Frames that come back at once; null: an upstream is asked. */
   return (frame: Record<string, unknown>) => {
     const input = session.read(JSON.stringify({ type: 'response.create', model: 'm', ...frame }));
@@ -53,7 +53,7 @@ test('names of lanes: bounded, plain, and in each frame of the answer', () => {
 });
 
 const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
-const newSession = () => createSocketSession({ mintId: (prefix) => prefix, now: () => 0, maxBytes: 1_000_000, memory: endless, storesTurns });
+const newSession = () => createSocketSession({ headers: {}, mintId: (prefix) => prefix, now: () => 0, maxBytes: 1_000_000, memory: endless, storesTurns });
 
 test('frames are held to the bounds of bodies: what nests too deep, or says a name twice, is refused', () => {
   for (const [frame, code] of [
@@ -113,7 +113,7 @@ test('connections share one memory limit: a turn beyond it is not remembered, an
       held -= bytes;
     },
   };
-  const open = () => createSocketSession({ mintId: (prefix) => `${prefix}${++ids}`, now: () => 0, maxBytes: 10_000, memory, storesTurns });
+  const open = () => createSocketSession({ headers: {}, mintId: (prefix) => `${prefix}${++ids}`, now: () => 0, maxBytes: 10_000, memory, storesTurns });
   let ids = 0;
   const ask = (session: ReturnType<typeof open>, frame: Record<string, unknown>) => {
     const input = session.read(JSON.stringify({ type: 'response.create', model: 'm', ...frame }));
@@ -168,7 +168,14 @@ describe('steering', () => {
 
 describe('turns that are stored', () => {
   const talk = (stores = true) => {
-    const session = createSocketSession({ mintId: (prefix) => `${prefix}w`, now: () => 0, maxBytes: 100_000, memory: endless, storesTurns: stores });
+    const session = createSocketSession({
+      headers: {},
+      mintId: (prefix) => `${prefix}w`,
+      now: () => 0,
+      maxBytes: 100_000,
+      memory: endless,
+      storesTurns: stores,
+    });
     const ask = (frame: object) => {
       const input = session.read(JSON.stringify({ type: 'response.create', model: 'm', ...frame }));
       return 'answer' in input ? input : input.begin();
@@ -235,4 +242,24 @@ describe('turns that are stored', () => {
     const body = JSON.stringify({ error: { code: 'previous_response_not_found', type: 'invalid_request_error', message: 'm', param: 'previous_response_id' } });
     expect('turn' in begun && JSON.parse(begun.turn.writeError(400, body))).toEqual({ type: 'error', status: 400, ...JSON.parse(body) });
   });
+});
+
+test('a coding agent, which repeats no status here, is told of a limit and an overload by a failed response, others by an error', () => {
+  const answer = (originator: string, status: number, code: string) => {
+    const context = { headers: { originator }, mintId: (prefix: string) => `${prefix}1`, now: () => 5000, maxBytes: 1000, memory: endless, storesTurns };
+    const input = createSocketSession(context).read(JSON.stringify({ type: 'response.create', model: 'm', stream_id: 'a', input: 'Hi' }));
+    const begun = 'begin' in input ? input.begin() : input;
+    return 'turn' in begun && JSON.parse(begun.turn.writeError(status, JSON.stringify({ error: { code, message: 'Please try again in 3s.' } })));
+  };
+  for (const [status, code] of [
+    [429, 'rate_limit_exceeded'],
+    [503, 'server_is_overloaded'],
+  ] as const) {
+    expect(answer('codex_exec', status, code)).toMatchObject({
+      ...{ type: 'response.failed', stream_id: 'a', sequence_number: 0 },
+      response: { id: 'resp_1', created_at: 5, model: 'm', status: 'failed', error: { code: 'rate_limit_exceeded', message: 'Please try again in 3s.' } },
+    });
+    expect(answer('somebody', status, code)).toMatchObject({ type: 'error', status, error: { code } });
+  }
+  expect(answer('codex_exec', 402, 'insufficient_quota')).toMatchObject({ type: 'error', status: 402 });
 });

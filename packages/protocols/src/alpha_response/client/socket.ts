@@ -6,6 +6,7 @@
 import { scanBody } from '@model-gateway/json-bytes';
 import type { SocketContext, SocketInput, SocketRequest, SocketSession } from '../../contract/index.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../../kit/read.ts';
+import { isAgent } from '../shared/models-tag.ts';
 import { parseBounded, parseObject } from '../shared/parse-event.ts';
 import { newResponse, terminalEvents } from '../shared/wire.ts';
 
@@ -116,9 +117,19 @@ class ResponsesSession implements SocketSession {
           }
           return inLane(lane, data);
         },
-        writeError: (status, text) => inLane(lane, writeError(status, text)),
+        writeError: (status, text) => inLane(lane, this.#writeError(status, text, model ?? '')),
       },
     };
+  }
+
+  /** The coding agent of this protocol ends its turn at these two statuses here, where over HTTP it asks again; of a failed response it asks again after the wait. */
+  #writeError(status: number, body: string, model: string): string {
+    const error = errorOf(status, body);
+    if ((status !== 429 && status !== 503) || !isAgent(this.#context.headers)) return print({ type: 'error', status, error });
+    const response = newResponse(this.#context.mintId('resp_'), model, Math.floor(this.#context.now() / 1000));
+    // The one code whose wait it reads; one of an overload would end its turn as well.
+    const failed = { code: 'rate_limit_exceeded', message: own(error, 'message') };
+    return print({ type: 'response.failed', sequence_number: 0, response: { ...response, status: 'failed', error: failed } });
   }
 
   #started(lane: string, data: string): void {
@@ -220,16 +231,16 @@ class ResponsesSession implements SocketSession {
   }
 }
 
-function writeError(status: number, body: string): string {
-  const error = asObject(own(parseObject(body), 'error'));
+function errorOf(status: number, body: string): JsonObject {
   // Some refusals of the gateway are plain text.
-  const answer = error ?? {
-    type: status === 429 ? 'rate_limit_error' : 'server_error',
-    code: status === 429 ? 'rate_limit_exceeded' : null,
-    message: body,
-    param: null,
-  };
-  return print({ type: 'error', status, error: answer });
+  return (
+    asObject(own(parseObject(body), 'error')) ?? {
+      type: status === 429 ? 'rate_limit_error' : 'server_error',
+      code: status === 429 ? 'rate_limit_exceeded' : null,
+      message: body,
+      param: null,
+    }
+  );
 }
 
 /** The events of a reply's finished items, up to what may be remembered. */
