@@ -108,6 +108,22 @@ key_groups: [{name: team, models: ['*']}]
     expect((await call('GET', `${api}/models/fast`)).body).toMatchObject({ upstream: 'spare', aliases: [] });
   });
 
+  test('what was rehearsed is done only while nothing else was changed', async () => {
+    await seed(harness);
+    const file = "key_groups: [{name: team, models: ['*'], description: of the file}]";
+    const rehearsed = (await importText(file, '?dry_run=true')).headers.get('etag') ?? '';
+    await call('PATCH', `${api}/key-groups/team`, { description: 'of somebody else' });
+    const outdated = await call('POST', `${api}/import`, file, { 'content-type': 'application/yaml', 'if-match': rehearsed });
+    expect([outdated.status, outdated.body.error.code]).toEqual([412, 'precondition_failed']);
+    expect((await call('GET', `${api}/key-groups/team`)).body.description).toBe('of somebody else');
+    const again = (await importText(file, '?dry_run=true')).headers.get('etag') ?? '';
+    const done = await call('POST', `${api}/import`, file, { 'content-type': 'application/yaml', 'if-match': again });
+    expect([done.status, done.headers.get('etag')]).toEqual([200, `"${done.body.revision}"`]);
+    const { revision } = done.body;
+    const back = (headers: Record<string, string>) => call('POST', `${api}/history/${revision - 1}/rollback`, undefined, headers);
+    expect([(await back({ 'if-match': again })).status, (await back({ 'if-match': `"${revision}"` })).status]).toEqual([412, 200]);
+  });
+
   test('keys that a file leaves out stay, and a price is named after its model', async () => {
     await seed(harness);
     const { api_keys } = (await call('GET', `${api}/upstreams/main`)).body;

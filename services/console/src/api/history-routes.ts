@@ -7,6 +7,7 @@ import { commit } from '../history/commit.ts';
 import { describeChanges, summarize } from '../history/describe-change.ts';
 import { rollBack } from '../history/rollback.ts';
 import { Problem } from '../problem.ts';
+import { formatEtag, revisionMatches } from '../resources/etag.ts';
 import { readInput } from '../validation/read-input.ts';
 import { historyCommit, historyDiff, historyPage, rollbackAnswer } from './answers/configuration.ts';
 import { isoTime } from './answers/iso-time.ts';
@@ -92,12 +93,14 @@ export function historyRoutes(context: ConsoleContext): Route[] {
       method: 'post',
       path: `${base}/history/{revision}/rollback`,
       operationId: 'roll_back',
-      summary: 'Put the configuration back to the state of this revision, as a new commit; `dry_run=true` only tells what would change',
+      summary:
+        'Put the configuration back to the state of this revision, as a new commit; `dry_run=true` only tells what would change, and its ETag as If-Match lets the same be done only while nothing else was changed',
       tag,
       query: dryRunQuery,
+      conditional: true,
       status: 200,
       answer: rollbackAnswer,
-      failures: [404, 409],
+      failures: [404, 409, 412],
       async handle(request, response) {
         const revision = revisionOf(request);
         const dryRun = isDryRun(request);
@@ -108,9 +111,14 @@ export function historyRoutes(context: ConsoleContext): Route[] {
           dryRun,
           diff: ({ changes }: { changes: readonly RowChange[] }) => summarize(changes),
         } as const;
-        const putBack = (writer: CatalogWriter) => rollBack(writer, revision, context.keyring);
+        const putBack = (writer: CatalogWriter) => {
+          revisionMatches(writer, request.get('if-match'));
+          return rollBack(writer, revision, context.keyring);
+        };
         const { revision: made, changed, changes } = await commit(context, { request, response }, purpose, putBack);
-        response.json({ dry_run: dryRun, rolled_back_to: revision, revision: changed ? made : null, ...describeChanges(changes) });
+        response
+          .set('ETag', formatEtag(made))
+          .json({ dry_run: dryRun, rolled_back_to: revision, revision: changed ? made : null, ...describeChanges(changes) });
       },
     },
   ];

@@ -1,5 +1,5 @@
 /** The whole configuration out, and in again: one file, one transaction. */
-import type { RowChange } from '@model-gateway/storage';
+import type { CatalogWriter, RowChange } from '@model-gateway/storage';
 import type { Response } from 'express';
 import { stringify as printYaml } from 'yaml';
 import { z } from 'zod';
@@ -7,6 +7,7 @@ import type { ConsoleContext } from '../context.ts';
 import { commit } from '../history/commit.ts';
 import { describeChanges, summarize } from '../history/describe-change.ts';
 import { invalidField } from '../problem.ts';
+import { formatEtag, revisionMatches } from '../resources/etag.ts';
 import type { ResourceOperations } from '../resources/operations.ts';
 import { upstreamKeyMask } from '../resources/upstream-keys.ts';
 import type { TakenCredential } from '../sso/transfer.ts';
@@ -48,15 +49,17 @@ export const transferRoutes = (resources: readonly ResourceOperations[], context
     method: 'post',
     path: `${base}/import`,
     operationId: 'import_configuration',
-    summary: 'Create and replace what the file names, all or nothing; `dry_run=true` only tells what would change',
+    summary:
+      'Create and replace what the file names, all or nothing; `dry_run=true` only tells what would change, and its ETag as If-Match lets the same be done only while nothing else was changed',
     tag: 'configuration',
     query: dryRunQuery,
     body: importSchema,
     yaml: true,
     sections: true,
+    conditional: true,
     status: 200,
     answer: importAnswer,
-    failures: [409],
+    failures: [409, 412],
     async handle(request, response) {
       const dryRun = isDryRun(request);
       const work = await prepareImport(request.body, { resources, context });
@@ -69,8 +72,12 @@ export const transferRoutes = (resources: readonly ResourceOperations[], context
         parts: () => changedCredentials(work).map(recordOf),
         diff: ({ changes }: { changes: readonly RowChange[] }) => summarize(changes),
       } as const;
-      const { value, revision, changed, changes } = await commit(context, { request, response }, purpose, work);
-      response.json({ dry_run: dryRun, revision: changed ? revision : null, ...value, ...describeChanges(changes) });
+      const take = (writer: CatalogWriter) => {
+        revisionMatches(writer, request.get('if-match'));
+        return work(writer);
+      };
+      const { value, revision, changed, changes } = await commit(context, { request, response }, purpose, take);
+      response.set('ETag', formatEtag(revision)).json({ dry_run: dryRun, revision: changed ? revision : null, ...value, ...describeChanges(changes) });
     },
   },
   convertRoute,

@@ -15,6 +15,9 @@ export function etagOf(body: Readonly<Record<string, unknown>>, field = 'etag'):
 
 export const formatEtag = (etag: number): string => `"${etag}"`;
 
+/** Of a change of the whole configuration: the condition names the revision that its preview was made on. Throws 412. */
+export const revisionMatches = ({ revision }: { revision: number }, precondition: Precondition): void => etagMatches(revision - 1, precondition);
+
 /** Throws 412. */
 export function etagMatches(etag: number, precondition: Precondition): void {
   if (precondition === undefined || precondition.trim() === '*') return;

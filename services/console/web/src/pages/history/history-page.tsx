@@ -1,13 +1,13 @@
 /** Every commit of the configuration, what it changed, and the way back. */
 
-import { Badge, Button, Card, Drawer, Group, Loader, SegmentedControl, Stack, Table, Text } from '@mantine/core';
+import { Alert, Badge, Button, Card, Drawer, Group, Loader, SegmentedControl, Stack, Table, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import type { CommitPage } from '@model-gateway/console/answers';
 import { IconHistory } from '@tabler/icons-react';
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type Changes, wholeConfiguration } from '../../api/changes.ts';
+import { type Changes, isOutdated, type Preview, wholeConfiguration } from '../../api/changes.ts';
 import { call } from '../../api/client.ts';
 import { ask } from '../../components/ask.ts';
 import { ChangeList } from '../../components/change-list.tsx';
@@ -141,26 +141,28 @@ function useRollback(revision: number, onDone: () => void): { busy: boolean; sta
   const client = useQueryClient();
   const [busy, setBusy] = useState(false);
   const fail = (error: Error) => notifications.show({ message: error.message, color: 'red', autoClose: 10_000 });
-  const commit = async () => {
-    await call(`history/${revision}/rollback`, { method: 'POST' });
+  const commit = async ({ $etag: etag }: Preview) => {
+    await call(`history/${revision}/rollback`, { method: 'POST', etag: etag ?? null });
     await client.invalidateQueries();
     notifications.show({ message: t('rolledBack', { revision }), color: 'green' });
     onDone();
   };
-  const rehearse = async () => {
-    const preview = await call<Changes>(`history/${revision}/rollback`, { method: 'POST', query: { dry_run: true } });
+  /** `again`: what was agreed to is no longer what would happen. */
+  const rehearse = async (again = false) => {
+    const preview = await call<Preview>(`history/${revision}/rollback`, { method: 'POST', query: { dry_run: true } });
     ask({
       title: t('rollBackTitle', { revision }),
       size: 'xl',
       children: (
         <Stack>
+          {again && <Alert color="orange">{t('previewOutdated')}</Alert>}
           <Text size="sm">{t('rollBackHint')}</Text>
           <ChangeList {...preview} />
         </Stack>
       ),
       labels: { confirm: t('rollBackConfirm'), cancel: t('common:actions.cancel') },
       confirmProps: { color: 'red.9', disabled: preview.total_changes === 0 },
-      onConfirm: () => void commit().catch(fail),
+      onConfirm: () => void commit(preview).catch((error: Error) => (isOutdated(error) ? rehearse(true).catch(fail) : fail(error))),
     });
   };
   return {

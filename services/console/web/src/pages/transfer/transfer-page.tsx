@@ -5,7 +5,7 @@ import { IconDownload, IconUpload } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Changes } from '../../api/changes.ts';
+import { isOutdated, type Preview } from '../../api/changes.ts';
 import { call } from '../../api/client.ts';
 import { ChangeList } from '../../components/change-list.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
@@ -84,10 +84,13 @@ function Import({ given }: { given: string }) {
   const { t } = useTranslation('transfer');
   const client = useQueryClient();
   const [text, setText] = useKept('import', given);
-  const send = (dryRun: boolean) => call<Changes>('import', { method: 'POST', query: { dry_run: dryRun }, body: text, bodyType: 'application/yaml' });
+  const send = (dryRun: boolean, etag: string | null = null) =>
+    call<Preview>('import', { method: 'POST', query: { dry_run: dryRun }, body: text, bodyType: 'application/yaml', etag });
   const rehearsal = useMutation({ mutationFn: () => send(true) });
   const apply = useMutation({
-    mutationFn: () => send(false),
+    mutationFn: () => send(false, rehearsal.data?.$etag),
+    // What was agreed to is no longer what would happen.
+    onError: (error) => isOutdated(error) && rehearsal.mutate(),
     onSuccess: async ({ total_changes }) => {
       rehearsal.reset();
       setText('');
@@ -130,12 +133,24 @@ function Import({ given }: { given: string }) {
               </Button>
             )}
           </FileChoice>
-          <Button disabled={text.trim() === ''} loading={rehearsal.isPending} onClick={() => rehearsal.mutate()}>
+          <Button
+            disabled={text.trim() === ''}
+            loading={rehearsal.isPending}
+            onClick={() => {
+              apply.reset();
+              rehearsal.mutate();
+            }}
+          >
             {t('preview')}
           </Button>
         </Group>
         {rehearsal.isError && <FaultNotice error={rehearsal.error} title={t('refused')} />}
-        {apply.isError && <FaultNotice error={apply.error} title={t('refused')} />}
+        {isOutdated(apply.error) && (
+          <Alert color="orange" role="alert">
+            {t('history:previewOutdated')}
+          </Alert>
+        )}
+        {apply.isError && !isOutdated(apply.error) && <FaultNotice error={apply.error} title={t('refused')} />}
         {rehearsal.data && (
           <Stack>
             <Alert color="blue" title={t('wouldChange', { count: rehearsal.data.total_changes })} />
