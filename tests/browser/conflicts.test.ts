@@ -8,6 +8,7 @@ const suite = browserAvailable('Conflicts in a browser') ? describe : describe.s
 
 let stage: Stage;
 const press = (name: string) => stage.page.getByRole('button', { name, exact: true }).click();
+const box = (name: string) => stage.page.getByRole('textbox', { name, exact: true });
 const group = async (name: string) => (await stage.gateway.console('GET', `/key-groups/${name}`)).body;
 
 suite('conflicts', () => {
@@ -56,6 +57,31 @@ suite('conflicts', () => {
     expect((await group('shared')).description).toBe('unseen');
     await dialog.getByRole('button', { name: 'Go back', exact: true }).click();
     await until(async () => (await group('shared')).description === 'of the file', 'the configuration to be put back', waitMs);
+  });
+
+  test('the bounds of searching are saved over another’s change once it was seen, and keep what was typed', async () => {
+    const { gateway, admin, page } = stage;
+    await admin.open('/web-search');
+    const uses = box('Searches and fetches of a request');
+    await uses.fill('4');
+    await gateway.console('PATCH', '/search-config', { max_rounds: 3 });
+    await press('Save the bounds');
+    const changed = page.getByRole('table', { name: 'Somebody else changed this meanwhile' });
+    await changed.waitFor();
+    expect((await changed.getByRole('row').allInnerTexts())[1]).toMatch(/^max_rounds\t3\t/);
+    await press('Keep my changes, take the rest');
+    await changed.waitFor({ state: 'detached' });
+    expect(await uses.inputValue()).toBe('4');
+    await press('Save the bounds');
+    await until(async () => (await gateway.console('GET', '/search-config')).body.max_uses === 4, 'the bounds to be kept', waitMs);
+    expect((await gateway.console('GET', '/search-config')).body.max_rounds).toBe(3);
+    await uses.fill('5');
+    await gateway.console('PATCH', '/search-config', { max_uses: 6 });
+    await press('Save the bounds');
+    await changed.waitFor();
+    await press('Take what is there now');
+    await until(async () => (await uses.inputValue()) === '6', 'what is there to be shown', waitMs);
+    expect(await page.getByRole('button', { name: 'Save the bounds', exact: true }).isDisabled()).toBe(true);
   });
 
   test('nothing threw on the way', () => expect(stage.admin.faults).toEqual([]));

@@ -7,7 +7,7 @@ const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === 
 
 /** The fields that somebody else changed, those that both changed first. */
 export function conflictsOf(filled: Values, now: Values, here: Values): Conflict[] {
-  return Object.keys(now)
+  return [...new Set([filled, now].flatMap(Object.keys))]
     .filter((field) => !same(filled[field], now[field]))
     .map((field) => ({
       field,
@@ -20,4 +20,25 @@ export function conflictsOf(filled: Values, now: Values, here: Values): Conflict
 
 /** What was changed here stays, all else is as it is stored now. */
 export const keepMine = <V extends Values>(filled: Values, now: V, here: Values): V =>
-  Object.fromEntries(Object.entries(now).map(([field, value]) => [field, same(filled[field], here[field]) ? value : here[field]])) as V;
+  Object.fromEntries([...new Set([now, here].flatMap(Object.keys))].map((field) => [field, same(filled[field], here[field]) ? now[field] : here[field]])) as V;
+
+/** Puts the fields of each object named in `groups` beside the others, as `settings.region`: each of them is changed by itself. */
+export const ungroup = (values: Values, groups: readonly string[]): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(values).flatMap(([field, value]) =>
+      groups.includes(field) ? Object.entries(value as Values).map(([name, own]) => [`${field}.${name}`, own]) : [[field, value]],
+    ),
+  );
+
+/** The reverse of `ungroup`. */
+export function regroup(values: Values, groups: readonly string[]): Record<string, unknown> {
+  const grouped: Record<string, unknown> = {};
+  for (const group of groups)
+    grouped[group] = Object.fromEntries(
+      Object.entries(values).flatMap(([field, value]) =>
+        field.startsWith(`${group}.`) && value !== undefined ? [[field.slice(group.length + 1), value]] : [],
+      ),
+    );
+  for (const [field, value] of Object.entries(values)) if (!groups.some((group) => field.startsWith(`${group}.`))) grouped[field] = value;
+  return grouped;
+}

@@ -2,16 +2,15 @@
 import { Button } from '@mantine/core';
 import { type FormErrors, type UseFormReturnType, useForm } from '@mantine/form';
 import { useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call, path } from '../api/client.ts';
 import { type ResourcePath, useOne, useRemove, useSave } from '../api/resources.ts';
 import { useConfirmDelete } from './confirm-delete.tsx';
-import { ConflictNotice } from './conflict-notice.tsx';
-import { conflictsOf, keepMine } from './conflicts.ts';
 import { EditDrawer } from './edit-drawer.tsx';
 import { FaultNotice } from './fault-notice.tsx';
 import { type SpendDimension, SpendHead } from './spend.tsx';
+import { useConflict } from './use-conflict.tsx';
 import { type FilledWith, useDraft } from './use-draft.ts';
 
 interface Props<T, V> {
@@ -56,7 +55,6 @@ export function ResourceDrawer<T, V extends Record<string, unknown>>({
   const stored = one.data ?? null;
   /** Of what the form was filled with: the page may read a later state meanwhile, which nobody has seen. */
   const filled = useRef<FilledWith<V>>({ values: empty, etag: null });
-  const [theirs, setTheirs] = useState<(T & { $etag?: string }) | null>(null);
   const client = useQueryClient();
   useDraft(`${resource} ${name ?? ''}`, form, filled);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the form is filled when the resource arrives, and never over what was typed since
@@ -67,19 +65,13 @@ export function ResourceDrawer<T, V extends Record<string, unknown>>({
     filled.current = { values: toForm(stored), etag: stored.$etag ?? null };
   }, [stored]);
 
-  const onConflict = async () => {
-    const there = await call<T & { $etag?: string }>(path(resource, name ?? ''));
-    setTheirs(there);
-  };
-  /** From here on what is there now is what the form changes. */
-  const goOn = (there: T & { $etag?: string }, values: V) => {
-    form.setValues(values);
-    form.resetDirty(toForm(there));
-    filled.current = { values: toForm(there), etag: there.$etag ?? null };
-    setTheirs(null);
-    client.setQueryData([resource, 'one', name], there);
-  };
-
+  const { notice, onConflict } = useConflict<T, V>({
+    form,
+    filled,
+    toForm,
+    read: () => call(path(resource, name ?? '')),
+    onThere: (there) => client.setQueryData([resource, 'one', name], there),
+  });
   const onSave = async (values: V) => {
     const saved = await save.mutateAsync({ name, body: toBody(values), etag: filled.current.etag });
     if (name === null) onCreated?.(saved);
@@ -99,15 +91,7 @@ export function ResourceDrawer<T, V extends Record<string, unknown>>({
       isReady={name === null || stored !== null}
       onSave={onSave}
       {...(name !== null && { onConflict })}
-      notice={
-        theirs && (
-          <ConflictNotice
-            conflicts={conflictsOf(filled.current.values, toForm(theirs), form.getValues())}
-            onMine={() => goOn(theirs, keepMine(filled.current.values, toForm(theirs), form.getValues()))}
-            onTheirs={() => goOn(theirs, toForm(theirs))}
-          />
-        )
-      }
+      notice={notice}
       savedMessage={name === null ? t('created', { name: String(form.values['name'] ?? '') }) : t('saved')}
       actions={
         name !== null &&

@@ -13,7 +13,8 @@ export interface FilledWith<V> {
   etag: string | null;
 }
 
-export function useDraft<V>(name: string, form: UseFormReturnType<V>, filled: RefObject<FilledWith<V>>): void {
+/** `filled`: of a form that changes what is stored. */
+export function useDraft<V>(name: string, form: UseFormReturnType<V>, filled?: RefObject<FilledWith<V>>): void {
   const { t } = useTranslation();
   const actor = useMe().data?.actor;
   // biome-ignore lint/correctness/useExhaustiveDependencies: taken up once, and left behind as it is by then
@@ -22,12 +23,12 @@ export function useDraft<V>(name: string, form: UseFormReturnType<V>, filled: Re
     const draft = takeDraft(name, actor);
     if (draft) {
       form.setValues(draft.values as V);
-      filled.current = { values: draft.filled as V, etag: draft.etag };
-      notifications.show({ message: t('unsaved.restored'), color: 'blue' });
+      if (filled) filled.current = { values: draft.filled as V, etag: draft.etag };
+      notifications.show({ id: 'restored', message: t('unsaved.restored'), color: 'blue' });
     }
     return () => {
       if (readToken() === null && form.isDirty())
-        keepDraft(name, { actor, values: form.getValues(), filled: filled.current.values, etag: filled.current.etag });
+        keepDraft(name, { actor, values: form.getValues(), filled: filled?.current.values ?? null, etag: filled?.current.etag ?? null });
     };
   }, [actor]);
 }
