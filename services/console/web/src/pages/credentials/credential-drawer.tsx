@@ -3,7 +3,7 @@ import { Alert, Button, Drawer, Group, Stack, Table, Text } from '@mantine/core'
 import { notifications } from '@mantine/notifications';
 import type { SsoCredential } from '@model-gateway/console/answers';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call, path } from '../../api/client.ts';
 import { useRemove } from '../../api/resources.ts';
@@ -13,6 +13,7 @@ import { describeFault } from '../../components/describe-fault.ts';
 import { useOverlayOpen } from '../../components/dialogs.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { formatTime } from '../../components/format.ts';
+import { useKept } from '../../components/use-kept.ts';
 import { useReturnFocus } from '../../components/use-return-focus.ts';
 import { useIsAdmin } from '../../session/use-me.ts';
 import { CredentialState } from './credential-state.tsx';
@@ -26,8 +27,8 @@ const refreshMs = 5_000;
 export function CredentialDrawer({ name, onClose }: { name: string; onClose: () => void }) {
   const { t: common } = useTranslation();
   const isCovered = useOverlayOpen();
-  const [again, setAgain] = useState(false);
-  const [editing, setEditing] = useState(false);
+  const [again, setAgain] = useKept(`login of ${name}`, false);
+  const [editing, setEditing] = useKept(`editing of ${name}`, false);
   const profiles = useProfiles();
   useReturnFocus();
   const one = useQuery({

@@ -16,6 +16,7 @@ import { jsonFaults, parseOrNull } from '../../components/json-text.ts';
 import { NameSelect } from '../../components/name-select.tsx';
 import { Page } from '../../components/page.tsx';
 import { ProtocolSelect } from '../../components/protocol.tsx';
+import { useDraft } from '../../components/use-draft.ts';
 import { ExplanationView } from './explanation-view.tsx';
 
 const textOf = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? String(value) : '');
@@ -33,6 +34,7 @@ export function ExplainPage() {
       ...(model.trim() === '' && { model: t('required') }),
     }),
   });
+  useDraft('explain', form);
   const names = useGrantedNames(null);
   const explain = useMutation({
     mutationFn: ({ body, model, ...request }: typeof form.values) =>

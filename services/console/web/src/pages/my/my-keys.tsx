@@ -11,6 +11,7 @@ import { EmptyState } from '../../components/empty-state.tsx';
 import { EnabledBadge } from '../../components/enabled-badge.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { formatAmount, formatTime } from '../../components/format.ts';
+import { useKept } from '../../components/use-kept.ts';
 import { ClientSetupDialog } from './client-setup.tsx';
 import { NewMyKey } from './new-my-key.tsx';
 import { type MyKey, useMyChange, useMyGroups, useMyKeys } from './use-my.ts';
@@ -21,7 +22,7 @@ export function MyKeysTab() {
   const { t } = useTranslation('my');
   const keys = useMyKeys();
   const groups = useMyGroups();
-  const [isNew, setNew] = useState(false);
+  const [isNew, setNew] = useKept('my new key opened', false);
   const [shown, setShown] = useState<{ key: MyKey; value: string } | null>(null);
   const mayMake = groups.data?.items.filter(({ member_keys, keys: own, enabled }) => enabled && member_keys !== null && own < member_keys.max) ?? [];
   const create = mayMake.length > 0 && (

@@ -6,6 +6,7 @@ import { call } from '../../api/client.ts';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { showFaults } from '../../components/form-faults.ts';
 import { formatAmount } from '../../components/format.ts';
+import { useDraft } from '../../components/use-draft.ts';
 import { useMe } from '../../session/use-me.ts';
 import { type MyGroup, type MyKey, useMyChange } from './use-my.ts';
 
@@ -23,6 +24,7 @@ export function NewMyKey({ groups, onClose, onMade }: Props) {
   const form = useForm({
     initialValues: { name: '', group: groups[0]?.name ?? '', description: '', limit: '' as number | string, days: '' as number | string },
   });
+  useDraft('my new key', form);
   const group = groups.find(({ name }) => name === form.values.group);
   const rules = group?.member_keys ?? null;
   const maxBudget = rules?.max_budget ?? null;

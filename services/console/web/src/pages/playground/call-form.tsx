@@ -2,8 +2,8 @@
 import { Button, FileInput, Group, NumberInput, Stack, Textarea, TextInput } from '@mantine/core';
 import type { PlaygroundCall, PlaygroundField, PlaygroundInput } from '@model-gateway/protocols/playground';
 import { IconPlayerStop, IconSend } from '@tabler/icons-react';
-import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useKept } from '../../components/use-kept.ts';
 
 export type Question = Omit<PlaygroundInput, 'model'>;
 
@@ -24,9 +24,9 @@ export const lines = (text: string): string[] => text.split('\n').filter((line) 
 
 export function CallForm({ call, busy, obstacle, onSend, onStop }: Props) {
   const { t } = useTranslation('playground');
-  const [question, setQuestion] = useState(emptyQuestion);
-  const [documents, setDocuments] = useState('');
-  const [file, setFile] = useState<File | null>(null);
+  const [question, setQuestion] = useKept(`playground ${call.operation}`, emptyQuestion);
+  const [documents, setDocuments] = useKept(`playground ${call.operation} documents`, '');
+  const [file, setFile] = useKept<File | null>(`playground ${call.operation} file`, null);
   const change = (changed: Partial<Question>) => setQuestion((known) => ({ ...known, ...changed }));
   const uses = (field: PlaygroundField): boolean => call.fields.includes(field);
   const isTooLarge = file !== null && file.size > maxFileBytes;

@@ -3,9 +3,9 @@ import { ActionIcon, Box, Button, Group, Textarea, Tooltip } from '@mantine/core
 import { notifications } from '@mantine/notifications';
 import type { PlaygroundImage } from '@model-gateway/protocols/playground';
 import { IconPhoto, IconPlayerStop, IconSend, IconTrash, IconX } from '@tabler/icons-react';
-import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { FileChoice } from '../../components/file-choice.tsx';
+import { useKept } from '../../components/use-kept.ts';
 
 interface Props {
   /** Initial value of the field. */
@@ -22,8 +22,8 @@ const maxImageBytes = 8 * 1024 * 1024;
 
 export function Composer({ draft, busy, obstacle, onSend, onStop, onClear }: Props) {
   const { t } = useTranslation('playground');
-  const [text, setText] = useState(draft);
-  const [images, setImages] = useState<readonly PlaygroundImage[]>([]);
+  const [text, setText] = useKept('playground message', draft);
+  const [images, setImages] = useKept<readonly PlaygroundImage[]>('playground images', []);
   const ready = !busy && obstacle === null && (text.trim() !== '' || images.length > 0);
   const send = () => {
     if (!ready) return;

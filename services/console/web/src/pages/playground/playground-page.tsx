@@ -6,6 +6,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useGrantedNames } from '../../api/use-catalog.ts';
 import { Page } from '../../components/page.tsx';
+import { useKept } from '../../components/use-kept.ts';
 import { useIsAdmin } from '../../session/use-me.ts';
 import { CallPanel } from './call-panel.tsx';
 import { CallTarget } from './call-target.tsx';
@@ -23,18 +24,18 @@ export function PlaygroundPage() {
   const { t } = useTranslation('playground');
   const isAdmin = useIsAdmin();
   const { model: asked, protocol: spoken } = useSearch({ strict: false }) as { model?: unknown; protocol?: unknown };
-  const [settings, setSettings] = useState<PlaygroundSettings>({
+  const [settings, setSettings, restored] = useKept<PlaygroundSettings>('playground settings', {
     ...defaultSettings,
     model: typeof asked === 'string' ? asked : '',
     dialectId: (playgroundDialects.find(({ id }) => id === spoken) ?? playgroundDialects[0]!).id,
   });
   const change = (changed: Partial<PlaygroundSettings>) => setSettings((known) => ({ ...known, ...changed }));
-  const [chosen, setChosen] = useState<PlaygroundOperation | null>(null);
+  const [chosen, setChosen] = useKept<PlaygroundOperation | null>('playground operation', null);
   const [answered, setAnswered] = useState<CallRecord | null>(null);
   const [draft, setDraft] = useState('');
   const names = [...new Set(useGrantedNames(settings.keyName))];
-  const playground = usePlayground();
-  useStoredRequest(({ system, turns: earlier, maxTokens, temperature }) => {
+  const playground = usePlayground('playground turns');
+  useStoredRequest(restored, ({ system, turns: earlier, maxTokens, temperature }) => {
     setSettings((known) => ({ ...known, system, maxTokens: maxTokens ?? known.maxTokens, temperature: temperature ?? '' }));
     // What was asked last is there to be asked again.
     const last = earlier.at(-1);

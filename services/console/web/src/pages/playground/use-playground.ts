@@ -2,6 +2,7 @@
 import type { PlaygroundDialect, PlaygroundImage, PlaygroundRequest, PlaygroundTurn } from '@model-gateway/protocols/playground';
 import { useEffect, useRef, useState } from 'react';
 import { revealKey } from '../../api/access-key-value.ts';
+import { useKept } from '../../components/use-kept.ts';
 import { addPieces, newTurn, type Turn } from './reply.ts';
 import { type CallRecord, emptyRecord, runCall } from './run-call.ts';
 
@@ -19,8 +20,9 @@ export interface Ask {
 const sent = (turns: readonly Turn[]) =>
   turns.filter(({ text, images }) => text !== '' || images.length > 0).map(({ role, text, images }) => ({ role, text, images }));
 
-export function usePlayground() {
-  const [turns, setTurns] = useState<readonly Turn[]>([]);
+/** `name`: under which the conversation outlives its session. */
+export function usePlayground(name: string) {
+  const [turns, setTurns] = useKept<readonly Turn[]>(name, []);
   const [record, setRecord] = useState<CallRecord | null>(null);
   const [busy, setBusy] = useState(false);
   const running = useRef<AbortController | null>(null);

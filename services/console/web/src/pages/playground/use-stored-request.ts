@@ -15,20 +15,22 @@ const parsed = (text: string): unknown => {
   }
 };
 
-/** Calls `take` once for each address: a look at a body is recorded. */
-export function useStoredRequest(take: (start: PlaygroundStart) => void): void {
+/** Calls `take` once for each address: a look at a body is recorded. `restored`: what was made of it before the session ended is there again, and stays. */
+export function useStoredRequest(restored: boolean, take: (start: PlaygroundStart) => void): void {
   const { t } = useTranslation('playground');
   const isAdmin = useIsAdmin();
   const readBodies = useReadBodies();
   const { request: asked } = useSearch({ strict: false }) as { request?: unknown };
   const taken = useRef<unknown>(undefined);
+  const stays = useRef(restored);
+  stays.current = restored;
   useEffect(() => {
     if (!isAdmin || typeof asked !== 'string' || taken.current === asked) return;
     taken.current = asked;
     void readBodies(asked).then(
       ({ client_protocol, request }) => {
         const dialect = playgroundDialects.find(({ id }) => id === client_protocol);
-        if (!dialect) return;
+        if (!dialect || stays.current) return;
         take(dialect.readRequest(parsed(request.text)));
         notifications.show({ message: t('fromRequest') });
       },

@@ -8,6 +8,7 @@ import { useTranslation } from 'react-i18next';
 import { call, path } from '../../api/client.ts';
 import { useCatalogNames } from '../../api/use-catalog.ts';
 import { FaultNotice } from '../../components/fault-notice.tsx';
+import { useKept } from '../../components/use-kept.ts';
 import { useMakeModels } from './make-models.ts';
 import { NameFields } from './name-fields.tsx';
 import { isSettled, type NameChoice, planNames } from './name-plan.ts';
@@ -17,8 +18,8 @@ const shown = 200;
 export function ModelsStep({ upstream, onDone }: { upstream: string; onDone: (models: string[]) => void }) {
   const { t } = useTranslation('start');
   const [filter, setFilter] = useState('');
-  const [chosen, setChosen] = useState<readonly string[]>([]);
-  const [typed, setTyped] = useState('');
+  const [chosen, setChosen] = useKept<readonly string[]>('start models', []);
+  const [typed, setTyped] = useKept('start model', '');
   const found = useQuery({
     queryKey: ['fetch-models', upstream],
     queryFn: ({ signal }) => call<FetchedModels>(path('upstreams', upstream, 'fetch-models'), { method: 'POST', signal }),
@@ -26,8 +27,8 @@ export function ModelsStep({ upstream, onDone }: { upstream: string; onDone: (mo
     retry: false,
     refetchOnWindowFocus: false,
   });
-  const [prefix, setPrefix] = useState('');
-  const [choices, setChoices] = useState<Readonly<Record<string, NameChoice>>>({});
+  const [prefix, setPrefix] = useKept('start prefix', '');
+  const [choices, setChoices] = useKept<Readonly<Record<string, NameChoice>>>('start names', {});
   const names = useCatalogNames().data ?? [];
   const make = useMakeModels(upstream);
   const wanted = [...new Set([...chosen, ...(typed.trim() ? [typed.trim()] : [])])];

@@ -1,8 +1,9 @@
 /** First steps: from nothing to a client that gets an answer. */
 import { Card, Stepper } from '@mantine/core';
-import { useEffect, useState } from 'react';
+import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Page } from '../../components/page.tsx';
+import { useKept } from '../../components/use-kept.ts';
 import { dismissFirstSteps } from './first-steps.ts';
 import { ModelsStep } from './models-step.tsx';
 import { ReadyStep } from './ready-step.tsx';
@@ -21,8 +22,8 @@ interface Made {
 
 export function StartPage() {
   const { t } = useTranslation('start');
-  const [step, setStep] = useState(0);
-  const [made, setMade] = useState<Made>({ upstream: '', provider: emptyProvider, models: [], teams: [] });
+  const [step, setStep] = useKept('start step', 0);
+  const [made, setMade] = useKept<Made>('start', { upstream: '', provider: emptyProvider, models: [], teams: [] });
   // Who has seen it is not sent here again.
   useEffect(dismissFirstSteps, []);
   const proceed = (change: Partial<Made>) => {

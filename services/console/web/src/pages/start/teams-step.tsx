@@ -7,6 +7,7 @@ import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { NamesSelect } from '../../components/name-select.tsx';
+import { useDraft } from '../../components/use-draft.ts';
 
 interface Team {
   /** Of the row; not sent. */
@@ -51,6 +52,7 @@ export function TeamsStep({ onDone }: { onDone: (teams: MadeTeam[]) => void }) {
     initialValues: { teams: [newTeam(1, 'team')] },
     validate: { teams: { name: (name) => (name.trim() === '' ? t('teams.needsName') : null) } },
   });
+  useDraft('start teams', form);
   const create = useMutation({
     mutationFn: makeTeams,
     onSuccess: async (made) => {

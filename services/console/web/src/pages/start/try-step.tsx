@@ -2,16 +2,16 @@
 import { Button, Group, Stack, Text, Textarea } from '@mantine/core';
 import { playgroundDialects } from '@model-gateway/protocols/playground';
 import { IconPlayerPlay } from '@tabler/icons-react';
-import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useKept } from '../../components/use-kept.ts';
 import { Conversation } from '../playground/conversation.tsx';
 import { defaultSettings } from '../playground/settings.tsx';
 import { usePlayground } from '../playground/use-playground.ts';
 
 export function TryStep({ model, onDone }: { model: string; onDone: () => void }) {
   const { t } = useTranslation('start');
-  const [text, setText] = useState(t('try.prompt'));
-  const { turns, busy, ask } = usePlayground();
+  const [text, setText] = useKept('start message', t('try.prompt'));
+  const { turns, busy, ask } = usePlayground('start turns');
   const last = turns.at(-1);
   const answered = !busy && last?.role === 'assistant' && last.error === null;
   const run = () =>

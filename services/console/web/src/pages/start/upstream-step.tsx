@@ -12,6 +12,7 @@ import { FaultNotice } from '../../components/fault-notice.tsx';
 import { showFaults } from '../../components/form-faults.ts';
 import { ProtocolSelect } from '../../components/protocol.tsx';
 import { SecretInput } from '../../components/secret-input.tsx';
+import { useDraft } from '../../components/use-draft.ts';
 
 const first = providerPresets[0]!;
 
@@ -41,6 +42,7 @@ export function UpstreamStep({ made, initial, onDone }: Props) {
   const present = useList<{ name: string }>('upstreams', { page: 1, page_size: 50, sort: 'name' }).data?.items ?? [];
   const save = useTestedSave(made);
   const form = useForm({ initialValues: initial });
+  useDraft('start upstream', form);
   const preset = providerPresets.find(({ id }) => id === form.values.preset) ?? first;
   const choose = (id: string | string[]) => {
     const chosen = providerPresets.find((one) => one.id === id) ?? first;

@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { FaultNotice } from '../../../components/fault-notice.tsx';
+import { useKept } from '../../../components/use-kept.ts';
 import { type Shown, useRealtimeSession } from './use-session.ts';
 
 interface Props {
@@ -22,7 +23,7 @@ export function RealtimePanel({ model, keyName, obstacle, children }: Props) {
   const { t } = useTranslation('playground');
   const { shown, recording, begin, leave, startRecording, stopRecording, say } = useRealtimeSession();
   const [rate, setRate] = useState<string>(rates[0]);
-  const [text, setText] = useState('');
+  const [text, setText] = useKept('playground realtime', '');
   const hindrance = obstacle ?? (keyName === null ? t('realtime.needsKey') : null);
   const isOpen = shown.state === 'open';
   const send = () => {
