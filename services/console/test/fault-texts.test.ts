@@ -36,5 +36,7 @@ test('what varies is taken over, the most special sentence counts, and what is u
 
 test('each text has the places of its sentence', () => {
   const places = (text: string) => [...text.matchAll(/\{\{\w+\}\}/g)].map(([place]) => place).sort();
-  for (const [sentence, text] of Object.entries(zh)) expect([sentence, places(text)]).toEqual([sentence, places(sentence)]);
+  // Chinese has no articles.
+  const said = (sentence: string) => places(sentence).filter((place) => place !== '{{article}}');
+  for (const [sentence, text] of Object.entries(zh)) expect([sentence, places(text)]).toEqual([sentence, said(sentence)]);
 });

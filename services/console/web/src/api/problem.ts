@@ -55,10 +55,11 @@ export async function readProblem(response: Response): Promise<ApiProblem> {
 
 const sayDetails = (details: readonly FieldFault[]): FieldFault[] => details.map(({ field, message }) => ({ field, message: sayFault(message) }));
 
-/** The message of a fault of fields is the first of them once more, and how many follow. */
+/** The message of a fault of fields is the first of them once more, and how many follow; that of an entry of a batch begins with its place. */
 function sayMessage(message: string, [first]: readonly FieldFault[]): string {
   const repeated = first && `${first.field}: ${first.message}`;
-  return repeated !== undefined && message.startsWith(repeated)
-    ? `${first?.field}: ${sayFault(first?.message ?? '')}${message.slice(repeated.length)}`
-    : message;
+  if (repeated !== undefined && message.startsWith(repeated))
+    return `${first?.field}: ${sayFault(first?.message ?? '')}${sayFault(message.slice(repeated.length))}`;
+  const [, place = '', sentence = message] = /^(entries\.\d+: )(.*)$/s.exec(message) ?? [];
+  return place + sayFault(sentence);
 }
