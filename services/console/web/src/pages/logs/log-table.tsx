@@ -5,13 +5,16 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { type RefObject, useEffect, useLayoutEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { LogRow } from '../../api/stats.ts';
-import { formatCompact, formatDuration, formatMoney, formatRecent } from '../../components/format.ts';
+import { formatCompact, formatDuration, formatMoney, formatNumber, formatRecent } from '../../components/format.ts';
+import { isGap, type Line } from './join-rows.ts';
 
 interface Props {
-  rows: readonly LogRow[];
+  lines: readonly Line[];
   onOpen: (row: LogRow) => void;
   /** The end of what is here came into sight. */
   onEnd: () => void;
+  /** The rows of a gap are wanted. */
+  onFill: () => void;
 }
 
 const rowHeight = 40;
@@ -48,30 +51,32 @@ const cells: Record<(typeof columns)[number], (row: LogRow) => React.ReactNode> 
   duration: (row) => formatDuration(row.duration_ms),
 };
 
+const keyOf = (line: Line): string => (isGap(line) ? 'gap' : line.id);
+
 /** Who has scrolled down reads on where they were: what finishes meanwhile comes in above, and moves nothing. */
-function useHeldPlace(frame: RefObject<HTMLDivElement | null>, rows: readonly LogRow[]): void {
+function useHeldPlace(frame: RefObject<HTMLDivElement | null>, rows: readonly Line[]): void {
   const before = useRef(rows);
   useLayoutEffect(() => {
     const was = before.current;
     before.current = rows;
     const index = Math.floor((frame.current?.scrollTop ?? 0) / rowHeight);
-    const id = was[index]?.id;
-    if (!frame.current || was === rows || index === 0 || id === undefined) return;
-    const now = rows.findIndex((row) => row.id === id);
+    const held = was[index];
+    if (!frame.current || was === rows || index === 0 || held === undefined) return;
+    const now = rows.findIndex((line) => keyOf(line) === keyOf(held));
     if (now > index) frame.current.scrollTop += (now - index) * rowHeight;
   }, [frame, rows]);
 }
 
-export function LogTable({ rows, onOpen, onEnd }: Props) {
+export function LogTable({ lines, onOpen, onEnd, onFill }: Props) {
   const { t } = useTranslation('logs');
   const frame = useRef<HTMLDivElement>(null);
-  const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => frame.current, estimateSize: () => rowHeight, overscan: 12 });
-  useHeldPlace(frame, rows);
+  const virtual = useVirtualizer({ count: lines.length, getScrollElement: () => frame.current, estimateSize: () => rowHeight, overscan: 12 });
+  useHeldPlace(frame, lines);
   const shown = virtual.getVirtualItems();
   const last = shown.at(-1)?.index ?? 0;
   useEffect(() => {
-    if (rows.length > 0 && last >= rows.length - 20) onEnd();
-  }, [last, rows.length, onEnd]);
+    if (lines.length > 0 && last >= lines.length - 20) onEnd();
+  }, [last, lines.length, onEnd]);
   const line = { display: 'grid', gridTemplateColumns: widths, gap: 10, alignItems: 'center', minWidth: 900, padding: '0 16px' } as const;
   return (
     <Box
@@ -79,7 +84,7 @@ export function LogTable({ rows, onOpen, onEnd }: Props) {
       style={{ overflow: 'auto', height: 'calc(100vh - 380px)', minHeight: 320 }}
       role="table"
       aria-label={t('title')}
-      aria-rowcount={rows.length}
+      aria-rowcount={lines.length}
       tabIndex={0}
     >
       <Box
@@ -102,7 +107,16 @@ export function LogTable({ rows, onOpen, onEnd }: Props) {
       </Box>
       <Box role="rowgroup" style={{ position: 'relative', height: virtual.getTotalSize(), minWidth: 900 }}>
         {shown.map(({ index, start }) => {
-          const row = rows[index]!;
+          const row = lines[index]!;
+          const place = { position: 'absolute', top: 0, left: 0, right: 0, height: rowHeight, transform: `translateY(${start}px)` } as const;
+          if (isGap(row))
+            return (
+              <UnstyledButton key="gap" role="row" aria-rowindex={index + 1} onClick={onFill} className="clickable-row" style={{ ...place, padding: '0 16px' }}>
+                <Text role="cell" component="div" size="sm" c="orange" fs="italic">
+                  {t('gap', { count: row.gap, text: formatNumber(row.gap) })}
+                </Text>
+              </UnstyledButton>
+            );
           return (
             <UnstyledButton
               key={row.id}
@@ -110,7 +124,7 @@ export function LogTable({ rows, onOpen, onEnd }: Props) {
               aria-rowindex={index + 1}
               onClick={() => onOpen(row)}
               className="clickable-row log-line"
-              style={{ ...line, position: 'absolute', top: 0, left: 0, right: 0, height: rowHeight, transform: `translateY(${start}px)` }}
+              style={{ ...line, ...place }}
             >
               {columns.map((name) => (
                 <Cell key={name} name={name} row={row} />

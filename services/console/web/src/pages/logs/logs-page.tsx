@@ -14,7 +14,7 @@ import { isRange, ranges } from '../../components/range-select.tsx';
 import { StretchBadge, stretchOf } from '../../components/stretch.tsx';
 import { useAddress } from '../../components/use-address-state.ts';
 import { useOpened } from '../../components/use-opened.ts';
-import { join } from './join-rows.ts';
+import { isGap, joinWithGap } from './join-rows.ts';
 import { filterNames, LogFilters } from './log-filters.tsx';
 import { LogTable } from './log-table.tsx';
 import { RequestDrawer } from './request-drawer.tsx';
@@ -53,7 +53,8 @@ export function LogsPage() {
   const isReachable = useIsReachable();
   // Behind a proxy that gathers the whole stream before it passes it on, rows come by asking.
   const past = usePast(filters, stretch ?? ranges[range], following && !live.connected && isReachable);
-  const rows = useMemo(() => join(live.rows, past.data?.pages.flatMap(({ items }) => items) ?? []), [live.rows, past.data]);
+  const lines = useMemo(() => joinWithGap(live.held, past.data?.pages.flatMap(({ items }) => items) ?? []), [live.held, past.data]);
+  const rows = useMemo(() => lines.filter((line): line is LogRow => !isGap(line)), [lines]);
   const { hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = past;
   // What finished before it was looked on at, and what was missed in a break, is of the past.
   useEffect(() => {
@@ -92,7 +93,7 @@ export function LogsPage() {
       <Card withBorder padding={0}>
         {past.isPending && <Loader m="xl" mx="auto" aria-label={t('title')} />}
         {!past.isPending && !past.isError && rows.length === 0 && <EmptyState icon={IconActivity} title={t('emptyTitle')} hint={t('emptyHint')} />}
-        {rows.length > 0 && <LogTable rows={rows} onOpen={open} onEnd={readOn} />}
+        {rows.length > 0 && <LogTable lines={lines} onOpen={open} onEnd={readOn} onFill={() => void refetch()} />}
         <Group p="sm" gap="sm">
           <Text size="sm" c="dimmed" aria-live="polite">
             {t('count', { text: formatNumber(rows.length) })}

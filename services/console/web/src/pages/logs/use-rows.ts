@@ -5,7 +5,7 @@ import { useEffect, useState } from 'react';
 import { call } from '../../api/client.ts';
 import type { LogRow, Query, Span } from '../../api/stats.ts';
 import { streamCall } from '../../api/stream.ts';
-import { addLive } from './join-rows.ts';
+import { addLive, type LiveRows, noLiveRows } from './join-rows.ts';
 
 interface LogPage {
   items: LogRow[];
@@ -34,7 +34,7 @@ export const usePast = (filters: Query, span: Span, isRenewed: boolean) =>
 
 /** State of the live tail of the request log. */
 export interface Live {
-  rows: readonly LogRow[];
+  held: LiveRows;
   /** Rows that came too fast to be shown. */
   dropped: number;
   connected: boolean;
@@ -42,7 +42,7 @@ export interface Live {
   connections: number;
 }
 
-const nothing: Live = { rows: [], dropped: 0, connected: false, connections: 0 };
+const nothing: Live = { held: noLiveRows, dropped: 0, connected: false, connections: 0 };
 
 /** Newest first. Connects again when the connection ends, or is silent for too long. */
 export function useLive(filters: Query, on: boolean): Live {
@@ -69,7 +69,7 @@ export function useLive(filters: Query, on: boolean): Live {
       const more = dropped;
       waiting = [];
       dropped = 0;
-      setLive((before) => ({ ...before, rows: addLive(fresh, before.rows), dropped: before.dropped + more }));
+      setLive((before) => ({ ...before, held: addLive(fresh, before.held), dropped: before.dropped + more }));
     }, gatherMs);
     const read = async () => {
       connection = new AbortController();
