@@ -25,8 +25,8 @@ model-gateway serve edge|router|translator|script-runner|mcp-aggregator|stats|co
 model-gateway apply -f FILE|- [--dry-run] [--watch] [--json] [--url URL]
                                            bring a running gateway to a file's configuration (every field: docs/gateway-file.md); signs in
                                            with CONSOLE_SECRET_KEY, or as admin with CONSOLE_PASSWORD; URL: http://127.0.0.1:$PORT
-model-gateway export [-o FILE] [--format yaml|json] [--url URL]
-                                           the configuration of a running gateway
+model-gateway export [-o FILE] [--format yaml|json] [--lost-secrets refuse|mask] [--url URL]
+                                           the configuration of a running gateway; mask: also without the secrets whose master key is gone
 model-gateway import litellm|new-api|one-api FILE [-o FILE] [--findings FILE] [--apply] [--dry-run] [--url URL]
                                            another gateway's configuration as a file of this one, and what became of each of its keys
 model-gateway login [PROFILE] [--name NAME] [--upstream NAME [--base-url URL]] [--account NAME] [--flow device|code|machine] [--set NAME=VALUE]

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { createKeyring, generateMasterKey, type Keyring } from '@model-gateway/secrets';
 import { openStorage, type Storage } from '@model-gateway/storage';
 import { makeCertificate } from '../../../packages/upstream-client/test/certificates.ts';
-import { type Answer, api, type Harness, startConsole } from './harness.ts';
+import { type Answer, api, type Harness, startConsole, startFreshConsole } from './harness.ts';
 
 const silent = { info: () => undefined, warn: () => undefined };
 const ok = (answer: Answer): Answer => {
@@ -85,6 +85,34 @@ test('a seal whose master key is gone stays, and its upstream can be saved', asy
   expect((await storage.catalog.upstreams.find('u'))!.document).toEqual({ ...before, enabled: false });
   await close();
   await storage.close();
+});
+
+test('an export names what holds secrets whose master key is gone, and holds all else where masks are wanted', async () => {
+  const { storage, alone } = await rotate(async () => undefined);
+  const { call, close } = await startConsole(storage, { keyring: alone });
+  ok(await call('POST', `${api}/access-keys`, { name: 'later', group: 'team' }));
+  const refused = await call('GET', `${api}/export`);
+  expect([refused.status, refused.body.error.code]).toEqual([409, 'conflict']);
+  expect(refused.body.error.message).toContain('lost_secrets=mask');
+  expect(refused.body.error.details).toEqual(
+    ['upstreams.u', 'access_keys.ada'].map((field) => ({ field, message: expect.stringMatching(/^holds a secret that cannot be opened: .*"old"/) })),
+  );
+  const file = ok(await call('GET', `${api}/export?lost_secrets=mask`)).body;
+  expect(file.upstreams[0]).toMatchObject({
+    api_keys: [{ key: '********' }, { key: '********' }],
+    custom_headers: { 'x-api-token': '********', 'x-team': 'plain' },
+    proxy: 'http://********@proxy.example:3128',
+    tls: { client_key: '********' },
+  });
+  expect(file.access_keys.map(({ key }: { key: string }) => key)).toEqual(['********', expect.stringMatching(/^enc:/)]);
+  // Back where it comes from it changes nothing; elsewhere each secret is asked for.
+  expect(ok(await call('POST', `${api}/import`, file)).body.total_changes).toBe(0);
+  await close();
+  await storage.close();
+  const elsewhere = await startFreshConsole();
+  const answer = await elsewhere.call('POST', `${api}/import`, { ...file, access_keys: [] });
+  expect([answer.status, answer.body.error.details[0].field]).toEqual([422, expect.stringMatching(/^upstreams\.0\./)]);
+  await elsewhere.close();
 });
 
 test('a rollback to secrets whose master key is gone is refused by name, and nothing is changed', async () => {

@@ -19,7 +19,13 @@ import { convertAnswer, exportedFile, importAnswer } from './answers/configurati
 import { dryRunQuery, isDryRun } from './dry-run.ts';
 import { base, type Route } from './route.ts';
 
-const exportQuery = z.object({ format: z.enum(['yaml', 'json']).optional().meta({ undocumented: true }) });
+const exportQuery = z.object({
+  format: z.enum(['yaml', 'json']).optional().meta({ undocumented: true }),
+  lost_secrets: z
+    .enum(['refuse', 'mask'])
+    .default('refuse')
+    .describe('Of secrets whose master key is gone: 409 that names them, or a mask for each, which an import takes as "as stored"'),
+});
 
 const convertBody = z.strictObject({
   source: z.enum(foreignSources),
@@ -37,10 +43,11 @@ export const transferRoutes = (resources: readonly ResourceOperations[], context
     status: 200,
     answer: exportedFile,
     textForm: 'yaml',
+    failures: [409],
     async handle(request, response) {
-      const { format } = readInput(exportQuery, request.query);
+      const { format, lost_secrets } = readInput(exportQuery, request.query);
       const wanted = format ?? (request.accepts(['application/json', 'application/yaml', 'text/yaml'])?.toString().includes('yaml') ? 'yaml' : 'json');
-      const configuration = await exportConfiguration(resources, context);
+      const configuration = await exportConfiguration(resources, context, lost_secrets);
       if (wanted === 'json') response.json(configuration);
       else sendYaml(response, configuration);
     },

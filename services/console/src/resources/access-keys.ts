@@ -6,7 +6,6 @@ import { z } from 'zod';
 import { isoTime } from '../api/answers/iso-time.ts';
 import { type Detail, invalidField, Problem } from '../problem.ts';
 import { joinPath } from '../validation/read-input.ts';
-import { sealForExport } from './export-seal.ts';
 import type { BuildContext, Resource } from './resource.ts';
 import { renewSeal } from './stored-secret.ts';
 import { isMasked } from './upstream-keys.ts';
@@ -73,9 +72,9 @@ export const accessKeys: Resource<AccessKeyDocument, AccessKey> = {
     return { document: { ...input, ...secret }, shown: { key: value } };
   },
   checkRemoval: async () => undefined,
-  toExport: ({ id, document: { mask: _mask, hash, sealed, previous: _previous, ...document } }, context) => ({
+  toExport: ({ id, document: { mask: _mask, hash, sealed, previous: _previous, ...document } }, { reseal }) => ({
     ...showBudget(document),
-    key: sealed === null ? `sha256:${hash}` : sealForExport(context.keyring.open(sealed, sealedAs.accessKey(id)), context.keyring),
+    key: sealed === null ? `sha256:${hash}` : reseal(sealed, sealedAs.accessKey(id)),
   }),
 };
 

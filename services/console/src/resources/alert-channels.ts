@@ -4,7 +4,6 @@ import type { AlertChannelDocument } from '@model-gateway/storage';
 import { type Detail, invalid } from '../problem.ts';
 import { checkBaseUrl } from '../validation/base-url.ts';
 import { joinPath } from '../validation/read-input.ts';
-import { sealForExport } from './export-seal.ts';
 import type { BuildContext, Resource } from './resource.ts';
 import { opens, renewSeal } from './stored-secret.ts';
 import { isMasked, upstreamKeyMask } from './upstream-keys.ts';
@@ -56,9 +55,8 @@ export const alertChannels: Resource<AlertChannelDocument, AlertChannelInput> = 
     };
   },
   checkRemoval: async () => undefined,
-  toExport: ({ id, document }, { keyring }) => {
-    const open = (field: SecretField, sealed: string | null) =>
-      sealed === null ? null : sealForExport(keyring.open(sealed, sealedAs.alertChannel(id, field)), keyring);
+  toExport: ({ id, document }, { reseal }) => {
+    const open = (field: SecretField, sealed: string | null) => (sealed === null ? null : reseal(sealed, sealedAs.alertChannel(id, field)));
     const shown = show(document);
     return {
       ...shown,

@@ -7,7 +7,6 @@ import { checkBaseUrl } from '../validation/base-url.ts';
 import { plainWords } from '../validation/plain-words.ts';
 import { joinPath } from '../validation/read-input.ts';
 import { concealConfig, concealQuery } from './conceal.ts';
-import { sealForExport } from './export-seal.ts';
 import type { BuildContext, Resource } from './resource.ts';
 import { opens, renewSeal } from './stored-secret.ts';
 import { isMasked, upstreamKeyMask } from './upstream-keys.ts';
@@ -54,11 +53,11 @@ export const mcpServers: Resource<McpServerDocument, McpServer> = {
     };
   },
   checkRemoval: async () => undefined,
-  toExport: ({ id, document: { sealed_auth, sealed_headers = {}, ...document } }, { keyring }) => ({
+  toExport: ({ id, document: { sealed_auth, sealed_headers = {}, ...document } }, { reseal }) => ({
     ...document,
-    auth_header: sealed_auth === undefined ? null : sealForExport(keyring.open(sealed_auth, sealedAs.mcpAuth(id)), keyring),
+    auth_header: sealed_auth === undefined ? null : reseal(sealed_auth, sealedAs.mcpAuth(id)),
     extra_headers: Object.fromEntries(
-      Object.entries(sealed_headers).map(([name, sealed]) => [name, sealForExport(keyring.open(sealed, sealedAs.mcpHeader(id, name.toLowerCase())), keyring)]),
+      Object.entries(sealed_headers).map(([name, sealed]) => [name, reseal(sealed, sealedAs.mcpHeader(id, name.toLowerCase()))]),
     ),
   }),
 };

@@ -15,6 +15,7 @@ import { joinPath, readInput } from '../validation/read-input.ts';
 import { spellScripts } from '../validation/scripts.ts';
 import { spellFields } from '../validation/spellings.ts';
 import { etagMatches, etagOf, type Precondition } from './etag.ts';
+import { createExportSeal } from './export-seal.ts';
 import { inheritedFaults, withoutNulls } from './inherited-faults.ts';
 import type { Reply, Resource, ResourcePath } from './resource.ts';
 
@@ -45,7 +46,8 @@ export interface ResourceOperations {
   put(writer: CatalogWriter, body: unknown, prefix: string): Promise<'created' | 'updated' | 'unchanged'>;
   /** What is left to check of a resource that was `put`, once everything is there that it may refer to. */
   checkLinks(reader: CatalogReader, name: string, put: { prefix: string; before: { name: string } | null }): Promise<void>;
-  exportAll(reader: CatalogReader): Promise<Record<string, unknown>[]>;
+  /** `onLost` is told of each row that holds a secret which does not open, and why; a mask stands for it. */
+  exportAll(reader: CatalogReader, onLost: (name: string, reason: string) => void): Promise<Record<string, unknown>[]>;
 }
 
 /** Fields of replies that are not the client's to set: sent back with a whole object they mean nothing. */
@@ -180,7 +182,13 @@ export function createOperations<D extends { name: string }, I extends { name: s
       const stored = resource.checkLinks && (await resource.reader(reader).find(name));
       if (stored) await resource.checkLinks?.(stored.document, { reader, prefix, before: before as D | null, context });
     },
-    exportAll: async (reader) => (await resource.reader(reader).all()).map((stored) => resource.toExport(stored, context)),
+    exportAll: async (reader, onLost) =>
+      (await resource.reader(reader).all()).map((stored) =>
+        resource.toExport(
+          stored,
+          createExportSeal(context.keyring, (reason) => onLost(stored.document.name, reason)),
+        ),
+      ),
   };
 }
 

@@ -4,6 +4,7 @@ import type { CatalogReader, CatalogWriter, ListQuery, ResourceRepository, Store
 import type { z } from 'zod';
 import type { ConsoleContext } from '../context.ts';
 import type { Detail } from '../problem.ts';
+import type { ExportSeal } from './export-seal.ts';
 
 export type ResourcePath =
   | 'upstreams'
@@ -97,5 +98,5 @@ export interface Resource<D extends { name: string }, I extends { name: string }
   /** Throws `in_use` when something refers to it. */
   checkRemoval(stored: StoredResource<D>, reader: CatalogReader): Promise<void>;
   /** As it is exported: secrets sealed for export. */
-  toExport(stored: StoredResource<D>, context: ConsoleContext): Record<string, unknown>;
+  toExport(stored: StoredResource<D>, seal: ExportSeal): Record<string, unknown>;
 }

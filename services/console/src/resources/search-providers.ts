@@ -11,7 +11,6 @@ import type { SearchProviderDocument } from '@model-gateway/storage';
 import { invalid, Problem } from '../problem.ts';
 import { checkBaseUrl } from '../validation/base-url.ts';
 import { joinPath } from '../validation/read-input.ts';
-import { sealForExport } from './export-seal.ts';
 import type { BuildContext, Resource } from './resource.ts';
 import { opens, renewSeal } from './stored-secret.ts';
 import { isMasked, upstreamKeyMask } from './upstream-keys.ts';
@@ -45,9 +44,9 @@ export const searchProviders: Resource<SearchProviderDocument, SearchProviderInp
     if (config?.document.default_provider !== document.name) return;
     throw new Problem('in_use', 'The search provider is the default of the search configuration.', [{ field: 'default_provider', message: document.name }]);
   },
-  toExport: ({ id, document: { sealed_key, ...document } }, { keyring }) => ({
+  toExport: ({ id, document: { sealed_key, ...document } }, { reseal }) => ({
     ...showSearchProvider(document),
-    api_key: sealed_key === null ? null : sealForExport(keyring.open(sealed_key, sealedAs.searchProviderKey(id)), keyring),
+    api_key: sealed_key === null ? null : reseal(sealed_key, sealedAs.searchProviderKey(id)),
   }),
 };
 

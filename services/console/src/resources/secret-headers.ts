@@ -1,11 +1,11 @@
 /** Custom headers that carry a credential of their own: they go in sealed, come out as masks, and a mask that comes back stands for what is stored. */
 import { sealedAs } from '@model-gateway/contracts';
-import { readCustomHeaders, type StoredHeaders } from '@model-gateway/upstream-client';
+import type { StoredHeaders } from '@model-gateway/upstream-client';
 import type { ConsoleContext } from '../context.ts';
 import { type Detail, invalid } from '../problem.ts';
 import { joinPath } from '../validation/read-input.ts';
 import { isTelling } from './conceal.ts';
-import { sealForExport } from './export-seal.ts';
+import type { ExportSeal } from './export-seal.ts';
 import { opens, renewSeal } from './stored-secret.ts';
 import { isMasked, upstreamKeyMask } from './upstream-keys.ts';
 
@@ -38,11 +38,10 @@ export const maskSecretHeaders = ({ custom_headers, sealed_headers }: Stored): R
     ...(sealed_headers && { sealed_headers }),
   });
 
-export const exportHeaders = (stored: StoredHeaders, { keyring }: ConsoleContext): Record<string, string> =>
-  mapSecrets(
-    readCustomHeaders(stored, (sealed, boundTo) => keyring.open(sealed, boundTo)),
-    (value) => sealForExport(value, keyring),
-  );
+export const exportHeaders = ({ id, custom_headers, sealed_headers = {} }: StoredHeaders, { seal, reseal }: ExportSeal): Record<string, string> => ({
+  ...mapSecrets(custom_headers, seal),
+  ...Object.fromEntries(Object.entries(sealed_headers).map(([name, sealed]) => [name, reseal(sealed, sealedAs.upstreamHeader(id, name.toLowerCase()))])),
+});
 
 interface Place {
   upstreamId: string;

@@ -6,7 +6,7 @@ import { checkTls, parseDnsServer, parseProxy } from '@model-gateway/upstream-cl
 import type { ConsoleContext } from '../context.ts';
 import { type Detail, invalid } from '../problem.ts';
 import { joinPath } from '../validation/read-input.ts';
-import { sealForExport } from './export-seal.ts';
+import type { ExportSeal } from './export-seal.ts';
 import { opens, renewSeal } from './stored-secret.ts';
 import { isMasked, upstreamKeyMask } from './upstream-keys.ts';
 
@@ -101,15 +101,15 @@ function sealTls(sent: NonNullable<Upstream['tls']>, { upstreamId, existing, con
 }
 
 /** As it is exported: what holds a credential sealed for export, whole. */
-export function exportEgress({ proxy, dns, tls }: Stored, upstreamId: string, { keyring }: ConsoleContext): Record<string, unknown> {
+export function exportEgress({ proxy, dns, tls }: Stored, upstreamId: string, { reseal }: ExportSeal): Record<string, unknown> {
   const out: Record<string, unknown> = { proxy: null, dns: dns ?? null, tls: null };
   if (proxy) {
     const { url, sealed } = proxy;
-    out['proxy'] = sealed === null ? url : sealForExport(withUserInfo(url, keyring.open(sealed, sealedAs.upstreamProxy(upstreamId))), keyring);
+    out['proxy'] = sealed === null ? url : reseal(sealed, sealedAs.upstreamProxy(upstreamId), (userInfo) => withUserInfo(url, userInfo));
   }
   if (tls) {
     const { sealed_key, ...shown } = tls;
-    const key = sealed_key === null ? null : sealForExport(keyring.open(sealed_key, sealedAs.upstreamClientKey(upstreamId)), keyring);
+    const key = sealed_key === null ? null : reseal(sealed_key, sealedAs.upstreamClientKey(upstreamId));
     out['tls'] = { ...shown, client_key: key };
   }
   return out;

@@ -12,7 +12,6 @@ import { checkProtocol } from '../validation/protocol.ts';
 import { checkScripts, withoutBlankScripts } from '../validation/scripts.ts';
 import { checkCustomHeaders, checkHeaderTemplate } from '../validation/templates.ts';
 import { concealConfig, concealHeaders } from './conceal.ts';
-import { sealForExport } from './export-seal.ts';
 import type { Resource } from './resource.ts';
 import { exportHeaders, maskHeaders, maskSecretHeaders, sealHeaders } from './secret-headers.ts';
 import { checkEgress, exportEgress, sealEgress, showEgress } from './upstream-egress.ts';
@@ -94,13 +93,13 @@ export const upstreams: Resource<UpstreamDocument, Upstream> = {
       names.map((message) => ({ field: 'models', message })),
     );
   },
-  toExport: ({ id, document: { api_keys, sealed_headers, unavailable: _reason, ...document } }, context) => ({
+  toExport: ({ id, document: { api_keys, sealed_headers, unavailable: _reason, ...document } }, seal) => ({
     ...document,
-    ...exportEgress(document, id, context),
-    custom_headers: exportHeaders({ ...document, id, sealed_headers }, context),
+    ...exportEgress(document, id, seal),
+    custom_headers: exportHeaders({ ...document, id, sealed_headers }, seal),
     api_keys: ownKeys({ ...document, api_keys }).map(({ sealed, ...key }) => ({
       ...key,
-      key: sealForExport(context.keyring.open(sealed, sealedAs.upstreamKey(id, key.id)), context.keyring),
+      key: seal.reseal(sealed, sealedAs.upstreamKey(id, key.id)),
     })),
   }),
 };

@@ -7,6 +7,7 @@ import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isOutdated, type Preview } from '../../api/changes.ts';
 import { call } from '../../api/client.ts';
+import { ApiProblem } from '../../api/problem.ts';
 import { ChangeList } from '../../components/change-list.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { FileChoice } from '../../components/file-choice.tsx';
@@ -31,7 +32,8 @@ function Export() {
   const { t } = useTranslation('transfer');
   const [format, setFormat] = useState('yaml');
   const download = useMutation({
-    mutationFn: async () => save(await call<string>('export', { query: { format }, as: 'text' }), `gateway.${format}`),
+    mutationFn: async (lostSecrets: 'refuse' | 'mask') =>
+      save(await call<string>('export', { query: { format, lost_secrets: lostSecrets }, as: 'text' }), `gateway.${format}`),
   });
   return (
     <Card withBorder>
@@ -42,11 +44,16 @@ function Export() {
         </Text>
         <Group>
           <SegmentedControl aria-label={t('format')} value={format} onChange={setFormat} data={['yaml', 'json']} />
-          <Button leftSection={<IconDownload size={16} aria-hidden />} loading={download.isPending} onClick={() => download.mutate()}>
+          <Button leftSection={<IconDownload size={16} aria-hidden />} loading={download.isPending} onClick={() => download.mutate('refuse')}>
             {t('download')}
           </Button>
         </Group>
         {download.isError && <FaultNotice error={download.error} />}
+        {download.error instanceof ApiProblem && download.error.status === 409 && (
+          <Button variant="default" onClick={() => download.mutate('mask')}>
+            {t('withoutLost')}
+          </Button>
+        )}
       </Stack>
     </Card>
   );
