@@ -154,8 +154,10 @@ describe.each(arrangements('MCP servers'))('MCP servers, %s', (arrangement) => {
       const { body } = await gateway.console('GET', '/audit-logs?action=mcp.context.refreshed');
       return body.items.some((item: Json) => item.entity_id === 'deferred' && item.entity_type === 'mcp_context');
     }, 'the loading to be recorded');
-    const { body } = await gateway.console('GET', '/audit-logs?action=tool.call');
-    expect(body.items).toEqual(expect.arrayContaining([expect.objectContaining({ entity_type: 'mcp', entity_id: 'deferred.get_weather' })]));
+    await until(async () => {
+      const { body } = await gateway.console('GET', '/audit-logs?action=tool.call');
+      return body.items.some((item: Json) => item.entity_id === 'deferred.get_weather' && item.entity_type === 'mcp');
+    }, 'the call to be recorded');
   });
 
   test('calls of one access key wait for their turn; rates are refused at once', async () => {
@@ -208,6 +210,15 @@ describe.each(arrangements('MCP servers'))('MCP servers, %s', (arrangement) => {
     expect(await call('described__get_weather', { city: 'Rome' }, { path: '/mcp?separator=__' })).toMatchObject({
       result: { structuredContent: { celsius: 21 } },
     });
+    for (const [query, name] of [
+      ['separator=-', 'separator'],
+      ['separator=', 'separator'],
+      ['max_tool_tokens=few', 'max_tool_tokens'],
+    ])
+      expect((await rpc('tools/list', {}, { path: `/mcp?${query}` })).error).toMatchObject({
+        code: -32600,
+        message: expect.stringContaining(`${name} must be`),
+      });
     expect(await gateway.console('POST', '/mcp-servers', { name: 'described__get', endpoint: server.url })).toMatchObject({
       status: 422,
       body: { error: { details: [{ field: 'name' }] } },

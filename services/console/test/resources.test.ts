@@ -201,6 +201,11 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
       ['mcp-servers', { name: 'tools', endpoint: 'https://tools.test/mcp', args: [] }, 'args'],
       ['mcp-servers', { name: 'tools', endpoint: 'http://169.254.169.254/mcp' }, 'endpoint'],
       ['mcp-servers', { name: 'tools', endpoint: 'https://tools.test', connection_type: 'rest_bridge' }, 'extra_config'],
+      [
+        'mcp-servers',
+        { name: 'tools', endpoint: 'https://tools.test', connection_type: 'rest_bridge', transport: 'sse', extra_config: { operations: [] } },
+        'transport',
+      ],
       ['mcp-servers', { name: 'tools', endpoint: 'https://tools.test', connection_type: 'rest_bridge', extra_config: { swagger: '2.0' } }, 'extra_config'],
       ['mcp-servers', { name: 'tools', endpoint: 'https://tools.test/mcp', auth_header: '********' }, 'auth_header'],
       ['mcp-servers', { name: 'tools', endpoint: 'https://tools.test/mcp', extra_headers: { Authorization: 'x' } }, 'extra_headers.Authorization'],

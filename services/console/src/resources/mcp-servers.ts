@@ -63,10 +63,11 @@ export const mcpServers: Resource<McpServerDocument, McpServer> = {
 };
 
 /** The list of operations of a REST service. */
-function checkBridge({ connection_type, extra_config }: McpServer): Detail[] {
+function checkBridge({ connection_type, transport, extra_config }: McpServer): Detail[] {
   if (connection_type !== 'rest_bridge') {
     return extra_config?.['operations'] === undefined ? [] : [{ field: 'extra_config.operations', message: 'is for connection_type rest_bridge alone' }];
   }
+  if (transport === 'sse') return [{ field: 'transport', message: 'sse is for servers of MCP: leave it out for connection_type rest_bridge' }];
   if (extra_config === null) return [{ field: 'extra_config', message: 'is required for rest_bridge: {title, version, operations}' }];
   if ('swagger' in extra_config || 'openapi' in extra_config || 'paths' in extra_config)
     return [{ field: 'extra_config', message: 'API descriptions keyed by path are not supported: send {title, version, operations: [{operation_id, …}]}' }];

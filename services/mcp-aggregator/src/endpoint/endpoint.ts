@@ -7,7 +7,7 @@ import { type Message, printError, printResult, RpcError } from '../protocol/jso
 import { type Era, errorCodes, isModern } from '../protocol/versions.ts';
 import type { McpServer } from '../servers/server.ts';
 import { ServersError } from './call-tool.ts';
-import { type Caller, readCaller } from './caller.ts';
+import { type Caller, faultOfQuery, readCaller } from './caller.ts';
 import type { Asked, EndpointContext } from './context.ts';
 import { IncomingError, paramsOf, readIncoming } from './incoming.ts';
 import { answerRequest, watchList } from './methods.ts';
@@ -55,6 +55,8 @@ export class Endpoint {
   handle(exchange: McpExchange, body: Uint8Array, stream: ServerStream<'mcp.exchange'>): void {
     const reply = new Reply(stream);
     const query = new URLSearchParams(exchange.query);
+    const fault = faultOfQuery(query);
+    if (fault !== null) return refuse(reply, 400, errorCodes.invalidRequest, fault);
     const snapshot = this.#context.snapshot();
     const caller = snapshot && readCaller(exchange.caller, query, snapshot, this.#context.maxToolTokens);
     if (!caller) return refuse(reply, snapshot ? 403 : 503, errorCodes.server, 'The access key may not be used.');
