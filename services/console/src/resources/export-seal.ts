@@ -15,7 +15,7 @@ export interface ExportSeal {
   reseal(sealed: string, boundTo: string, whole?: (plain: string) => string): string;
 }
 
-/** `onLost` is told why a secret does not open. */
+/** `onLost`: called with the reason when a secret does not open. */
 export const createExportSeal = (keyring: Keyring, onLost: (reason: string) => void): ExportSeal => ({
   seal: (plain) => sealForExport(plain, keyring),
   reseal(sealed, boundTo, whole = (plain) => plain) {

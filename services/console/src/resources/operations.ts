@@ -46,7 +46,7 @@ export interface ResourceOperations {
   put(writer: CatalogWriter, body: unknown, prefix: string): Promise<'created' | 'updated' | 'unchanged'>;
   /** What is left to check of a resource that was `put`, once everything is there that it may refer to. */
   checkLinks(reader: CatalogReader, name: string, put: { prefix: string; before: { name: string } | null }): Promise<void>;
-  /** `onLost` is told of each row that holds a secret which does not open, and why; a mask stands for it. */
+  /** `onLost`: called for each secret that does not open, with its row and the reason; a mask is exported in its place. */
   exportAll(reader: CatalogReader, onLost: (name: string, reason: string) => void): Promise<Record<string, unknown>[]>;
 }
 
