@@ -113,7 +113,7 @@ describe('receipt', () => {
     expect(answer.status).toBe(200);
     expect(answer.headers['x-gateway-translation']).toBe('alpha>beta; lost=2; emulated=1');
     const row = await plain.row(answer.headers['x-request-id'] as string);
-    expect(row.losses.map(({ field, action }) => `${action} ${field}`).sort()).toEqual(['dropped logitBias', 'dropped seed', 'emulated tools.custom']);
+    expect(row.losses.map(({ field, action }) => `${action} ${field}`).sort()).toEqual(['dropped logit_bias', 'dropped seed', 'emulated tools.custom']);
   });
 
   test('on a stream it leaves with the head', async () => {
@@ -171,7 +171,7 @@ describe('strict translation', () => {
     const answer = await chat(strict, lossy);
     expect(answer.status).toBe(400);
     expect(answer.json.error).toMatchObject({ code: 'lossy_translation' });
-    expect(answer.json.error.message).toMatch(/seed \(dropped: .*logitBias \(dropped: /);
+    expect(answer.json.error.message).toMatch(/seed \(dropped: .*logit_bias \(dropped: /);
     expect(answer.headers['x-gateway-translation']).toBe('alpha>beta; lost=2; emulated=1');
     expect(outbound.sent).toEqual([]);
     const row = await strict.row(answer.headers['x-request-id'] as string);

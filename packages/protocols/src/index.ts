@@ -7,6 +7,7 @@ export * from './chat/fold.ts';
 export * from './chat/unwrap-output.ts';
 export * from './contract/index.ts';
 export { type BodyQuestions, questionsOf } from './kit/body-questions.ts';
+export { nameForCaller } from './kit/caller-fields.ts';
 export { fitToModel } from './kit/fit-to-model.ts';
 export { type OfferedTools, offerHostedTools } from './kit/hosted-tools.ts';
 export { withoutOtherModels } from './kit/other-models.ts';

@@ -4,6 +4,7 @@ import { chatFamily, writeModel, writeModels } from '../alpha/index.ts';
 import type { ClientAdapter, Protocol, UpstreamAdapter } from '../contract/index.ts';
 import { asCount, asNumber, own } from '../kit/read.ts';
 import { plainToolName } from '../kit/tool-names.ts';
+import { callerFields } from './client/caller-fields.ts';
 import { eventNumber } from './client/event-number.ts';
 import { hostedTools } from './client/hosted-tools.ts';
 import { onlyVerbatim, readRequest } from './client/read-request.ts';
@@ -34,6 +35,7 @@ const client: ClientAdapter = {
   limitKeys,
   readReplyLimits,
   bodyWords,
+  callerFields,
   readRequest,
   onlyVerbatim,
   testCalls: { generate: testCall },

@@ -443,7 +443,9 @@ describe('writing', () => {
         'frequency_penalty',
         'logit_bias',
         'logprobs',
-        'max_output_tokens',
+        'max_tokens',
+        'messages.media',
+        'messages.media',
         'metadata',
         'n',
         'presence_penalty',
@@ -453,8 +455,6 @@ describe('writing', () => {
         'tool_choice',
         'top_k',
         'top_logprobs',
-        'turns.0.parts.0',
-        'turns.0.parts.1',
       ].sort(),
     );
   });

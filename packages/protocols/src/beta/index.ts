@@ -2,6 +2,7 @@
 
 import type { Protocol } from '../contract/index.ts';
 import { plainToolRules } from '../kit/tool-bridge.ts';
+import { callerFields } from './client/caller-fields.ts';
 import { hostedTools } from './client/hosted-tools.ts';
 import { limitKeys, readReplyLimits } from './client/reply-limits.ts';
 import { notServed, routes } from './client/routes.ts';
@@ -36,6 +37,7 @@ export const beta: Protocol = {
     marksCache: true,
     hostedTools,
     bodyWords,
+    callerFields,
     readRequest,
     testCalls: { generate: testCall },
     createWriter,

@@ -4,6 +4,7 @@ import type { Loss, Operation, StreamForm } from '@model-gateway/contracts';
 import type { Edit } from '@model-gateway/json-bytes';
 import type { BodyLayout } from '../body-layout.ts';
 import type { Conversation, MediaPart } from '../chat/conversation.ts';
+import type { CallerFields } from '../kit/caller-fields.ts';
 import type { SignatureRefusal } from '../kit/signature-refusal.ts';
 import type { ToolRules } from '../kit/tool-bridge.ts';
 import type { OpenPage } from './hosted-tools.ts';
@@ -36,6 +37,8 @@ export interface ReadRequest {
 export interface ClientRequestCodec {
   /** Parsed JSON body → canonical request. Throws GatewayError invalid_request naming the field (`param`). Never mutates `body`. */
   readRequest(body: unknown, context: ReadRequestContext): ReadRequest;
+  /** What its callers call the fields that losses of a written request name. */
+  callerFields?: CallerFields;
   /** Callers of this protocol can mark what shall be cached: marks that they did not set are not set for them. */
   marksCache?: boolean;
 }

@@ -1,5 +1,6 @@
 /** gamma: the Gemini-compatible generate-content protocol, as callers speak it to us and as we speak it to upstreams. */
 import type { Protocol } from '../contract/index.ts';
+import { callerFields } from './client/caller-fields.ts';
 import { embeddingsClient } from './client/embeddings.ts';
 import { frameEnd, frameRecord } from './client/frame.ts';
 import { hostedTools } from './client/hosted-tools.ts';
@@ -38,6 +39,7 @@ export const gamma: Protocol = {
     hostedTools,
     readReplyLimits,
     bodyWords,
+    callerFields,
     readRequest,
     testCalls: { generate: testCall },
     unary: { embed: embeddingsClient, image: imagesClient },

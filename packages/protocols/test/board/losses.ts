@@ -122,7 +122,8 @@ What only identifies or prices a reply at its vendor is replaced by ours or left
 \`responseId\`, \`avgLogprobs\`, \`inference_geo\`, the name of the host behind an aggregator, and what it charged. So are ratings of a filter that found nothing.
 
 The row of the request (\`losses\` in \`GET /console/api/logs\`) lists each with its field. \`…\` stands for what is only known of a request;
-a key that does not look like a field's name is not repeated there and stands as \`(unnamed)\`.
+a key that does not look like a field's name is not repeated there and stands as \`(unnamed)\`. What asking an upstream cannot carry is listed here by neutral names; in the row
+it has the name of the caller's own field, where the caller's protocol has one (\`client/caller-fields.ts\`): \`top_k\` is \`generationConfig.topK\`, \`stop\` is \`stop_sequences\`, \`messages\` is \`input\` or \`contents\`.
 
 ${folders.map(describeProtocol).filter(Boolean).join('\n')}
 ## every protocol

@@ -97,7 +97,7 @@ describe('marks become breakpoints', () => {
     const body = { ...marked(cache_control), messages: [message('user', 'one'), message('assistant', 'two', cache_control), message('user', 'three')] };
     const written = asked('beta', 'alpha_response', 'gpt-5.6', body);
     expect(written.body.prompt_cache_options?.mode).toBeUndefined();
-    expect(written.losses.find(({ field }) => field === 'input.cache_control')?.action).toBe('dropped');
+    expect(written.losses.find(({ field }) => field === 'messages.cache_control')?.action).toBe('dropped');
   });
 });
 

@@ -34,9 +34,7 @@ export class ItemWriter {
 
   writeTurn(turn: Turn, path: string): void {
     if (turn.name !== undefined) this.#losses.add(`${path}.name`, 'dropped', 'Turns have no names here.');
-    turn.parts.forEach((part, index) => {
-      this.#writePart(turn.role, part, `${path}.parts.${index}`);
-    });
+    for (const part of turn.parts) this.#writePart(turn.role, part, path);
     this.#closeMessage();
     if (this.#reasoning.length > 0) this.#losses.add(`${path}.reasoning`, 'dropped', 'Reasoning without an item after it is refused.');
     this.#reasoning = [];
@@ -44,7 +42,7 @@ export class ItemWriter {
 
   #writePart(role: Turn['role'], part: Part, path: string): void {
     if ('cache' in part && part.cache && (!this.#breakpoints || role === 'assistant')) {
-      this.#losses.add('input.cache_control', 'dropped', 'The upstream places cache marks by itself.');
+      this.#losses.add('messages.cache_control', 'dropped', 'The upstream places cache marks by itself.');
       this.unmarked = true;
     }
     switch (part.type) {
@@ -54,7 +52,7 @@ export class ItemWriter {
       case 'refusal':
         return this.#say(role, role === 'assistant' ? { type: 'refusal', refusal: part.text } : textPart(role, part));
       case 'media':
-        return this.#say(role, { ...this.#media(role, part, path), ...this.#mark(role, part.cache) });
+        return this.#say(role, { ...this.#media(role, part, `${path}.media`), ...this.#mark(role, part.cache) });
       case 'thinking':
         return this.#think(part, path);
       case 'tool-call':
@@ -137,7 +135,7 @@ export class ItemWriter {
     const marked = this.#breakpoints && (part.cache !== undefined || content.some(({ cache }) => cache !== undefined));
     if (rest.length === 0 && first.type === 'text' && !marked) return first.text;
     return content.map((piece, index) => ({
-      ...(piece.type === 'text' ? textPart('user', piece) : this.#media('user', piece, `${path}.content.${index}`)),
+      ...(piece.type === 'text' ? textPart('user', piece) : this.#media('user', piece, `${path}.tool_result`)),
       ...this.#mark('user', (index === content.length - 1 ? part.cache : undefined) ?? piece.cache),
     }));
   }

@@ -47,7 +47,7 @@ function writeCall(conversation: Conversation, context: WriteRequestContext, eff
   // Models that do not reason answer 400 to a request for encrypted reasoning.
   const include = [...(familyOf(context.target).thinking.style === 'none' ? [] : ['reasoning.encrypted_content']), ...(probable ? [included] : [])];
   if (sampling.maxTokens !== undefined && sampling.maxTokens < fewestTokens)
-    losses.add('max_output_tokens', 'downgraded', `Raised to ${fewestTokens}, the least this endpoint takes.`);
+    losses.add('max_tokens', 'downgraded', `Raised to ${fewestTokens}, the least this endpoint takes.`);
   return {
     max_output_tokens: sampling.maxTokens === undefined ? undefined : Math.max(fewestTokens, sampling.maxTokens),
     temperature: sampling.temperature,
@@ -89,10 +89,8 @@ function writeInput(conversation: Conversation, context: WriteRequestContext, lo
     losses.add('system.cache_control', 'dropped', 'The upstream places cache marks by itself.');
   // `instructions` is what every server knows; further parts keep their borders as messages in front.
   if (rest.length > 0) writer.writeTurn({ role: 'system', parts: rest.map((part) => ({ type: 'text', ...part })) }, 'system');
-  conversation.turns.forEach((turn, index) => {
-    writer.writeTurn(turn, `turns.${index}`);
-  });
-  if (writer.items.length === 0) writer.writeTurn({ role: 'user', parts: [{ type: 'text', text: fillPrompt(losses) }] }, 'turns.0');
+  for (const turn of conversation.turns) writer.writeTurn(turn, 'messages');
+  if (writer.items.length === 0) writer.writeTurn({ role: 'user', parts: [{ type: 'text', text: fillPrompt(losses) }] }, 'messages');
   const options = familyOf(context.target).cacheBreakpoints ? settleBreakpoints(writer.items, '12h', conversation.cacheMode, losses) : undefined;
   // Where a mark was left out, the vendor's own breakpoint may stand in for it.
   if (writer.unmarked && options) delete options['mode'];
@@ -154,7 +152,7 @@ function writeText(conversation: Conversation, losses: Losses): JsonObject | und
 function writeFormat(output: OutputFormat, losses: Losses): JsonObject {
   if (output.type === 'text') return { type: 'text' };
   if (output.type === 'json') return { type: 'json_object' };
-  const strict = keepStrict(output.strict, output.schema, 'text.format.strict', losses);
+  const strict = keepStrict(output.strict, output.schema, 'response_format.strict', losses);
   return {
     type: 'json_schema',
     // Mandatory here, unlike elsewhere.

@@ -1,6 +1,7 @@
 /** Reasoning, sampling and tool choice together: on this wire they exclude one another, and each conflict is settled here and declared. */
 import type { Conversation, Reasoning, Sampling } from '../../chat/conversation.ts';
 import type { WriteRequestContext } from '../../contract/index.ts';
+import { settingNames } from '../../kit/caller-fields.ts';
 import { forcesCall } from '../../kit/forced-choice.ts';
 import type { Losses } from '../../kit/losses.ts';
 import type { JsonObject } from '../../kit/read.ts';
@@ -138,6 +139,6 @@ function dropUnknownSampling(sampling: Sampling, losses: Losses): void {
   for (const name of withoutCounterpart) {
     const value = sampling[name];
     if (value === undefined || value === asWithout[name]) continue;
-    losses.dropped(name, 'has no counterpart');
+    losses.dropped(settingNames[name], 'has no counterpart');
   }
 }

@@ -278,7 +278,7 @@ describe('parameters', () => {
 
   test('a penalty of zero is none, and no loss', () => {
     expect(write({ sampling: { presencePenalty: 0, frequencyPenalty: 0 } }).losses).toEqual([]);
-    expect(write({ sampling: { presencePenalty: 0.5, frequencyPenalty: -1 } }).losses).toEqual(['dropped presencePenalty', 'dropped frequencyPenalty']);
+    expect(write({ sampling: { presencePenalty: 0.5, frequencyPenalty: -1 } }).losses).toEqual(['dropped presence_penalty', 'dropped frequency_penalty']);
   });
 
   test('a default that the model does not take is left out, and nothing is lost', () => {

@@ -4,6 +4,7 @@ import type { BodyLayout } from '../../body-layout.ts';
 import type { Conversation, Sampling } from '../../chat/conversation.ts';
 import type { ChatEvent, FinishReason } from '../../chat/event.ts';
 import type { ReplyReader, StreamRecord, Target, WriteRequestContext, WrittenRequest } from '../../contract/index.ts';
+import { settingNames } from '../../kit/caller-fields.ts';
 import { fitTokens } from '../../kit/limit-tokens.ts';
 import { Losses } from '../../kit/losses.ts';
 import { asArray, asCount, asString, type JsonObject, own } from '../../kit/read.ts';
@@ -83,11 +84,11 @@ function writeRequest(completion: Completion, conversation: Conversation, { targ
   const prompt = writePrompt(conversation, completion.template(target), losses);
   const { sampling, reasoning, output } = conversation;
   for (const name of ['topK', 'stop'] as const) {
-    if (sampling[name] !== undefined && !completion.takes.includes(name)) losses.add(name, 'dropped', 'this model takes none');
+    if (sampling[name] !== undefined && !completion.takes.includes(name)) losses.add(settingNames[name], 'dropped', 'this model takes none');
   }
   for (const name of ['seed', 'presencePenalty', 'frequencyPenalty', 'logitBias', 'topLogprobs'] as const) {
     const neutral = name.endsWith('Penalty') && sampling[name] === 0;
-    if (sampling[name] !== undefined && !neutral) losses.add(name, 'dropped', 'has no counterpart');
+    if (sampling[name] !== undefined && !neutral) losses.add(settingNames[name], 'dropped', 'has no counterpart');
   }
   declareSettings(conversation, losses);
   if (reasoning && reasoning.enabled !== false) losses.add('reasoning', 'dropped', 'this model does not think');

@@ -71,7 +71,7 @@ describe('bodies', () => {
     });
     expect(llama.losses).toEqual(expect.arrayContaining(['tools', 'messages']));
     const penalties = (frequencyPenalty: number) => write('meta.llama3-3-70b-instruct-v1:0', null, { sampling: { frequencyPenalty } }).losses;
-    expect([penalties(0), penalties(1)]).toEqual([expect.not.arrayContaining(['frequencyPenalty']), expect.arrayContaining(['frequencyPenalty'])]);
+    expect([penalties(0), penalties(1)]).toEqual([expect.not.arrayContaining(['frequency_penalty']), expect.arrayContaining(['frequency_penalty'])]);
     expect(write('meta.llama4-scout-17b-instruct-v1:0').body.prompt).toContain('<|header_start|>user<|header_end|>');
     expect(write('mistral.mistral-7b-instruct-v0:2').body.prompt).toBe(
       '<s>[INST] Be brief. [/INST][INST] Hi <|eot_id|> [ INST] [/INST] Yes?</s>[INST] Go. [/INST]',

@@ -1,8 +1,8 @@
 /** The caller's request in the upstream's protocol: named edits of its bytes when both speak the same one, a new body otherwise. */
 
-import { isUnary } from '@model-gateway/contracts';
+import { isUnary, type Loss } from '@model-gateway/contracts';
 import type { Edit } from '@model-gateway/json-bytes';
-import { bridgeTools, fitToModel, plainToolRules, repairCalls, withoutOtherModels } from '@model-gateway/protocols';
+import { bridgeTools, fitToModel, nameForCaller, plainToolRules, repairCalls, withoutOtherModels } from '@model-gateway/protocols';
 import { hostedSessionOf } from '../../hosted-tools/open-session.ts';
 import { fetchAll } from '../../media/inline-media.ts';
 import { readRequest } from '../../request/current.ts';
@@ -72,7 +72,7 @@ function declareUntouched({ route, record }: PrepareContext): void {
 
 function write({ target, conversation: changed }: RequestContent, current: PrepareContext): RequestPatch {
   const { adapter, context } = target;
-  const { record } = current;
+  const { record, request } = current;
   record.addStep('translate');
   const read = changed ?? readRequest(current).conversation;
   const hosted = hostedSessionOf(current, target, read);
@@ -82,13 +82,14 @@ function write({ target, conversation: changed }: RequestContent, current: Prepa
   }
   const asked = hosted?.conversation ?? read;
   const fitted = fitToModel(asked, context.target, adapter);
-  if (fitted) record.lose(fitted.losses);
+  const lose = (losses: readonly Loss[]) => record.lose(nameForCaller(losses, request.client.callerFields));
+  if (fitted) lose(fitted.losses);
   const repaired = repairCalls(fitted?.conversation ?? asked);
-  if (repaired) record.lose(repaired.losses);
+  if (repaired) lose(repaired.losses);
   const conversation = repaired?.conversation ?? fitted?.conversation ?? asked;
   const bridged = bridgeTools(conversation, adapter.toolRules?.(context.target) ?? plainToolRules);
-  if (bridged) record.lose(bridged.losses);
+  if (bridged) lose(bridged.losses);
   const { body: value, emulation, relaxedToolSchemas, losses } = adapter.writeRequest(bridged?.conversation ?? conversation, context);
-  record.lose(losses);
+  lose(losses);
   return { value, emulation, relaxedToolSchemas, bridge: bridged?.bridge };
 }
