@@ -3,7 +3,6 @@
 import type { Operation, ProtocolId } from '@model-gateway/contracts';
 import type { Protocol, Target } from '../contract/index.ts';
 import { plainToolName } from '../kit/tool-names.ts';
-import { callerFields } from './client/caller-fields.ts';
 import { hostedTools } from './client/hosted-tools.ts';
 import { writeModel, writeModels } from './client/models.ts';
 import { onlyVerbatim, readRequest } from './client/read-request.ts';
@@ -45,7 +44,6 @@ export const alpha: Protocol = {
     readReplyLimits,
     onlyVerbatim,
     bodyWords,
-    callerFields,
     readRequest,
     testCalls: { generate: testCall, moderate: moderationCall, decide: decisionCall },
     createWriter: (context) => new AlphaWriter(context),

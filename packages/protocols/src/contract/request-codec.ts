@@ -37,7 +37,7 @@ export interface ReadRequest {
 export interface ClientRequestCodec {
   /** Parsed JSON body → canonical request. Throws GatewayError invalid_request naming the field (`param`). Never mutates `body`. */
   readRequest(body: unknown, context: ReadRequestContext): ReadRequest;
-  /** What its callers call the fields that losses of a written request name. */
+  /** What its callers call the fields that losses of a written request name. Absent: the same. */
   callerFields?: CallerFields;
   /** Callers of this protocol can mark what shall be cached: marks that they did not set are not set for them. */
   marksCache?: boolean;

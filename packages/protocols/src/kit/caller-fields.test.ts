@@ -10,18 +10,12 @@ const named = (client: ProtocolId, ...fields: string[]): string[] => {
 };
 
 test.each<[ProtocolId, string[]]>([
-  ['alpha', ['stop', 'top_k', 'reasoning_effort', 'messages.signature', 'response_format.strict']],
+  ['alpha', ['stop', 'top_k', 'reasoning.effort', 'messages.signature', 'response_format.strict']],
   ['alpha_response', ['stop', 'top_k', 'reasoning.effort', 'input.signature', 'text.format.strict']],
-  ['beta', ['stop_sequences', 'top_k', 'output_config.effort', 'messages.content.signature', 'output_config.format.strict']],
+  ['beta', ['stop_sequences', 'top_k', 'reasoning.effort', 'messages.content.signature', 'output_config.format.strict']],
   [
     'gamma',
-    [
-      'generationConfig.stopSequences',
-      'generationConfig.topK',
-      'generationConfig.thinkingConfig.thinkingLevel',
-      'contents.parts.thoughtSignature',
-      'response_format.strict',
-    ],
+    ['generationConfig.stopSequences', 'generationConfig.topK', 'generationConfig.thinkingConfig', 'contents.parts.thoughtSignature', 'response_format.strict'],
   ],
 ])('%s', (client, own) => {
   expect(named(client, 'stop', 'top_k', 'reasoning.effort', 'messages.signature', 'response_format.strict')).toEqual(own);

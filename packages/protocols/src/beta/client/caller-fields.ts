@@ -7,7 +7,6 @@ export const callerFields: CallerFields = {
   reasoning: 'thinking',
   'reasoning.budget': 'thinking.budget_tokens',
   'reasoning.enabled': 'thinking.type',
-  'reasoning.effort': 'output_config.effort',
   response_format: 'output_config.format',
   'response_format.*': 'output_config.format',
   parallel_tool_calls: 'tool_choice.disable_parallel_tool_use',

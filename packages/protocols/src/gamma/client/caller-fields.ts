@@ -15,7 +15,8 @@ export const callerFields: CallerFields = {
   top_logprobs: 'generationConfig.logprobs',
   reasoning: 'generationConfig.thinkingConfig',
   'reasoning.budget': 'generationConfig.thinkingConfig.thinkingBudget',
-  'reasoning.effort': 'generationConfig.thinkingConfig.thinkingLevel',
+  // A budget that became an effort is named so as well.
+  'reasoning.effort': 'generationConfig.thinkingConfig',
   'reasoning.summary': 'generationConfig.thinkingConfig.includeThoughts',
   response_format: 'generationConfig.responseMimeType',
   'response_format.schema': 'generationConfig.responseJsonSchema',
