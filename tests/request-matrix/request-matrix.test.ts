@@ -13,7 +13,8 @@ import { createJudgingUpstream, type Reached } from './judging-upstream.ts';
 import { type MatrixTarget, targets } from './targets.ts';
 
 const nameOf = (target: MatrixTarget): string => `m${targets.indexOf(target)}`;
-const hostOf = (target: MatrixTarget): string => `${nameOf(target)}.test`;
+/** Moonshot refuses more at its own addresses. */
+const hostOf = (target: MatrixTarget): string => `${nameOf(target)}.${target.model.startsWith('kimi') ? 'moonshot.ai' : 'test'}`;
 
 const upstream = createJudgingUpstream();
 /** `MATRIX_BUS=nats`: the services speak over a real NATS server. */

@@ -55,7 +55,7 @@ export interface ChatFieldRules {
   topK: boolean;
   /** Takes presence_penalty and frequency_penalty. */
   penalties: boolean;
-  /** Refuses temperature, top_p and the penalties, even the defaults of others: its own values are fixed. */
+  /** Refuses temperature, top_p and the penalties at `ownHosts`, even the defaults of others: its own values are fixed. */
   ownSampling: boolean;
   /** Takes `stream_options`. */
   streamOptions: boolean;
@@ -95,8 +95,10 @@ export interface ChatRules extends ChatFieldRules, ChatMessageRules {
   namedChoice: boolean;
   /** Refuses `type` beside `anyOf` in the schema of a tool: each member of the union must have its own. */
   typedUnions: boolean;
-  /** Opens images and videos that are named by their address. */
+  /** Opens images and videos that are named by their address; where it does not, that is so at `ownHosts`. */
   opensImages: boolean;
+  /** The addresses of its vendor, where relays and self-hosted servers take more than the vendor does. */
+  ownHosts: RegExp | null;
   /** Knows tools of type `custom`; elsewhere they become functions. */
   freeTextTools: boolean;
   /** Which `reasoning_effort` its vendor's own chat completions take beside tools: any, none at all, or the word `none`, which must be said. */
@@ -288,6 +290,7 @@ export const unknownFamily: ModelFamily = Object.freeze({
     namedChoice: true,
     typedUnions: false,
     opensImages: true,
+    ownHosts: null,
     laterSystem: true,
     jsonArguments: false,
     cacheControl: false,

@@ -94,7 +94,10 @@ const deepseek4: FamilyRow = {
   chat: { demandsReasoning: 'unless-off', refusesForcedThinking: 'unless-off' },
 };
 /** Unions in schemas: https://github.com/MoonshotAI/kimi-code/issues/2661; images by address: https://platform.kimi.ai/docs/guide/use-kimi-vision-model */
-const kimiChat: Partial<ChatRules> = { reasoning: 'thinking-type', typedUnions: true, opensImages: false };
+const kimiChat: Partial<ChatRules> = {
+  ...{ reasoning: 'thinking-type', typedUnions: true, opensImages: false },
+  ownHosts: /^https?:\/\/(?:[a-z0-9-]+\.)*(?:moonshot|kimi)\.(?:ai|cn|com)(?::\d+)?(?:\/|$)/i,
+};
 /** Sampling: https://github.com/nashsu/llm_wiki/issues/173; forced calls: https://github.com/UKGovernmentBEIS/inspect_ai/pull/5152 */
 const kimiThinks: Partial<ChatRules> = { demandsReasoning: 'unless-off', refusesForcedThinking: 'unless-off', ownSampling: true };
 const glmNewer = from('zai', 'https://github.com/charmbracelet/catwalk/pull/603', '2026-09');

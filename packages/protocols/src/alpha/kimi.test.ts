@@ -11,22 +11,22 @@ const tool = (name: string, parameters: object = { type: 'object', properties: {
 const listed = (...names: string[]) => names.map((name) => ({ type: 'function', function: { name } }));
 const plain: Conversation = { system: [], turns: [{ role: 'user', parts: [{ type: 'text', text: 'hi' }] }], tools: [], sampling: {}, stream: false };
 
-function writer(model: string): WriteRequestContext {
-  const target = { baseUrl: 'https://h', directPath: false, upstreamModelId: model, neutralHeaders: false, extraConfig: null };
+function writer(model: string, baseUrl = 'https://api.moonshot.ai/v1'): WriteRequestContext {
+  const target = { baseUrl, directPath: false, upstreamModelId: model, neutralHeaders: false, extraConfig: null };
   return { target, operation: 'generate', stream: false, openSignature: () => null, mintId: (prefix) => `${prefix}1` };
 }
 
-function write(model: string, conversation: Partial<Conversation>) {
-  const { body, losses } = writeRequest({ ...plain, ...conversation }, writer(model));
+function write(model: string, conversation: Partial<Conversation>, baseUrl?: string) {
+  const { body, losses } = writeRequest({ ...plain, ...conversation }, writer(model, baseUrl));
   const { model: _model, messages, ...fields } = body as Record<string, unknown>;
   return { messages, fields, losses: losses.map(({ field }) => field) };
 }
 
 /** The edits of fields, and of the whole body, that pass from a caller of the same protocol. */
-function pass(model: string, body: Record<string, unknown>) {
+function pass(model: string, body: Record<string, unknown>, baseUrl?: string) {
   const text = JSON.stringify(body);
   const context = {
-    ...writer(model),
+    ...writer(model, baseUrl),
     model: 'm',
     contains: (word: string) => text.includes(word),
     value: (key: string) => (key in body ? Buffer.from(JSON.stringify(body[key])) : undefined),
@@ -159,5 +159,20 @@ describe('images by address', () => {
     expect(pass('kimi-k2.6', asked('https://x.test/a.png')).taken).toBe(false);
     expect(pass('kimi-k2.6', asked('data:image/png;base64,AAAA')).taken).toBe(true);
     expect(pass('qwen3.6-plus', asked('https://x.test/a.png')).taken).toBe(true);
+  });
+});
+
+describe('relays and self-hosted servers take sampling and images by address', () => {
+  const url = 'https://x.test/a.png';
+  test.each(['https://openrouter.ai/api/v1', 'http://127.0.0.1:8000/v1', 'https://notkimi.com', 'https://relay.test/api.moonshot.ai'])('%s', (baseUrl) => {
+    const turns: Conversation['turns'] = [{ role: 'user', parts: [{ type: 'media', kind: 'image', url }] }];
+    const { fields, messages, losses } = write('moonshotai/kimi-k2.6', { turns, sampling: { temperature: 0.2 } }, baseUrl);
+    expect({ fields, messages, losses }).toMatchObject({ fields: { temperature: 0.2 }, messages: [{ content: [{ image_url: { url } }] }], losses: [] });
+    const body = { temperature: 0.2, messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }] };
+    expect(pass('moonshotai/kimi-k2.6', body, baseUrl)).toMatchObject({ edits: [], taken: true });
+  });
+
+  test.each(['https://api.moonshot.cn/v1', 'https://API.kimi.com:443/coding/v1'])('the vendor does not: %s', (baseUrl) => {
+    expect(write('kimi-k2.6', { sampling: { temperature: 0.2 } }, baseUrl)).toMatchObject({ fields: {}, losses: ['temperature'] });
   });
 });

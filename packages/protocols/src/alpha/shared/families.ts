@@ -40,18 +40,28 @@ export interface ChatFamily extends Omit<ChatRules, 'limitField' | 'maxStops'>, 
 }
 
 /** What to mind for this target's model; what every compatible endpoint takes when nothing is known of it. */
-export const chatFamily = (target: Target): ChatFamily => rulesOf(familyOf(target));
+export function chatFamily(target: Target): ChatFamily {
+  const { own, elsewhere } = rulesOf(familyOf(target));
+  return own.ownHosts === null || own.ownHosts.test(target.baseUrl) ? own : elsewhere;
+}
 
 /** The same for a reader or a writer that stands in for another model than the target's. */
-export const chatFamilyOfModel = (modelId: string): ChatFamily => rulesOf(findFamily(modelId));
+export const chatFamilyOfModel = (modelId: string): ChatFamily => rulesOf(findFamily(modelId)).own;
+
+/** At the vendor's own addresses, and at others. */
+interface Rules {
+  own: ChatFamily;
+  elsewhere: ChatFamily;
+}
 
 /** Each request asks several times for one of few families. */
-const made = new WeakMap<ModelFamily, ChatFamily>();
+const made = new WeakMap<ModelFamily, Rules>();
 
-function rulesOf(family: ModelFamily): ChatFamily {
+function rulesOf(family: ModelFamily): Rules {
   let rules = made.get(family);
   if (!rules) {
-    rules = makeRules(family);
+    const own = makeRules(family);
+    rules = { own, elsewhere: own.ownHosts === null ? own : { ...own, ownSampling: false, opensImages: true } };
     made.set(family, rules);
   }
   return rules;
