@@ -4,7 +4,7 @@ import { type Json, objectOf } from './read.ts';
 import { type Rendered, renderRefusal } from './render.ts';
 import type { Refusal, Vendor, VendorMemory, VendorRequest, VendorRule } from './rule.ts';
 import { rules } from './rules/index.ts';
-import { accountOf, bareModel, vendorOf } from './vendor.ts';
+import { accountOf, bareModel, headerOf, vendorOf } from './vendor.ts';
 
 export interface Judged extends Omit<VendorRequest, 'account'> {
   /** Overrides the vendor that the model's id implies. */
@@ -16,8 +16,11 @@ export interface RefusedBy extends Refusal {
   rule: string;
 }
 
-const applies = (rule: VendorRule, protocol: ProtocolId, vendor: Vendor, model: string): boolean =>
-  rule.protocol === protocol && (rule.vendors ? rule.vendors.includes(vendor) : vendor !== 'other') && (rule.models?.test(model) ?? true);
+const applies = (rule: VendorRule, protocol: ProtocolId, vendor: Vendor, model: string, host: string): boolean =>
+  rule.protocol === protocol &&
+  (rule.vendors ? rule.vendors.includes(vendor) : vendor !== 'other') &&
+  (rule.models?.test(model) ?? true) &&
+  !(rule.ownAddress && /^(?:127\.|localhost)/.test(host));
 
 /** All that is wrong, in the order of the rows. */
 export function findRefusals(protocol: ProtocolId, judged: Judged, memory: VendorMemory): RefusedBy[] {
@@ -25,7 +28,7 @@ export function findRefusals(protocol: ProtocolId, judged: Judged, memory: Vendo
   const model = bareModel(judged.modelId);
   const request = { ...judged, modelId: model, account: accountOf(protocol, judged) };
   return rules
-    .filter((rule) => applies(rule, protocol, vendor, model))
+    .filter((rule) => applies(rule, protocol, vendor, model, headerOf(judged.headers, 'host')))
     .flatMap((rule) => {
       const refusal = rule.check(request, memory);
       return refusal ? [{ ...refusal, rule: rule.id }] : [];

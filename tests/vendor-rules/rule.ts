@@ -72,6 +72,8 @@ export interface VendorRule {
   vendors?: readonly Vendor[];
   /** Ids of the models that it holds for; absent: all. */
   models?: RegExp;
+  /** Relays and self-hosted servers of these models take it: a server on this machine (its `host` header) does. */
+  ownAddress?: true;
   /** In one sentence, for the table. */
   what: string;
   /** Address of the documentation or report, or the recording. */

@@ -28,6 +28,7 @@ const rows: Row[] = [
   {
     id: 'alpha.moonshot.temperature',
     models: newer,
+    ownAddress: true,
     what: 'Another temperature than 1, or than 0.6 where it does not think, from K2.5 on',
     source: 'https://github.com/nashsu/llm_wiki/issues/173',
     date: '2026-05-13',
@@ -45,6 +46,7 @@ const rows: Row[] = [
   {
     id: 'alpha.moonshot.sampling',
     models: newer,
+    ownAddress: true,
     what: 'top_p other than 0.95 and penalties other than 0, from K2.5 on',
     source: 'https://www.npmjs.com/package/@ai-sdk/moonshotai',
     date: '2026-11',
@@ -136,6 +138,7 @@ const rows: Row[] = [
   },
   {
     id: 'alpha.moonshot.image-address',
+    ownAddress: true,
     what: 'Images by their address: it opens data URLs and its own files',
     source: 'https://github.com/OpenHands/software-agent-sdk/pull/3219',
     date: '2026-05-12',
