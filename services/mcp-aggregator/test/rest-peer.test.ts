@@ -36,12 +36,21 @@ describe('a request', () => {
     });
   });
 
-  test.each(['..', '.', ''])('no argument %j leads to another path', (id) => {
-    expect(typeof buildRequest(operation({}), { id }, target)).toBe('string');
+  test.each(['..', '.', '', '../admin', 'a/../../admin', 'a/..', '..\\admin', './admin', '..;/admin', 'a/..;x=1/b'])(
+    'no argument %j leads to another path',
+    (id) => {
+      expect(typeof buildRequest(operation({}), { id }, target)).toBe('string');
+    },
+  );
+
+  test('nor do several in one segment', () => {
+    expect(typeof buildRequest(operation({ path: '/orders/{a}{b}' }), { a: './', b: 'x' }, target)).toBe('string');
+    expect(typeof buildRequest(operation({ path: '/orders/.{a}' }), { a: './admin' }, target)).toBe('string');
   });
 
   test.each([
-    ['../admin', '..%2Fadmin'],
+    ['src/a.ts', 'src%2Fa.ts'],
+    ['v1..v2/.../.x', 'v1..v2%2F...%2F.x'],
     ['1?x=1', '1%3Fx%3D1'],
     ['1#x', '1%23x'],
     ['1\r\nHost: evil', '1%0D%0AHost%3A%20evil'],

@@ -110,6 +110,7 @@ export function buildRequest(operation: RestOperation, args: Readonly<Record<str
       own[name.toLowerCase()] = text;
     } else body[name] = value;
   }
+  if (path !== operation.path && hasDotSegment(path)) return 'The arguments lead to another path: no part of them between slashes may be . or ..';
   const [address, baseQuery] = base.split('?', 2) as [string, string?];
   const search = [baseQuery, query.toString()].filter((part) => part !== undefined && part !== '').join('&');
   return {
@@ -139,6 +140,9 @@ function encodeSegment(value: unknown): string | null {
     return null;
   }
 }
+
+/** Many servers decode a slash before they resolve dots, some also cut off what follows a semicolon: a segment that hides one of those leads elsewhere. */
+const hasDotSegment = (path: string): boolean => path.split(/\/|%2f|%5c/i).some((segment) => /^\.{1,2}(?:;|%3b|$)/i.test(segment.replace(/%2e/gi, '.')));
 
 function toResult({ status, headers, body }: HttpReply): PeerReply {
   const text = body.toString('utf8');
