@@ -51,6 +51,8 @@ class McpCall implements OpenReply, StreamHandlers<'mcp.exchange'> {
   #body: HeldBody | undefined;
   #call: StreamCall | undefined;
   #sent: McpExchange | undefined;
+  /** Bytes that the caller's connection has not taken yet. */
+  #unread = 0;
   /** Only one process has this session's connections. */
   #to: string | undefined;
   #over = false;
@@ -68,6 +70,7 @@ class McpCall implements OpenReply, StreamHandlers<'mcp.exchange'> {
     this.#clientRequestId = clientRequestIdOf(request);
     if (this.#clientRequestId !== null) response.setHeader('z-request-id', this.#clientRequestId);
     response.on('close', () => this.#closed());
+    response.on('drain', () => this.#giveCredit());
     // What the caller writes after its refusal, or breaks off, is nobody's concern.
     request.on('error', () => undefined);
   }
@@ -127,9 +130,14 @@ class McpCall implements OpenReply, StreamHandlers<'mcp.exchange'> {
   }
 
   data(bytes: Uint8Array): void {
-    const done = (): void => this.#call?.consumed(bytes.length);
-    if (this.#response.write(bytes)) done();
-    else this.#response.once('drain', done);
+    this.#unread += bytes.length;
+    if (this.#response.write(bytes)) this.#giveCredit();
+  }
+
+  #giveCredit(): void {
+    const bytes = this.#unread;
+    this.#unread = 0;
+    if (bytes > 0) this.#call?.consumed(bytes);
   }
 
   tail(): void {

@@ -1,0 +1,69 @@
+/** MCP servers that mean harm: what they list and send costs nobody else. */
+import { once } from 'node:events';
+import { request, type ServerResponse } from 'node:http';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { AnsweringServer } from '../support/answering-server.ts';
+import { startGateway, type TestGateway, until } from '../support/gateway.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into replies freely.
+type Json = any;
+
+const server = new AnsweringServer();
+let gateway: TestGateway;
+
+/** So many are more than the buffers of a connection hold that nobody reads. */
+const notices = 3000;
+const notice = `data: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x'.repeat(10_000) } })}\n\n`;
+
+const handshake = { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'hostile', version: '1' } };
+const listed = (schema: string): string => `{"tools":[{"name":"flood","inputSchema":${schema}}]}`;
+const tools = listed('{"type":"object"}');
+let flood: ServerResponse | undefined;
+
+beforeAll(async () => {
+  await server.start();
+  server.answer = (response, { method, body }) => {
+    const asked: Json = method === 'POST' ? JSON.parse(body.toString()) : {};
+    const answer = (result: string): void =>
+      void response.writeHead(200, { 'content-type': 'application/json' }).end(`{"jsonrpc":"2.0","id":${JSON.stringify(asked.id)},"result":${result}}`);
+    if (asked.method === 'initialize') return answer(JSON.stringify(handshake));
+    if (asked.method === 'tools/list') return answer(tools);
+    if (asked.method === 'ping') return answer('{}');
+    if (asked.method === 'tools/call') {
+      flood = response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(notice.repeat(notices));
+      return void response.end(`data: {"jsonrpc":"2.0","id":${JSON.stringify(asked.id)},"result":{"content":[]}}\n\n`);
+    }
+    response.writeHead(asked.id === undefined && method === 'POST' ? 202 : 404).end();
+  };
+  gateway = await startGateway({ arrangement: 'embedded', mcp: true });
+  await gateway.configure({
+    key_groups: [{ name: 'everyone', models: ['*'], mcp_tool_acl: { allowed_tools: ['*'] } }],
+    mcp_servers: [{ name: 'hostile', endpoint: server.address, health_check: { interval_secs: 1 } }],
+  });
+});
+afterAll(async () => {
+  await gateway?.stop();
+  server.stop();
+});
+
+const logs = (): readonly string[] => gateway.processes['gateway']?.logs() ?? [];
+const status = async (): Promise<Json> => (await gateway.console('GET', '/mcp-status')).body.items.find(({ name }: Json) => name === 'hostile');
+
+test('events that come faster than their caller reads leave one listener on the connection, and all arrive', async () => {
+  await until(async () => (await status())?.tools === 1, 'the tool');
+  const call = request(`${gateway.url}/mcp`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+  });
+  call.end('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hostile.flood","arguments":{}}}');
+  const [reply] = await once(call, 'response');
+  const seen: (number | undefined)[] = [];
+  // Nothing moves any more: the buffers between the two are full.
+  await until(async () => seen.push(flood?.writableLength) > 10 && flood !== undefined && new Set(seen.slice(-10)).size === 1, 'the flood to stand');
+  let text = '';
+  for await (const chunk of reply) text += chunk;
+  expect(text.split('notifications/message').length - 1).toBe(notices);
+  expect(text).toContain('"content":[]');
+  expect(logs().filter((line) => line.includes('MaxListenersExceeded'))).toEqual([]);
+});
