@@ -1,4 +1,4 @@
-/** MCP servers that mean harm: what they list and send costs nobody else. */
+/** MCP servers that mean harm: what they list and send costs nobody else, and operators see what is wrong. */
 import { once } from 'node:events';
 import { request, type ServerResponse } from 'node:http';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -11,13 +11,15 @@ type Json = any;
 const server = new AnsweringServer();
 let gateway: TestGateway;
 
+const levels = 10_000;
+const tooDeep = `{"type":"object","properties":${'{"a":{"properties":'.repeat(levels)}{}${'}}'.repeat(levels)}}`;
 /** So many are more than the buffers of a connection hold that nobody reads. */
 const notices = 3000;
 const notice = `data: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x'.repeat(10_000) } })}\n\n`;
 
 const handshake = { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'hostile', version: '1' } };
 const listed = (schema: string): string => `{"tools":[{"name":"flood","inputSchema":${schema}}]}`;
-const tools = listed('{"type":"object"}');
+let tools = listed('{"type":"object"}');
 let flood: ServerResponse | undefined;
 
 beforeAll(async () => {
@@ -66,4 +68,12 @@ test('events that come faster than their caller reads leave one listener on the 
   expect(text.split('notifications/message').length - 1).toBe(notices);
   expect(text).toContain('"content":[]');
   expect(logs().filter((line) => line.includes('MaxListenersExceeded'))).toEqual([]);
+});
+
+test('a list of tools that cannot be read is shown to operators, until it can be', async () => {
+  tools = listed(tooDeep);
+  await until(async () => (await status()).faults.includes('The server sent a reply that cannot be read.'), 'the fault', 20_000);
+  expect(logs().filter((line) => line.includes('tools of an MCP server cannot be read'))).toHaveLength(1);
+  tools = listed('{"type":"object"}');
+  await until(async () => (await status()).faults.length === 0, 'the fault to be gone', 20_000);
 });

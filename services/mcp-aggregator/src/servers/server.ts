@@ -158,6 +158,7 @@ export class McpServer {
       () => done(false),
       (error: unknown) => {
         done(true);
+        this.#noteUnread(error);
         throw error;
       },
     );
@@ -367,6 +368,15 @@ export class McpServer {
     const before = this.#tools;
     this.#tools = offered;
     if (before === undefined || before.length !== offered.length || before.some(({ text }, at) => text !== offered[at]?.text)) this.#changed();
+  }
+
+  /** Shows operators why its tools could not be had; logged once for each reason. */
+  #noteUnread(error: unknown): void {
+    if (this.#closed.signal.aborted) return;
+    const reason = this.#reasonOf(error);
+    if (this.#faults.length === 1 && this.#faults[0] === reason) return;
+    this.#faults = [reason];
+    this.#deps.logger.warn({ server: this.name, reason }, 'tools of an MCP server cannot be read');
   }
 
   /** What was approved is asked for each time; while the console is away the last answer counts. */
