@@ -33,6 +33,10 @@ const never = [
   '64:ff9b::a9fe:a9fe',
   '64:ff9b::169.254.169.254',
   '64:ff9b:1::a9fe:a9fe',
+  // Link-local addresses behind prefixes of 48, 56 and 64 bits, with a public address where one of 96 bits has it.
+  '64:ff9b:1:a9fe:a9:fe00:808:808',
+  '64:ff9b:1:1a9:fe:a9fe:808:808',
+  '64:ff9b:1:1:a9:feaa:208:808',
   '2002:a9fe:a9fe::1',
   '::ffff:0.0.0.0',
   '::ffff:100.100.100.200',
@@ -62,6 +66,7 @@ const privateOnes = [
   '::ffff:127.0.0.1',
   '::ffff:7f00:1',
   '64:ff9b::10.0.0.1',
+  '64:ff9b:1:a00:0:100:808:808',
   '2002:7f00:1::',
   '::127.0.0.1',
 ];
@@ -77,6 +82,7 @@ const publicOnes = [
   '2606:4700::1111',
   '::ffff:8.8.8.8',
   '64:ff9b::8.8.8.8',
+  '64:ff9b:1::8.8.8.8',
   '2002:808:808::1',
   'fe00::1',
 ];

@@ -47,14 +47,18 @@ const ranges6: readonly Range[] = [
   ['fec0::', 10, 'private'],
   ['ff00::', 8, 'never'],
 ];
-/** Prefixes behind which an IPv4 address stands, and at which byte: the inner address is judged too. */
-const embeddings: readonly (readonly [prefix: string, bits: number, at: number])[] = [
-  ['::', 96, 12],
-  ['::ffff:0:0', 96, 12],
-  ['::ffff:0:0:0', 96, 12],
-  ['64:ff9b::', 96, 12],
-  ['64:ff9b:1::', 48, 12],
-  ['2002::', 16, 2],
+const last4 = [12, 13, 14, 15];
+/**
+ * Prefixes with an IPv4 address behind them, and at which bytes: the inner address is judged too. Below the prefix for local use a translator may have a
+ * prefix of 48, 56, 64 or 96 bits, and reads the address elsewhere for each (RFC 6052; byte 8 is skipped).
+ */
+const embeddings: readonly (readonly [prefix: string, bits: number, ...places: (readonly number[])[]])[] = [
+  ['::', 96, last4],
+  ['::ffff:0:0', 96, last4],
+  ['::ffff:0:0:0', 96, last4],
+  ['64:ff9b::', 96, last4],
+  ['64:ff9b:1::', 48, last4, [6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12]],
+  ['2002::', 16, [2, 3, 4, 5]],
 ];
 
 const bytes4 = (text: string): number[] => text.split('.').map(Number);
@@ -91,7 +95,7 @@ const compile = (ranges: readonly Range[], toBytes: (text: string) => number[]) 
   ranges.map(([address, bits, verdict]) => ({ bytes: toBytes(address), bits, verdict })).sort((a, b) => b.bits - a.bits);
 const compiled4 = compile(ranges4, bytes4);
 const compiled6 = compile(ranges6, bytes6);
-const compiledEmbeddings = embeddings.map(([prefix, bits, at]) => ({ bytes: bytes6(prefix), bits, at }));
+const compiledEmbeddings = embeddings.map(([prefix, bits, ...places]) => ({ bytes: bytes6(prefix), bits, places }));
 
 const judge4 = (bytes: readonly number[]): Verdict => compiled4.find((range) => matches(bytes, range.bytes, range.bits))?.verdict ?? 'public';
 
@@ -101,7 +105,11 @@ function judge6(bytes: readonly number[]): Verdict {
   // Teredo hides the client's IPv4 address inverted in the last bytes; nobody serves models there.
   if (matches(bytes, bytes6('2001::'), 32)) return 'never';
   const embedding = compiledEmbeddings.find((one) => matches(bytes, one.bytes, one.bits));
-  return embedding === undefined ? 'public' : judge4(bytes.slice(embedding.at, embedding.at + 4));
+  if (embedding === undefined) return 'public';
+  const [first = [], ...others] = embedding.places.map((place) => place.map((at) => bytes[at] as number));
+  // An address that begins with zero is no address: that place is not the one.
+  const verdicts = [judge4(first), ...others.filter(([leading]) => leading !== 0).map(judge4)];
+  return verdicts.includes('never') ? 'never' : verdicts.includes('private') ? 'private' : 'public';
 }
 
 /** Whether `address` (an IPv4 or IPv6 text, zone allowed) may be connected to. What is no address is refused. */
