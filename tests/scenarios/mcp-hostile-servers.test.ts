@@ -77,3 +77,14 @@ test('a list of tools that cannot be read is shown to operators, until it can be
   tools = listed('{"type":"object"}');
   await until(async () => (await status()).faults.length === 0, 'the fault to be gone', 20_000);
 });
+
+test('of a list without an end the first tools are offered, and operators see that there are more', async () => {
+  const many = Array.from({ length: 5001 }, (_, at) => `{"name":"tool-${at}","inputSchema":{"type":"object"}}`);
+  tools = `{"tools":[${many.join()}]}`;
+  await until(async () => (await status()).tools === 5000, 'the tools', 20_000);
+  expect((await status()).faults).toEqual(['Of its tools the first 5000 alone are offered: it lists more.']);
+  tools = `{"tools":[${many.slice(1).join()}]}`;
+  await until(async () => (await status()).faults.length === 0, 'the fault to be gone', 20_000);
+  tools = `{"tools":[],"nextCursor":"on"}`;
+  await until(async () => (await status()).faults.length === 1, 'the fault of a list that goes on for ever', 20_000);
+});

@@ -143,7 +143,8 @@ export const notifierOf = (session: Session | null) =>
 async function isOfSession(server: McpServer, name: string, asked: Asked): Promise<boolean> {
   if (asked.session === null) return false;
   try {
-    const texts = await server.use(userOf(asked), notifierOf(asked.session), async (peer) => (peer.hasState ? server.listTools(peer, asked.signal) : []));
+    const none = { texts: [] };
+    const { texts } = await server.use(userOf(asked), notifierOf(asked.session), async (peer) => (peer.hasState ? server.listTools(peer, asked.signal) : none));
     return texts.some((text) => {
       const tool = readTool(text);
       return !('fault' in tool) && tool.name === name;

@@ -86,7 +86,7 @@ async function listOfSession(server: McpServer, asked: Asked): Promise<string[] 
   const peer = session && server.findPeer(userOf(asked));
   if (!peer?.hasState || !server.isWell) return null;
   try {
-    const texts = await server.use(userOf(asked), notifierOf(session), (own) => server.listTools(own, signal));
+    const { texts } = await server.use(userOf(asked), notifierOf(session), (own) => server.listTools(own, signal));
     return texts.filter((text) => {
       const tool = readTool(text);
       return !('fault' in tool) && isToolAllowed(caller.acl, { server: server.name, tags: server.record.tags, tool: tool.name });

@@ -355,14 +355,18 @@ export class McpServer {
   }
 
   async #load(): Promise<void> {
-    const texts = await this.use(self, this.#own, (peer) => this.listTools(peer, this.#closed.signal));
+    const { texts, isCut } = await this.use(self, this.#own, (peer) => this.listTools(peer, this.#closed.signal));
     const read = texts.map(readTool);
     const tools = read.filter((one): one is Tool => !('fault' in one));
     tools.sort((a, b) => (a.name < b.name ? -1 : 1));
     this.#all = tools;
     await this.#compare(tools);
     const offered = tools.filter(({ name }) => !this.#isHeld(name));
-    this.#faults = [...new Set(read.flatMap((one) => ('fault' in one ? [one.fault] : [])))].slice(0, 20);
+    const faults = [
+      ...(isCut ? [`Of its tools the first ${texts.length} alone are offered: it lists more.`] : []),
+      ...read.flatMap((one) => ('fault' in one ? [one.fault] : [])),
+    ];
+    this.#faults = [...new Set(faults)].slice(0, 20);
     if (this.#faults.length > 0) this.#deps.logger.warn({ server: this.name, faults: this.#faults }, 'tools of an MCP server are not offered');
     this.#loadedAt = performance.now();
     const before = this.#tools;
@@ -418,8 +422,8 @@ export class McpServer {
     };
   }
 
-  /** JSON texts of all tools, page by page. Rejects with ServerFault. */
-  async listTools(peer: Peer, signal: AbortSignal): Promise<string[]> {
+  /** JSON texts of all tools, page by page; `isCut`: there are more than are read. Rejects with ServerFault. */
+  async listTools(peer: Peer, signal: AbortSignal): Promise<{ texts: string[]; isCut: boolean }> {
     const texts: string[] = [];
     let cursor: string | undefined;
     for (let page = 0; page < maxPages && texts.length < maxTools; page++) {
@@ -427,7 +431,7 @@ export class McpServer {
       const params = peer.era === 'modern' ? ownParams(this.#deps.version, '{}', asked) : cursor === undefined ? undefined : asked;
       const reply = await peer.request({ method: 'tools/list', params, signal, silenceMs: handshakeMs });
       if (reply.kind === 'error') {
-        if (reply.code === errorCodes.methodNotFound) return [];
+        if (reply.code === errorCodes.methodNotFound) return { texts: [], isCut: false };
         throw new ServerFault(describeRefusal(reply));
       }
       const members = membersOfText(reply.result, ['tools', 'nextCursor']);
@@ -435,9 +439,9 @@ export class McpServer {
       if (elements === null) throw new ServerFault('The server answered with a list of tools that cannot be read.');
       texts.push(...elements);
       cursor = members?.nextCursor;
-      if (cursor === undefined || cursor === 'null' || cursor === '""') break;
+      if (cursor === undefined || cursor === 'null' || cursor === '""') return { texts: texts.slice(0, maxTools), isCut: texts.length > maxTools };
     }
-    return texts.slice(0, maxTools);
+    return { texts: texts.slice(0, maxTools), isCut: true };
   }
 
   /** A server may repeat what it was sent, credentials too. */
