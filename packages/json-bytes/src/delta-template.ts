@@ -49,6 +49,12 @@ function isHex(code: number): boolean {
   return (code >= 0x30 && code <= 0x39) || ((code | 0x20) >= 0x61 && (code | 0x20) <= 0x66);
 }
 
+/** Bytes of UTF-8 for a UTF-16 unit; a surrogate is half of a character of four. */
+function bytesOfUnit(unit: number): number {
+  if (unit < 0x80) return 1;
+  return unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 2 : 3;
+}
+
 /** All positions and texts are of bytes, one character each. */
 export class DeltaTemplate {
   readonly #incoming: Shape;
@@ -59,8 +65,8 @@ export class DeltaTemplate {
   readonly #wordsAt: number;
   /** End offset of the record that matched last. */
   end = 0;
-  /** Length of its text in UTF-16 units, escapes decoded. */
-  units = 0;
+  /** Length of its text in bytes of UTF-8, escapes decoded. */
+  bytes = 0;
   /** Its text is printable ASCII without escapes. */
   plain = true;
 
@@ -101,7 +107,7 @@ export class DeltaTemplate {
     return this.#outgoing !== null;
   }
 
-  /** Whether a whole record of this template begins at `from`; if so, `end`, `units`, `words` and `print` describe it. */
+  /** Whether a whole record of this template begins at `from`; if so, `end`, `bytes`, `words` and `print` describe it. */
   fits(text: string, from: number): boolean {
     const { pieces, gaps } = this.#incoming;
     const first = pieces[0]!;
@@ -138,12 +144,12 @@ export class DeltaTemplate {
   /** Offset of the quote that ends the text at `start`; -1 for none, for an empty text, and for what no JSON parser accepts. */
   #skipWords(text: string, start: number): number {
     let at = start;
-    let units = 0;
+    let bytes = 0;
     let plain = true;
     for (; at < text.length; at += 1) {
       const code = text.charCodeAt(at);
       if (code === quote) {
-        this.units = units;
+        this.bytes = bytes;
         this.plain = plain;
         return at === start ? -1 : at;
       }
@@ -154,14 +160,13 @@ export class DeltaTemplate {
         const letter = text.charCodeAt(at);
         if (letter === unicodeEscape) {
           for (let digit = 1; digit <= 4; digit += 1) if (!isHex(text.charCodeAt(at + digit))) return -1;
+          bytes += bytesOfUnit(Number.parseInt(text.slice(at + 1, at + 5), 16));
           at += 4;
-        } else if (!shortEscapes.has(letter)) return -1;
-        units += 1;
-      } else if (code < 0x80) units += 1;
-      else {
-        plain = false;
-        // A character of UTF-8 by its first byte: two units from four bytes on.
-        if (code >= 0xc0) units += code >= 0xf0 ? 2 : 1;
+        } else if (shortEscapes.has(letter)) bytes += 1;
+        else return -1;
+      } else {
+        bytes += 1;
+        if (code >= 0x80) plain = false;
       }
     }
     return -1;

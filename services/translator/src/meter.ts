@@ -11,15 +11,15 @@ export function addUsage(one: Usage, other: Usage): Usage {
   return sum;
 }
 
-/** Bytes of text to a token: close enough across vendors for what was never counted, and always flagged. */
+/** Bytes of text to a token: close enough across vendors and scripts for what was never counted, and always flagged. */
 const bytesPerToken = 4;
 
 export class Meter {
   #usage: Usage | null = null;
   /** The usage is a reader's own guess. */
   #guessed = false;
-  #outputChars = 0;
-  #reasoningChars = 0;
+  #outputBytes = 0;
+  #reasoningBytes = 0;
   /** Tokens, in fractions. */
   #sound = 0;
   /** Of earlier calls of the upstream for the same reply. */
@@ -32,8 +32,8 @@ export class Meter {
 
   see(events: readonly ChatEvent[]): void {
     for (const event of events) {
-      if (event.type === 'text-delta' || event.type === 'arguments-delta' || event.type === 'refusal-delta') this.#outputChars += event.text.length;
-      else if (event.type === 'thinking-delta') this.#reasoningChars += event.text.length;
+      if (event.type === 'text-delta' || event.type === 'arguments-delta' || event.type === 'refusal-delta') this.#outputBytes += Buffer.byteLength(event.text);
+      else if (event.type === 'thinking-delta') this.#reasoningBytes += Buffer.byteLength(event.text);
       else if (event.type === 'block-start') this.#sound += (event.block.type === 'raw' && event.block.sound) || 0;
       else if (event.type === 'usage') {
         this.#usage = event.usage;
@@ -51,10 +51,10 @@ export class Meter {
     this.#guessed = false;
   }
 
-  /** A delta of which only the length is known, in UTF-16 units. */
-  grow(type: DeltaEvent['type'], units: number): void {
-    if (type === 'thinking-delta') this.#reasoningChars += units;
-    else this.#outputChars += units;
+  /** A delta of which only the length is known, in bytes of UTF-8. */
+  grow(type: DeltaEvent['type'], bytes: number): void {
+    if (type === 'thinking-delta') this.#reasoningBytes += bytes;
+    else this.#outputBytes += bytes;
   }
 
   /** Forgets a reply that was given up before the caller saw any of it. */
@@ -68,8 +68,8 @@ export class Meter {
   forgetCall(): void {
     this.#usage = null;
     this.#guessed = false;
-    this.#outputChars = 0;
-    this.#reasoningChars = 0;
+    this.#outputBytes = 0;
+    this.#reasoningBytes = 0;
     this.#sound = 0;
     this.finish = null;
     this.servedModel = null;
@@ -83,7 +83,7 @@ export class Meter {
 
   /** The present call brought text, or sound. */
   get hasSeenText(): boolean {
-    return this.#outputChars + this.#reasoningChars + this.#sound > 0;
+    return this.#outputBytes + this.#reasoningBytes + this.#sound > 0;
   }
 
   /** What each earlier call of the upstream for the same reply used. */
@@ -114,8 +114,8 @@ export class Meter {
 
   /** The same of the present call alone. */
   settleCall(complete: boolean, promptTokens: () => number): { tokens: Usage; source: UsageSource | null } {
-    const output = Math.ceil(this.#outputChars / bytesPerToken);
-    const reasoning = Math.ceil(this.#reasoningChars / bytesPerToken);
+    const output = Math.ceil(this.#outputBytes / bytesPerToken);
+    const reasoning = Math.ceil(this.#reasoningBytes / bytesPerToken);
     if (this.#usage) {
       if (complete) return { tokens: this.#usage, source: this.#guessed ? 'estimated' : 'upstream' };
       const tokens = { ...this.#usage, output: Math.max(this.#usage.output, output), reasoning: Math.max(this.#usage.reasoning, reasoning) };

@@ -125,7 +125,7 @@ export class Pump {
     let at = 0;
     let out = '';
     while (at < text.length && records.fits(text, at)) {
-      this.#record.meter.grow(fastPath.type, records.units);
+      this.#record.meter.grow(fastPath.type, records.bytes);
       if (!passes) out += this.#write(fastPath.event(text));
       else if (records.edited) out += records.print(text, at);
       at = records.end;

@@ -35,6 +35,15 @@ describe('a complete reply', () => {
   });
 });
 
+test('text is estimated by its bytes, so that Chinese counts about what vendors count of it', () => {
+  const chinese = metered(
+    { type: 'thinking-delta', index: 0, text: '先想一想。'.repeat(20) },
+    { type: 'text-delta', index: 1, text: '网关统计每个请求的费用。'.repeat(50) },
+  );
+  // Vendors count 0.6 to 1 token for a character, of which there are 100 and 600.
+  expect(chinese.settle(false, prompt(0)).tokens).toEqual(usage({ output: 450, reasoning: 75 }));
+});
+
 describe('a broken reply', () => {
   test('counts the sound that had flowed', () => {
     const piece: ChatEvent = { type: 'block-start', index: 0, block: { type: 'raw', protocol: 'alpha', value: {}, sound: 1.5 } };

@@ -54,8 +54,8 @@ async function findTarget({ request, record, body: sent }: CurrentRequest, deps:
   }
 }
 
-/** Characters of a token, where even the counter's thread cannot run: a guess is better for an agent than no answer. */
-const charactersPerToken = 4;
+/** Bytes of a token, where even the counter's thread cannot run: a guess is better for an agent than no answer. */
+const bytesPerToken = 4;
 
 async function countHere(requestId: string, conversation: Conversation, route: Route | undefined, { counter, send }: CountDeps): Promise<number> {
   const text = conversationText(conversation);
@@ -64,7 +64,7 @@ async function countHere(requestId: string, conversation: Conversation, route: R
     return media + (await counter.count(text, route?.target.family.tokenizer));
   } catch (error) {
     send.logger.error({ request: requestId, error }, 'tokens are estimated: the counter does not run');
-    return media + Math.ceil(text.length / charactersPerToken);
+    return media + Math.ceil(Buffer.byteLength(text) / bytesPerToken);
   }
 }
 

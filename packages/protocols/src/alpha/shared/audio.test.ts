@@ -9,6 +9,7 @@ const observe = (contentType: string) => {
 
 test.each([
   ['text/plain', 'x'.repeat(45), 3],
+  ['text/plain', '你好吗'.repeat(5), 3],
   ['text/plain', '1\n00:00:01,000 --> 01:02:04,500\nx\n', 3725],
   ['text/vtt', 'WEBVTT\n\n00:01.000 --> 00:04.200\nx\n', 5],
   ['application/json', JSON.stringify({ text: 'x'.repeat(45) }), 3],

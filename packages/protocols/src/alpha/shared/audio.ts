@@ -2,14 +2,13 @@
 import { noUsage, type Operation, type Usage } from '@model-gateway/contracts';
 import type { BytesContext, BytesObserver } from '../../contract/index.ts';
 import { asCount, asNumber, asString, own } from '../../kit/read.ts';
+import { tokensOfText } from '../../kit/written-tokens.ts';
 
 export const isAudioOperation = (operation: Operation | undefined): boolean =>
   operation === 'speech' || operation === 'transcribe' || operation === 'translate-speech';
 
-/** Characters to a token of text. */
-const charactersPerToken = 4;
-/** Of English that is spoken at an ordinary pace. */
-const spokenCharactersPerSecond = 15;
+/** Of UTF-8, spoken at an ordinary pace: fifteen Latin letters, or five Chinese characters. */
+const spokenBytesPerSecond = 15;
 /** The words of days. What an upstream sends beyond it passes, and is not kept. */
 const maxTranscriptBytes = 8 * 1024 * 1024;
 
@@ -44,7 +43,7 @@ export function observeAudio(context: BytesContext): BytesObserver | null {
 function observeSpeech({ requestValue }: BytesContext): BytesObserver {
   const text = asString(requestValue('input')) ?? '';
   const characters = [...text].length;
-  return { push() {}, finish: () => ({ usage: { ...noUsage, input: Math.ceil(characters / charactersPerToken), characters }, estimated: true }) };
+  return { push() {}, finish: () => ({ usage: { ...noUsage, input: Math.ceil(tokensOfText(text)), characters }, estimated: true }) };
 }
 
 /** Subtitles end when the sound does, or a little before; of a bare text only its length is known. */
@@ -59,8 +58,8 @@ function observeTranscript({ contentType, requestTokens }: BytesContext): BytesO
     finish() {
       const body = Buffer.concat(chunks).toString('utf8');
       const text = /json/i.test(contentType) ? textOf(body) : body;
-      const seconds = Math.ceil(endOfSubtitles(text) ?? text.length / spokenCharactersPerSecond);
-      return { usage: { ...noUsage, input: requestTokens(), output: Math.ceil(text.length / charactersPerToken), seconds }, estimated: true };
+      const seconds = Math.ceil(endOfSubtitles(text) ?? Buffer.byteLength(text) / spokenBytesPerSecond);
+      return { usage: { ...noUsage, input: requestTokens(), output: Math.ceil(tokensOfText(text)), seconds }, estimated: true };
     },
   };
 }

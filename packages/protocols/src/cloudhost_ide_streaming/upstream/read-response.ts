@@ -4,6 +4,7 @@ import { argumentText } from '../../kit/argument-text.ts';
 import { LeadingThinking } from '../../kit/leading-thinking.ts';
 import { Losses, lostIn } from '../../kit/losses.ts';
 import { asArray, asString, own } from '../../kit/read.ts';
+import { tokensOfText } from '../../kit/written-tokens.ts';
 import { readStreamError } from './errors.ts';
 import { readFinish } from './stop-reasons.ts';
 import { estimateUsage, readUsage } from './usage.ts';
@@ -36,6 +37,7 @@ export class IdeStreamingReader implements ReplyReader {
   #percentage: unknown;
   #counted = false;
   readonly #losses = new Losses();
+  /** Tokens, in fractions. */
   readonly #said = { output: 0, reasoning: 0 };
 
   constructor(target: Target) {
@@ -111,7 +113,7 @@ export class IdeStreamingReader implements ReplyReader {
   #say(pieces: ReturnType<LeadingThinking['push']>, events: ChatEvent[]): void {
     for (const { kind, text } of pieces) {
       const { index } = this.#open(kind, events);
-      this.#said[kind === 'text' ? 'output' : 'reasoning'] += text.length;
+      this.#said[kind === 'text' ? 'output' : 'reasoning'] += tokensOfText(text);
       events.push({ type: `${kind}-delta`, index, text });
     }
   }
@@ -158,7 +160,7 @@ export class IdeStreamingReader implements ReplyReader {
     if (call === null) return;
     const text = argumentText(own(payload, 'input'));
     if (text !== '') events.push({ type: 'arguments-delta', index: call.index, text });
-    this.#said.output += text.length;
+    this.#said.output += tokensOfText(text);
     if (own(payload, 'stop') === true) this.#closeCall(events);
   }
 

@@ -13,13 +13,11 @@ export function readUsage(value: unknown): Usage | undefined {
   return usage.input + usage.cacheRead + usage.cacheWrite5m + usage.output === 0 ? undefined : usage;
 }
 
-const charactersPerToken = 4;
-
-/** What the share of the context that is full, and the text that was said, let one guess. Undefined without a known window. */
+/** What the share of the context that is full, and the tokens of what was said, let one guess. Undefined without a known window. */
 export function estimateUsage(percentage: unknown, window: number | null | undefined, said: { output: number; reasoning: number }): Usage | undefined {
   const share = asNumber(percentage);
   if (share === undefined || share <= 0 || share > 100 || !window) return undefined;
-  const output = Math.ceil(said.output / charactersPerToken);
-  const reasoning = Math.ceil(said.reasoning / charactersPerToken);
+  const output = Math.ceil(said.output);
+  const reasoning = Math.ceil(said.reasoning);
   return { ...noUsage, input: Math.max(1, Math.round((share / 100) * window) - output - reasoning), output, reasoning };
 }

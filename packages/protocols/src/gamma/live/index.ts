@@ -90,7 +90,7 @@ const bytesPerToken = 1920;
 const aroundText = 60;
 
 const writtenIn = (frame: Buffer): WrittenTokens =>
-  frame.length >= soundFrom ? ofSound(frame, bytesPerToken) : ofText(frame.toString('latin1', 0, Math.max(0, frame.length - aroundText)));
+  frame.length >= soundFrom ? ofSound(frame, bytesPerToken) : ofText(frame.toString('utf8', 0, Math.max(0, frame.length - aroundText)));
 
 /** What a close before the session says: the vendor's code is about the WebSocket alone, its words are about the session. */
 function readClose(code: number, reason: string): UpstreamFault {
