@@ -14,6 +14,15 @@ export function addUsage(one: Usage, other: Usage): Usage {
 /** Bytes of text to a token: close enough across vendors and scripts for what was never counted, and always flagged. */
 const bytesPerToken = 4;
 
+type Written = Pick<Usage, 'output' | 'reasoning'>;
+
+/** What was measured, or what had flowed where that is more. Where the upstream counts reasoning within the output, the two are compared together. */
+function atLeast(measured: Written, flowed: Written): Written {
+  const output = Math.max(measured.output, flowed.output);
+  if (measured.reasoning > 0) return { output, reasoning: Math.max(measured.reasoning, flowed.reasoning) };
+  return { output, reasoning: Math.max(0, flowed.output + flowed.reasoning - output) };
+}
+
 export class Meter {
   #usage: Usage | null = null;
   /** The usage is a reader's own guess. */
@@ -118,8 +127,7 @@ export class Meter {
     const reasoning = Math.ceil(this.#reasoningBytes / bytesPerToken);
     if (this.#usage) {
       if (complete) return { tokens: this.#usage, source: this.#guessed ? 'estimated' : 'upstream' };
-      const tokens = { ...this.#usage, output: Math.max(this.#usage.output, output), reasoning: Math.max(this.#usage.reasoning, reasoning) };
-      return { tokens, source: this.#guessed ? 'estimated' : 'partial' };
+      return { tokens: { ...this.#usage, ...atLeast(this.#usage, { output, reasoning }) }, source: this.#guessed ? 'estimated' : 'partial' };
     }
     if (!this.hasSeenText && !complete) return { tokens: noUsage, source: null };
     const sound = this.#sound > 0 ? { audioOutput: Math.ceil(this.#sound) } : {};

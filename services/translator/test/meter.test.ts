@@ -57,6 +57,16 @@ describe('a broken reply', () => {
     expect(more.settle(false, prompt(9999)).tokens.output).toBe(500);
   });
 
+  test('reasoning that the upstream counts within the output is counted once', () => {
+    const thought = (counted: Partial<Usage>) =>
+      metered({ type: 'thinking-delta', index: 0, text: 'x'.repeat(2400) }, text(1600), { type: 'usage', usage: usage(counted) }).settle(false, prompt(9))
+        .tokens;
+    expect(thought({ output: 1000 })).toEqual(usage({ output: 1000 }));
+    expect(thought({ output: 700 })).toEqual(usage({ output: 700, reasoning: 300 }));
+    expect(thought({ output: 1 })).toEqual(usage({ output: 400, reasoning: 600 }));
+    expect(thought({ output: 380, reasoning: 590 })).toEqual(usage({ output: 400, reasoning: 600 }));
+  });
+
   test('without usage: an estimate once anything flowed, nothing otherwise', () => {
     expect(metered(text(4)).settle(false, prompt(40))).toEqual({ tokens: usage({ input: 10, output: 1 }), source: 'estimated' });
     expect(new Meter().settle(false, prompt(40))).toEqual({ tokens: noUsage, source: null });
