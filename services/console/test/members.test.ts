@@ -1,6 +1,7 @@
 /** Members: their own keys, requests and costs, within what their groups allow, and nothing else of the whole API, by whatever way it is asked for. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newRequestRow } from '@model-gateway/contracts';
+import { periodStart } from '@model-gateway/limits';
 import { mintAccessKey } from '@model-gateway/secrets';
 import { api, type FreshHarness, startFreshConsole } from './harness.ts';
 
@@ -57,6 +58,8 @@ test('keys are made within what the group allows', async () => {
   expect(await refused({ budget: { limit: '10.01', period: 'month' } })).toBe(422);
   expect(await refused({ budget: { limit: '1', period: 'day' } })).toBe(422);
   expect(await refused({ budget: { limit: '1', period: 'month', currency: 'EUR' } })).toBe(422);
+  const topped = { from: periodStart('month', Date.now()), topped_up_micros: 1_000_000_000 };
+  expect(await refused({ budget: { limit: '1', period: 'month', credit: topped } })).toBe(422);
   expect(await refused({ days: 31 })).toBe(422);
   expect(await refused({ name: '../x' })).toBe(422);
   expect(await refused({ name: 'laptop' })).toBe(409);

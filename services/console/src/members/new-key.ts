@@ -14,7 +14,8 @@ export const newMemberKey = z.strictObject({
     .describe('What follows your user name and a dot in the name of the key'),
   group: z.string().max(200),
   description: z.string().max(2000).default(''),
-  budget: budgetSchema.nullable().default(null).describe('Within what the group allows; null: the most that it allows'),
+  // Without `credit`: top-ups are an administrator's.
+  budget: budgetSchema.omit({ credit: true }).nullable().default(null).describe('Within what the group allows; null: the most that it allows'),
   days: z.int().min(1).max(3650).nullable().default(null).describe('For so many days; null: for as long as the group allows'),
 });
 export type NewMemberKey = z.output<typeof newMemberKey>;
