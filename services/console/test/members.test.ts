@@ -113,6 +113,17 @@ test('own requests and costs are seen, and those of others are not', async () =>
   expect((await as('ada', 'DELETE', 'my/keys/ada.laptop')).status).toBe(422);
 });
 
+test('what a member sees of a budget holds top-ups and resets', async () => {
+  const shown = async () => {
+    const { budget, spent } = (await as('ada', 'GET', 'my/keys')).body.items.find(({ name }: { name: string }) => name === 'ada.laptop');
+    return { ...budget, spent };
+  };
+  expect(await shown()).toEqual({ limit: '10', period: 'month', currency: 'USD', spent: '0.005' });
+  await call('POST', `${api}/budgets/key/ada.laptop/reset`);
+  await call('POST', `${api}/budgets/key/ada.laptop/top-up`, { amount: '2.5' });
+  expect(await shown()).toEqual({ limit: '12.5', period: 'month', currency: 'USD', spent: '0' });
+});
+
 test('a key that is taken away is gone from the own ones at once, and what it did as well', async () => {
   await call('PATCH', `${api}/access-keys/ada.laptop`, { owner: 'bob@example.com' });
   expect((await as('ada', 'GET', 'my/requests')).body.items).toEqual([]);

@@ -1,10 +1,11 @@
 /** What a member sees of groups, keys, requests and costs: the own ones, and nothing that says how the gateway is made. */
-import { type KeyGroup, printMaybeMoney, printMoney, type RequestRow, showBudget } from '@model-gateway/contracts';
+import { type KeyGroup, printMaybeMoney, printMoney, type RequestRow } from '@model-gateway/contracts';
 import { periodStart } from '@model-gateway/limits';
 import { isGranted } from '@model-gateway/routing';
 import { type AccessKeyDocument, type CatalogReader, grainMs, type KeyUsePart, type StoredResource, startOf } from '@model-gateway/storage';
 import { isoTime } from '../api/answers/iso-time.ts';
 import type { ConsoleContext } from '../context.ts';
+import { figuresOf } from '../statistics/read-budgets.ts';
 import { isMember, ownKeys, type Person } from './person.ts';
 import { showMemberKeys } from './show-member-keys.ts';
 
@@ -61,7 +62,8 @@ export async function showKeys(keys: readonly StoredKey[], { storage, now }: Con
   return keys.map((key, index) => {
     const { name, mask, group, enabled, expires_at, description, anonymous, previous } = key.document;
     const last = used.get(name);
-    const { budget = null } = showBudget(key.document);
+    const { budget } = key.document;
+    const figures = budget && figuresOf(budget, spent[index] ?? 0, at);
     return {
       name,
       key: mask,
@@ -73,8 +75,8 @@ export async function showKeys(keys: readonly StoredKey[], { storage, now }: Con
       created_at: isoTime(key.createdAt),
       last_used_at: last === undefined || last < key.createdAt ? null : isoTime(last),
       previous_valid_until: previous?.until && Date.parse(previous.until) > at ? previous.until : null,
-      budget,
-      spent: budget === null ? null : printMoney(spent[index] ?? 0),
+      budget: budget && figures && { limit: printMoney(figures.limit_micros), period: budget.period, currency: budget.currency },
+      spent: figures && printMoney(figures.spent_micros),
     };
   });
 }

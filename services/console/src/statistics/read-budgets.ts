@@ -40,7 +40,8 @@ async function holdersOf(catalog: ConsoleContext['storage']['catalog'], only: Wa
   return found.flatMap(({ document }) => ownerOf(only.kind, document));
 }
 
-function figuresOf(budget: Budget, spent: number, at: number) {
+/** What counts of the budget in the period that `at` is in, in micro-units. `spent`: what its rows say. */
+export function figuresOf(budget: Budget, spent: number, at: number) {
   const { topped_up_micros, forgiven_micros } = creditOf(budget, at);
   // What was forgiven by a reset counts neither as spent nor as more to spend.
   const limit_micros = toMicros(budget.limit) + topped_up_micros;

@@ -30,8 +30,8 @@ const ownKey = z.strictObject({
   created_at: instant,
   last_used_at: instant.nullable(),
   previous_valid_until: instant.nullable(),
-  budget: budgetReplySchema.nullable(),
-  spent: money.nullable().describe("Of the budget's present period; null: it has none"),
+  budget: budgetReplySchema.omit({ credit: true }).nullable().describe('Its limit holds what was topped up in the present period'),
+  spent: money.nullable().describe("Of the budget's present period, without what a reset forgave; null: it has none"),
 });
 export const myKey = ownKey;
 export const myKeys = z.strictObject({ items: z.array(ownKey) });
