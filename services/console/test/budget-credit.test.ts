@@ -59,3 +59,15 @@ test('a credit means nothing in the next period', () => {
   // One that was given in an earlier period is not carried on.
   expect(spendableMicros(creditBudget(reset, { topUpMicros: 1 }, Date.UTC(2026, 1, 2)), Date.UTC(2026, 1, 2))).toBe(5_000_001);
 });
+
+test('a credit is money of its currency: it ends where the budget gets another one', async () => {
+  await credit('group', 'team', 'top-up', { amount: '7' });
+  const budgetOf = async () => (await harness.call('GET', `${api}/key-groups/team`)).body.budget;
+  // As the console's form sends it, with what it does not show.
+  const change = async (more: object) =>
+    expect((await harness.call('PUT', `${api}/key-groups/team`, { budget: { ...(await budgetOf()), ...more } })).status).toBe(200);
+  await change({ limit: '12' });
+  expect(await budgetOf()).toMatchObject({ limit: '12', credit: { topped_up_micros: 7_000_000 } });
+  await change({ currency: 'EUR' });
+  expect(await budgetOf()).toEqual({ limit: '12', period: 'month', currency: 'EUR' });
+});

@@ -5,6 +5,7 @@ import type { AccessKeyDocument, CatalogReader } from '@model-gateway/storage';
 import { z } from 'zod';
 import { isoTime } from '../api/answers/iso-time.ts';
 import { type Detail, invalidField, Problem } from '../problem.ts';
+import { withOwnCredit } from '../statistics/credit-budget.ts';
 import { joinPath } from '../validation/read-input.ts';
 import type { BuildContext, Resource } from './resource.ts';
 import { renewSeal } from './stored-secret.ts';
@@ -54,8 +55,9 @@ export const accessKeys: Resource<AccessKeyDocument, AccessKey> = {
   },
   secrets: ({ hash }) => ({ key: hash }),
   check: checkKey,
-  async build({ key, ...input }, context) {
+  async build({ key, ...fields }, context) {
     const { existing, writer, prefix } = context;
+    const input = withOwnCredit(fields, existing?.document);
     if (!(await writer.keyGroups.find(input.group))) throw invalidField(joinPath(prefix, 'group'), 'there is no key group of this name');
     if (existing && existing.document.anonymous !== input.anonymous) throw invalidField(joinPath(prefix, 'anonymous'), 'cannot be changed after creation');
     const sent = isMasked(key) ? undefined : key;

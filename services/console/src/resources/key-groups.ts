@@ -3,6 +3,7 @@ import { budgetReplySchema, type KeyGroup, keyGroupSchema, memberKeysSchema, sho
 import type { KeyGroupDocument } from '@model-gateway/storage';
 import { showMemberKeys } from '../members/show-member-keys.ts';
 import { Problem } from '../problem.ts';
+import { withOwnCredit } from '../statistics/credit-budget.ts';
 import { checkHeaderRules } from '../validation/header-patterns.ts';
 import { checkToolAcl } from '../validation/tool-patterns.ts';
 import { concealRules, secretsOfRules } from './conceal.ts';
@@ -37,7 +38,7 @@ export const keyGroups: Resource<KeyGroupDocument, KeyGroup> = {
   conceal: (shown) => ({ ...shown, header_acl: concealRules(shown['header_acl']) }),
   secrets: ({ header_acl }) => ({ header_acl: secretsOfRules(header_acl) }),
   check: (input) => [...checkHeaderRules(input.header_acl), ...checkToolAcl(input.mcp_tool_acl)],
-  build: async (input) => ({ document: input }),
+  build: async (input, { existing }) => ({ document: withOwnCredit(input, existing?.document) }),
   async checkRemoval({ document }, reader) {
     const keys = await reader.accessKeys.where('group_name', document.name, listed);
     if (keys.length === 0) return;

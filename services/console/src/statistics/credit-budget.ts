@@ -1,4 +1,5 @@
 /** Tops a budget up, or resets it, in its present period: part of the configuration, so that every process goes by the same amount and the history has who did it. */
+import { isDeepStrictEqual } from 'node:util';
 import type { Budget } from '@model-gateway/contracts';
 import { creditOf, periodStart } from '@model-gateway/limits';
 import type { CatalogReader, CatalogWriter } from '@model-gateway/storage';
@@ -22,6 +23,15 @@ export function creditBudget(budget: Budget, credit: Credit, at: number): Budget
       : // All that was spent so far; top-ups of the period were for what is now forgotten.
         { topped_up_micros: 0, forgiven_micros: credit.forgiveMicros };
   return { ...budget, credit: { from: periodStart(budget.period, at), ...next } };
+}
+
+/** As it is stored: top-ups and resets are in the currency that they were made in, and end where the budget gets another one, unless others are sent. */
+export function withOwnCredit<D extends { budget?: Budget | null }>(document: D, before: { budget?: Budget | null } | undefined): D {
+  const { budget } = document;
+  const had = before?.budget;
+  if (!budget?.credit || !had || budget.currency === had.currency || !isDeepStrictEqual(budget.credit, had.credit)) return document;
+  const { credit: _ended, ...kept } = budget;
+  return { ...document, budget: kept };
 }
 
 export async function readBudgetOf(reader: Pick<CatalogReader, 'accessKeys' | 'keyGroups'>, { kind, name }: BudgetOwner): Promise<Budget> {
