@@ -28,7 +28,7 @@ export function createPriceBook(records: Iterable<Pricing>): PriceBook {
   const known = new LRUCache<string, { candidates: readonly Entry[]; reference: Price | null }>({ max: maxRemembered });
   return {
     find(model, at) {
-      const id = `${model.upstreamModelId}\u0000${model.name}`;
+      const id = `${model.upstreamModelId}\u0000${model.name}\u0000${model.profiledId ?? ''}`;
       let found = known.get(id);
       if (!found) {
         found = look(entries, model);
@@ -55,15 +55,15 @@ function compare(one: Entry, other: Entry): number {
   return (one.price.record ?? '') < (other.price.record ?? '') ? -1 : 1;
 }
 
-/** A record for the model's own name comes before an equally specific one for the id behind it. */
-function look(entries: readonly Entry[], { name, upstreamModelId }: PricedModel): { candidates: readonly Entry[]; reference: Price | null } {
+/** A record for the model's own name comes before an equally specific one for the ids behind it. */
+function look(entries: readonly Entry[], { name, upstreamModelId, profiledId }: PricedModel): { candidates: readonly Entry[]; reference: Price | null } {
   const own = name.toLowerCase();
-  const others = [upstreamModelId.toLowerCase(), bareId(upstreamModelId)];
+  const others = [upstreamModelId, ...(profiledId === undefined ? [] : [profiledId])].flatMap((one) => [one.toLowerCase(), bareId(one)]);
   const candidates = entries
     .map((entry) => ({ entry, named: matchPieces(entry.pieces, own) }))
     .filter(({ entry, named }) => named || others.some((id) => matchPieces(entry.pieces, id)))
     .sort((one, other) => other.entry.weight - one.entry.weight || Number(other.named) - Number(one.named))
     .map(({ entry }) => entry);
-  const { prices } = findFamily(upstreamModelId, name);
+  const prices = findFamily(upstreamModelId, profiledId).prices ?? findFamily(profiledId ?? upstreamModelId, name).prices;
   return { candidates, reference: prices && fromReference(prices) };
 }

@@ -36,7 +36,10 @@ export interface Price extends TokenPrices {
 export interface PricedModel {
   /** Canonical. */
   name: string;
+  /** As it was sent, or as the upstream calls what answered. */
   upstreamModelId: string;
+  /** Where that is an inference profile: the id of the model behind it. */
+  profiledId?: string | undefined;
 }
 
 /** What a model costs at a time (ms since the epoch; default now). null: not known, which reserves and costs nothing. */

@@ -127,6 +127,16 @@ describe('price book', () => {
     expect(early).toMatchObject({ record: null, currency: 'USD', mode: 'per_token' });
   });
 
+  test('an inference profile costs what the model behind it does, unless it has a price of its own', () => {
+    const profile = 'arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc123def456';
+    const model = { name: 'house', upstreamModelId: profile, profiledId: 'anthropic.claude-opus-4-5-20251101-v1:0' };
+    expect(createPriceBook([]).find(model, at)).toMatchObject({ record: null, input: 5_000_000, output: 25_000_000 });
+    expect(book({ model: 'claude-opus-*' }).find(model, at)?.record).toBe('r0');
+    expect(book({ model: 'anthropic.claude-opus-4-5-20251101-v1:0' }).find(model, at)?.record).toBe('r0');
+    expect(book({ model: 'claude-opus-*' }, { model: profile }).find(model, at)?.record).toBe('r1');
+    expect(createPriceBook([]).find({ name: 'house', upstreamModelId: profile }, at)).toBeNull();
+  });
+
   test('what is disabled or unknown costs nothing that anybody knows', () => {
     expect(found(book({ model: 'own', enabled: false }), 'own', 'own')).toBeUndefined();
     expect(createPriceBook([]).find({ name: '__proto__', upstreamModelId: '' }, at)).toBeNull();
