@@ -109,6 +109,10 @@ test('own requests and costs are seen, and those of others are not', async () =>
   const costs = (await as('ada', 'GET', 'my/costs')).body;
   expect(costs.keys).toMatchObject([{ value: 'ada.laptop', requests: 1, cost: [{ currency: 'USD', cost: '0.005' }] }]);
   expect(costs.models).toMatchObject([{ value: 'best' }]);
+  // A time that begins after the key was made, in the same hour.
+  const { created_at } = (await as('ada', 'GET', 'my/keys')).body.items.find(({ name }: { name: string }) => name === 'ada.laptop');
+  const since = new Date(Date.parse(created_at) + 1).toISOString();
+  expect((await as('ada', 'GET', `my/costs?from=${since}`)).body.keys).toMatchObject([{ value: 'ada.laptop', requests: 1 }]);
   // Part of its budget is spent: made anew, it would have the whole again.
   expect((await as('ada', 'DELETE', 'my/keys/ada.laptop')).status).toBe(422);
 });

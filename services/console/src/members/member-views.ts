@@ -129,8 +129,10 @@ const showSum = ({ cost, ...sum }: Sum) => ({
 /** Of one key by model, since the key was made: what a key of this name did before may be somebody else's. Sums are kept by the hour, so the first is read from its rows. */
 async function costsOf({ document: { name }, createdAt }: StoredKey, { from, to }: { from: number; to: number }, { storage }: ConsoleContext) {
   const firstWhole = startOf(createdAt, 'hour') + grainMs.hour;
-  const first = createdAt > from && createdAt < to ? await storage.requests.readKeyUse({ accessKey: name, from: createdAt, to: firstWhole }) : null;
-  const query = { from: Math.max(startOf(from, 'hour'), firstWhole), to: startOf(to, 'hour') + grainMs.hour, grain: 'hour' as const };
+  const begins = startOf(from, 'hour');
+  const first =
+    begins < firstWhole && createdAt < to ? await storage.requests.readKeyUse({ accessKey: name, from: Math.max(createdAt, begins), to: firstWhole }) : null;
+  const query = { from: Math.max(begins, firstWhole), to: startOf(to, 'hour') + grainMs.hour, grain: 'hour' as const };
   const groups = await storage.requests.readStats({
     ...query,
     filters: { access_key: name },
