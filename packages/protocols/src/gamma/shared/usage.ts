@@ -10,15 +10,17 @@ import type { WireDetail, WireUsage } from './wire.ts';
 
 const counts = ['promptTokenCount', 'cachedContentTokenCount', 'toolUsePromptTokenCount', 'candidatesTokenCount', 'thoughtsTokenCount'] as const;
 
-type DetailList = 'promptTokensDetails' | 'cacheTokensDetails' | 'candidatesTokensDetails';
+const detailLists = ['promptTokensDetails', 'cacheTokensDetails', 'candidatesTokensDetails'] as const;
+type DetailList = (typeof detailLists)[number];
 
 /**
  * Counts are cumulative and the last one wins, field by field: some chunks in the middle of a stream lack a count that an earlier one had.
  * `promptTokenCount` includes the cached part, `candidatesTokenCount` excludes thoughts, and what built-in tools read comes on top of the prompt.
- * Audio tokens are part of these counts; how many there are is in the lists of details.
+ * Audio tokens are part of these counts; how many there are is in the lists of details, which chunks may lack as well.
  */
 export class UsageReader {
   readonly #latest = new Map<string, number>();
+  readonly #details: Partial<Record<DetailList, unknown>> = {};
   /** The last one that was seen. */
   metadata: unknown;
 
@@ -26,6 +28,10 @@ export class UsageReader {
   take(metadata: unknown): boolean {
     if (!asObject(metadata)) return false;
     this.metadata = metadata;
+    for (const name of detailLists) {
+      const details = listField(metadata, name);
+      if (details.length > 0) this.#details[name] = details;
+    }
     let found = false;
     for (const name of counts) {
       const value = field(metadata, name);
@@ -45,12 +51,12 @@ export class UsageReader {
     const count = (name: (typeof counts)[number]): number => this.#latest.get(name) ?? 0;
     const prompt = count('promptTokenCount');
     const cacheRead = Math.min(prompt, count('cachedContentTokenCount'));
-    const audioRead = Math.max(0, tokensOf(this.metadata, 'promptTokensDetails', 'AUDIO') - tokensOf(this.metadata, 'cacheTokensDetails', 'AUDIO'));
+    const audioRead = Math.max(0, tokensOf(this.#details, 'promptTokensDetails', 'AUDIO') - tokensOf(this.#details, 'cacheTokensDetails', 'AUDIO'));
     return {
       ...noUsage,
       ...splitSoundIn(prompt - cacheRead + count('toolUsePromptTokenCount'), audioRead),
       cacheRead,
-      ...splitSoundOut(count('candidatesTokenCount'), tokensOf(this.metadata, 'candidatesTokensDetails', 'AUDIO')),
+      ...splitSoundOut(count('candidatesTokenCount'), tokensOf(this.#details, 'candidatesTokensDetails', 'AUDIO')),
       reasoning: count('thoughtsTokenCount'),
       ...this.#ofImages(),
     };
@@ -58,7 +64,7 @@ export class UsageReader {
 
   /** Images that are written have a price of their own; those that are read cost what text does. */
   #ofImages(): Pick<Usage, 'imageOutput'> {
-    const imageOutput = imageTokens(this.metadata, 'candidatesTokensDetails');
+    const imageOutput = imageTokens(this.#details, 'candidatesTokensDetails');
     return imageOutput > 0 ? { imageOutput } : {};
   }
 }
