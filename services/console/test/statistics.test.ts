@@ -144,6 +144,13 @@ describe('statistics and logs', () => {
     expect((await get('logs?format=csv')).text).toContain(',1.5,1,1\r\n');
   });
 
+  test('a table of requests has every count that prices go by', async () => {
+    const [head = ''] = (await get('logs?format=csv')).text.split('\r\n', 1);
+    const tokens = ['input', 'output', 'cache_read', 'cache_write', 'cache_write_1h', 'reasoning', 'audio_input', 'audio_output', 'image_input', 'image_output'];
+    for (const column of [...tokens.map((kind) => `${kind}_tokens`), 'images', 'seconds', 'characters', 'currency', 'cost'])
+      expect(head.split(',')).toContain(`"${column}"`);
+  });
+
   test('the log by what went wrong, by session, by duration, and one request', async () => {
     const ids = async (query: string) => (await get(`logs?${query}`)).body.items.map(({ id }: { id: string }) => id);
     expect(await ids('errors_only=true')).toEqual(['c']);

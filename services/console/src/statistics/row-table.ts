@@ -44,6 +44,7 @@ const columns = [
   'images',
   'seconds',
   'characters',
+  'cache_write_1h_tokens',
 ] as const satisfies readonly (keyof RequestRow)[];
 
 export const rowTableHead = csvLine(['started_at', ...columns, 'cost', 'attempts', 'losses']);
