@@ -146,7 +146,18 @@ describe('statistics and logs', () => {
 
   test('a table of requests has every count that prices go by', async () => {
     const [head = ''] = (await get('logs?format=csv')).text.split('\r\n', 1);
-    const tokens = ['input', 'output', 'cache_read', 'cache_write', 'cache_write_1h', 'reasoning', 'audio_input', 'audio_output', 'image_input', 'image_output'];
+    const tokens = [
+      'input',
+      'output',
+      'cache_read',
+      'cache_write',
+      'cache_write_1h',
+      'reasoning',
+      'audio_input',
+      'audio_output',
+      'image_input',
+      'image_output',
+    ];
     for (const column of [...tokens.map((kind) => `${kind}_tokens`), 'images', 'seconds', 'characters', 'currency', 'cost'])
       expect(head.split(',')).toContain(`"${column}"`);
   });
