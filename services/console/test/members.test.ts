@@ -128,6 +128,16 @@ test('what a member sees of a budget holds top-ups and resets', async () => {
   expect(await shown()).toEqual({ limit: '12.5', period: 'month', currency: 'USD', spent: '0' });
 });
 
+test('what a key cost holds all of its models, also where more were used than are told apart', async () => {
+  // In an hour after that in which the key was made: they are read from the sums.
+  const later = Date.now() + 3_600_000;
+  const many = Array.from({ length: 103 }, (_, at) => row('ada.laptop', { id: `many-${at}`, model: `model-${at}`, started_at: later }));
+  await harness.storage.requests.insertRows(many);
+  const { keys, models } = (await as('ada', 'GET', `my/costs?to=${new Date(later + 1).toISOString()}`)).body;
+  expect(keys).toMatchObject([{ value: 'ada.laptop', requests: 104, cost: [{ cost_micros: 520_000 }] }]);
+  expect(models).toHaveLength(101);
+});
+
 test('a key that is taken away is gone from the own ones at once, and what it did as well', async () => {
   await call('PATCH', `${api}/access-keys/ada.laptop`, { owner: 'bob@example.com' });
   expect((await as('ada', 'GET', 'my/requests')).body.items).toEqual([]);

@@ -2,7 +2,7 @@
 import { type KeyGroup, printMaybeMoney, printMoney, type RequestRow } from '@model-gateway/contracts';
 import { periodStart } from '@model-gateway/limits';
 import { isGranted } from '@model-gateway/routing';
-import { type AccessKeyDocument, type CatalogReader, grainMs, type KeyUsePart, type StoredResource, startOf } from '@model-gateway/storage';
+import { type AccessKeyDocument, type CatalogReader, grainMs, type KeyUsePart, type StatsGroup, type StoredResource, startOf } from '@model-gateway/storage';
 import { isoTime } from '../api/answers/iso-time.ts';
 import type { ConsoleContext } from '../context.ts';
 import { figuresOf } from '../statistics/read-budgets.ts';
@@ -108,6 +108,9 @@ export const showOwnRow = (row: RequestRow) => ({
   session_id: row.session_id,
 });
 
+/** Of each key those that cost most. */
+const maxModels = 100;
+
 interface Sum {
   requests: number;
   errors: number;
@@ -126,22 +129,27 @@ const showSum = ({ cost, ...sum }: Sum) => ({
   cost: [...cost].map(([currency, cost_micros]) => ({ currency, cost: printMoney(cost_micros), cost_micros })),
 });
 
-/** Of one key by model, since the key was made: what a key of this name did before may be somebody else's. Sums are kept by the hour, so the first is read from its rows. */
+/** Of one key in all, and by model, since the key was made: what a key of this name did before may be somebody else's. Sums are kept by the hour, so the first is read from its rows. */
 async function costsOf({ document: { name }, createdAt }: StoredKey, { from, to }: { from: number; to: number }, { storage }: ConsoleContext) {
   const firstWhole = startOf(createdAt, 'hour') + grainMs.hour;
   const begins = startOf(from, 'hour');
   const first =
     begins < firstWhole && createdAt < to ? await storage.requests.readKeyUse({ accessKey: name, from: Math.max(createdAt, begins), to: firstWhole }) : null;
-  const query = { from: Math.max(begins, firstWhole), to: startOf(to, 'hour') + grainMs.hour, grain: 'hour' as const };
-  const groups = await storage.requests.readStats({
-    ...query,
-    filters: { access_key: name },
-    overTime: false,
-    by: { dimension: 'model', order: 'cost_micros', limit: 100 },
-  });
-  const parts = (first?.models ?? []).map((part) => ({ ...part, value: part.value ?? '' }));
-  return [...parts, ...groups.map(({ value, measures, cost }) => ({ value: value ?? '', requests: measures.requests, errors: measures.errors, cost }))];
+  const query = {
+    ...{ from: Math.max(begins, firstWhole), to: startOf(to, 'hour') + grainMs.hour, grain: 'hour' as const },
+    ...{ filters: { access_key: name }, overTime: false },
+  };
+  const [all, byModel] = await Promise.all([
+    storage.requests.readStats(query),
+    storage.requests.readStats({ ...query, by: { dimension: 'model', order: 'cost_micros', limit: maxModels } }),
+  ]);
+  return {
+    all: [...(first?.total ? [first.total] : []), ...all.map(partOf)],
+    models: [...(first?.models ?? []).map((part) => ({ ...part, value: part.value ?? '' })), ...byModel.map(partOf)],
+  };
 }
+
+const partOf = ({ value, measures: { requests, errors }, cost }: StatsGroup) => ({ value: value ?? '', requests, errors, cost });
 
 /** Sums of own keys, by key and by model. */
 export async function readOwnCosts(keys: readonly StoredKey[], range: { from: number; to: number }, context: ConsoleContext) {
@@ -151,11 +159,11 @@ export async function readOwnCosts(keys: readonly StoredKey[], range: { from: nu
     map.set(value, known);
     return known;
   };
-  for (const key of keys)
-    for (const part of await costsOf(key, range, context)) {
-      add(sumOf(sums.key, key.document.name), part);
-      add(sumOf(sums.model, part.value), part);
-    }
+  for (const key of keys) {
+    const { all, models } = await costsOf(key, range, context);
+    for (const part of all) add(sumOf(sums.key, key.document.name), part);
+    for (const part of models) add(sumOf(sums.model, part.value), part);
+  }
   const list = (map: Map<string, Sum>) => [...map].map(([value, sum]) => ({ value, ...showSum(sum) })).sort((one, other) => other.requests - one.requests);
   return { keys: list(sums.key), models: list(sums.model) };
 }
