@@ -1,4 +1,5 @@
 /** Gemini Live as its vendor plays it: the client's setup comes first, frames are JSON in binary messages, and what is wrong is said by the close. */
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isDeepStrictEqual } from 'node:util';
 import type { WebSocket } from 'ws';
@@ -14,11 +15,12 @@ export interface BidiPlay {
 
 type Frame = Record<string, unknown>;
 
-const closes: Readonly<Record<'key' | 'setup' | 'unknown' | 'model' | 'quota', readonly [code: number, reason: string]>> = {
+const closes: Readonly<Record<'key' | 'setup' | 'unknown' | 'model' | 'quota' | 'handle', readonly [code: number, reason: string]>> = {
   key: [1007, 'API key not valid. Please pass a valid API key.'],
   setup: [1007, 'setup must be the first message and only the first'],
   unknown: [1007, 'Request contains an invalid argument.'],
   model: [1008, 'models/nothing is not found for API version v1beta, or is not supported for bidiGenerateContent.'],
+  handle: [1008, 'BidiGenerateContent session not found'],
   quota: [1011, 'You exceeded your current quota, please check your plan and billing details.'],
 };
 
@@ -64,7 +66,14 @@ export function playBidi({ socket, key, refused }: BidiPlay): void {
     if (model === undefined || model === 'nothing') return close('model');
     if (model === 'full') return close('quota');
     if (model === 'silent') return;
+    const resumption = (setup['sessionResumption'] ?? setup['session_resumption']) as { handle?: string } | undefined;
+    // A session is known to the account that began it.
+    if (resumption?.handle !== undefined && !resumption.handle.startsWith(`of ${key}`)) return close('handle');
     isSetUp = true;
+    if (resumption) {
+      send({ setupComplete: {} });
+      return send({ sessionResumptionUpdate: { newHandle: `of ${key} ${randomUUID()}`, resumable: true } });
+    }
     const recorded = /^fixture\/(.+)$/.exec(model)?.[1];
     if (recorded === undefined) return send({ setupComplete: {} });
     replay = replayer(readFrames(`gamma_live/${recorded}`), { send, refused });

@@ -31,6 +31,7 @@ describe.each(arrangements('realtime-bidi'))('Gemini Live at a %s gateway', (arr
         { name: 'google', protocol: 'gamma', base_url: `${fake.url}/v1beta`, api_keys: [{ key: 'sk-fake-upstream' }] },
         { name: 'google-spent', protocol: 'gamma', base_url: fake.url, api_keys: [{ key: 'sk-spent' }] },
         { name: 'google-keys', protocol: 'gamma', base_url: fake.url, api_keys: [{ key: 'sk-bad' }, { key: 'sk-good', weight: 0 }] },
+        ...['first', 'second'].map((name) => ({ name: `google-${name}`, protocol: 'gamma' as const, base_url: fake.url, api_keys: [{ key: `sk-${name}` }] })),
         { name: 'other', protocol: 'alpha_realtime', base_url: fake.url, api_keys: [{ key: 'sk-fake-upstream' }] },
       ],
       models: [
@@ -39,9 +40,13 @@ describe.each(arrangements('realtime-bidi'))('Gemini Live at a %s gateway', (arr
         { name: 'unknown', upstream: 'google', upstream_model_id: 'nothing' },
         { name: 'full', upstream: 'google-spent', upstream_model_id: 'full' },
         { name: 'two-keys', upstream: 'google-keys', upstream_model_id: 'gemini-live' },
+        ...['first', 'second'].map((name) => ({ name: `of-${name}`, upstream: `google-${name}`, upstream_model_id: 'gemini-live' })),
         { name: 'voice', upstream: 'other', upstream_model_id: 'live-1' },
       ],
-      load_balancers: [{ name: 'balanced', strategy: 'priority', entries: [{ model: 'voice' }, { model: 'full' }, { model: 'gem' }] }],
+      load_balancers: [
+        { name: 'balanced', strategy: 'priority', entries: [{ model: 'voice' }, { model: 'full' }, { model: 'gem' }] },
+        { name: 'in-turn', strategy: 'weighted', entries: [{ model: 'of-first' }, { model: 'of-second' }] },
+      ],
       key_groups: [{ name: 'few', models: ['voice'] }],
     });
     const price = { name: 'sound', model: 'gem', input: '1000', output: '1000', audio_input: '100000', audio_output: '100000' };
@@ -184,6 +189,30 @@ describe.each(arrangements('realtime-bidi'))('Gemini Live at a %s gateway', (arr
       [0, null],
       [12, 'client_gone'],
     ]);
+  });
+
+  test('a session is resumed at the account that began it, and at no other', async () => {
+    const setup = async (sessionResumption: object) => {
+      const session = await open();
+      session.send({ setup: { model: 'models/in-turn', sessionResumption } });
+      await until(() => session.frames.length === 2, 'a handle');
+      const { newHandle } = JSON.parse(session.frames[1]!.data.toString()).sessionResumptionUpdate as { newHandle: string };
+      session.socket.close(1000);
+      await session.closed;
+      return newHandle;
+    };
+    // Both sessions of each account are resumed, whosever turn it is.
+    const handles = [await setup({}), await setup({}), await setup({}), await setup({})];
+    expect(new Set(handles.map((handle) => handle.split(' ')[1]))).toEqual(new Set(['sk-first', 'sk-second']));
+    fake.sessions.length = 0;
+    for (const handle of [...handles, ...handles.slice(1)]) await setup({ handle });
+    expect(fake.sessions.map(({ key }) => key)).toEqual([...handles, ...handles.slice(1)].map((handle) => handle.split(' ')[1]));
+    const rows = await rowsOf('in-turn', 'realtime_session', 11);
+    expect(rows.map(({ attempts }) => attempts.length)).toEqual(rows.map(() => 1));
+    // What was never given out is for the upstreams to refuse.
+    const unknown = await open();
+    unknown.send({ setup: { model: 'models/in-turn', sessionResumption: { handle: 'of nobody' } } });
+    expect(await unknown.closed).toMatchObject({ code: 1008, reason: 'BidiGenerateContent session not found' });
   });
 
   test('what is refused before the handshake has the shape of the protocol', async () => {

@@ -175,6 +175,7 @@ function composeDeps(deps: TranslatorDeps): Composed {
     outbound,
     secrets: send.secrets,
     shortLivedKeys: createShortLivedKeys(keyring),
+    turns,
     egressOf: prepare.network.egressOf,
     running: runs.running,
   };

@@ -43,7 +43,7 @@ function start({ responding = false } = {}) {
   };
   const begun = { socket, takeOver: () => [], realtime: { readNotice: () => null } };
   const record = { downBytes: 0, responding };
-  const relay = new Relay(begun as never, stream as never, record as never, (end) => ends.push(end));
+  const relay = new Relay(begun as never, stream as never, { record: record as never, keepHandle: () => {} }, (end) => ends.push(end));
   relay.start([]);
   const giveCredit = (given: boolean): void => {
     hasCredit = given;

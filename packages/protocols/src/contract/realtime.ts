@@ -19,8 +19,11 @@ export type RealtimeNotice =
   | { readonly kind: 'response-ended'; readonly id: string; readonly status: string; readonly code: string | null; readonly usage: Usage | null }
   /** What all of the session has used so far, beside its responses: whole seconds. */
   | { readonly kind: 'session-usage'; readonly seconds: number }
-  /** Of turns that nothing announces, one after the other: this frame holds some of its content, counts something, ends it, or all of that. */
-  | { readonly kind: 'turn'; readonly content: WrittenTokens | null; readonly usage: Usage | null; readonly over: boolean }
+  /**
+   * Of turns that nothing announces, one after the other: this frame holds some of its content, counts something, ends it, or all of that. `handle`: by
+   * which the account that gave it, and no other, resumes the session over a new connection.
+   */
+  | { readonly kind: 'turn'; readonly content: WrittenTokens | null; readonly usage: Usage | null; readonly over: boolean; readonly handle?: string }
   /** `eventId`: of the caller's event that it is about, as far as it says. `mayBeOfAsk`: nothing in it tells that it is about another event than an ask. */
   | { readonly kind: 'error'; readonly fault: UpstreamFault; readonly eventId: string | null; readonly mayBeOfAsk: boolean };
 
@@ -51,6 +54,8 @@ export interface RealtimeAdapter {
   jsonInBinary?: true;
   /** Present where no address names the model. */
   firstFrame?: FirstFrame;
+  /** The handle of the session that a caller's first frame resumes; undefined: it begins a new one. Absent: sessions end with their connection. */
+  readHandle?(frame: Buffer): string | undefined;
 }
 
 /** How a caller names the model in a frame. */

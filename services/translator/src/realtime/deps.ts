@@ -8,6 +8,7 @@ import type { Logger, Tracer } from '@model-gateway/telemetry';
 import type { Egress, Outbound } from '@model-gateway/upstream-client';
 import type { BalanceDeps, SecretDeps } from '../attempt/deps.ts';
 import type { OpenReply } from '../open-reply.ts';
+import type { TurnDeps } from '../turns/deps.ts';
 
 /** What realtime sessions use of the translator. */
 export interface RealtimeDeps {
@@ -20,6 +21,8 @@ export interface RealtimeDeps {
   readonly outbound: Outbound;
   readonly secrets: SecretDeps;
   readonly shortLivedKeys: ShortLivedKeys;
+  /** Where it is noted which account can resume a session. */
+  readonly turns: Pick<TurnDeps, 'keptBy' | 'holder'>;
   egressOf(upstream: UpstreamRecord): Egress | undefined;
   /** Runs under way, for the end of a drain. */
   readonly running: DenseSet<OpenReply>;

@@ -23,10 +23,18 @@ export interface RelayEnd {
   readonly cutBy?: 'draining' | 'timeout';
 }
 
+/** Where what is seen of a session goes. */
+export interface RelayNotes {
+  readonly record: SessionRecord;
+  /** The upstream can resume the session by this. */
+  keepHandle(handle: string): void;
+}
+
 export class Relay {
   readonly #begun: Begun;
   readonly #stream: Stream;
   readonly #record: SessionRecord;
+  readonly #keepHandle: RelayNotes['keepHandle'];
   readonly #resolve: (end: RelayEnd) => void;
   readonly #pings: NodeJS.Timeout;
   #leaveTimer: NodeJS.Timeout | undefined;
@@ -35,10 +43,11 @@ export class Relay {
   #unanswered = 0;
   #over = false;
 
-  constructor(begun: Begun, stream: Stream, record: SessionRecord, resolve: (end: RelayEnd) => void) {
+  constructor(begun: Begun, stream: Stream, { record, keepHandle }: RelayNotes, resolve: (end: RelayEnd) => void) {
     this.#begun = begun;
     this.#stream = stream;
     this.#record = record;
+    this.#keepHandle = keepHandle;
     this.#resolve = resolve;
     const { socket } = begun;
     this.#pings = setInterval(() => this.#ping(), pingMs).unref();
@@ -109,6 +118,7 @@ export class Relay {
     const { realtime } = this.#begun;
     const notice = isBinary && !realtime.jsonInBinary ? null : realtime.readNotice(data);
     if (!notice) return;
+    if (notice.kind === 'turn' && notice.handle !== undefined) this.#keepHandle(notice.handle);
     this.#record.noticed(notice);
     if (this.#leaving && !this.#record.responding) this.#leave();
   }

@@ -2,7 +2,7 @@
 import { type ServerStream, WholeMessages } from '@model-gateway/bus';
 import { frameFlag, type RealtimeControl, type RealtimeJob, type RequestRow, type Snapshot, type SocketClose } from '@model-gateway/contracts';
 import { codeOfCancel, GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
-import { findProtocol } from '@model-gateway/protocols';
+import { findProtocol, type RealtimeAdapter } from '@model-gateway/protocols';
 import { mintRequestId } from '@model-gateway/service-runtime';
 import { type Span, traceFields } from '@model-gateway/telemetry';
 import type { OpenReply } from '../open-reply.ts';
@@ -13,6 +13,7 @@ import type { Frame } from './dialled.ts';
 import { type EarlyFrame, EarlyFrames } from './early-frames.ts';
 import { type Begun, findUpstream, type NotBegun } from './find-upstream.ts';
 import { Relay, type RelayEnd } from './relay.ts';
+import { keepHandle, planResumed } from './resumption.ts';
 import { SessionRecord } from './session-record.ts';
 import { settingsOf } from './short-lived-keys.ts';
 
@@ -69,11 +70,13 @@ class Session implements OpenReply {
     let settings: Record<string, unknown> | null;
     try {
       settings = settingsOf(this.#job, this.#deps.shortLivedKeys);
+      const opening = await this.#opening();
+      const plan = await planResumed(this.#job, opening, this.#spoken(), this.#deps);
       begun = await findUpstream({
-        job: this.#job,
+        job: { ...this.#job, plan },
         cancellation: this.#cancellation,
         deps: this.#deps,
-        opening: await this.#opening(),
+        opening,
         accepted: () => this.#accept(),
         tried: this.#record.tried.bind(this.#record),
         span: this.#span,
@@ -90,7 +93,12 @@ class Session implements OpenReply {
     this.#record.established(place);
     let forget: (() => void) | undefined;
     const end = await new Promise<RelayEnd>((resolve) => {
-      const relay = new Relay(begun, this.#stream, this.#record, resolve);
+      const relay = new Relay(
+        begun,
+        this.#stream,
+        { record: this.#record, keepHandle: (handle) => keepHandle(handle, this.#job, begun.route, this.#deps) },
+        resolve,
+      );
       this.#relay = relay;
       this.#cancellation.onCancel(() => this.#stop());
       relay.start(this.#early.take(), settings);
@@ -123,10 +131,15 @@ class Session implements OpenReply {
     return (snapshot.accessKeys.get(accessKeyHash) ?? snapshot.previousKeys?.get(accessKeyHash))?.group ?? keyGroup;
   }
 
+  /** How the caller speaks. */
+  #spoken(): RealtimeAdapter | undefined {
+    const { clientProtocol, kind = 'realtime' } = this.#job;
+    return findProtocol(clientProtocol)?.upstream?.realtime?.[kind];
+  }
+
   /** The caller's first frame, where upstreams say nothing before they have it. */
   async #opening(): Promise<Frame | null> {
-    const { clientProtocol, kind = 'realtime' } = this.#job;
-    if (!findProtocol(clientProtocol)?.upstream?.realtime?.[kind]?.firstFrame?.opens) return null;
+    if (!this.#spoken()?.firstFrame?.opens) return null;
     const { bytes, flags } = await new Promise<EarlyFrame>((resolve, reject) => {
       this.#cancellation.onCancel(() => reject(this.#cancellation.error));
       this.#early.takeFirst(resolve);

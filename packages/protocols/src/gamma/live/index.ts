@@ -28,6 +28,7 @@ const firstFrame: FirstFrame = {
 export const live: RealtimeAdapter = {
   jsonInBinary: true,
   firstFrame,
+  readHandle: (frame) => textField(objectField(objectField(parse(frame), 'setup'), 'sessionResumption'), 'handle') || undefined,
   connect({ target: { baseUrl, directPath }, clientHeaders, version = liveVersions[0] }) {
     const url = new URL(directPath ? baseUrl : `${baseUrl.replace(/\/+$/, '').replace(callVersion, '')}${livePath(version)}`);
     url.protocol = url.protocol === 'http:' || url.protocol === 'ws:' ? 'ws:' : 'wss:';
@@ -60,15 +61,17 @@ export const live: RealtimeAdapter = {
   writeError: () => null,
 };
 
-/** Content, counts and the end of a turn may all come in one frame. */
+/** Content, counts and the end of a turn may all come in one frame, and a handle for the session beside them. */
 function readNotice(frame: Buffer): RealtimeNotice | null {
   let [isSession, over] = [false, false];
   let content: WrittenTokens | null = null;
   let usage: ReturnType<typeof readLiveUsage> = null;
+  let handle: string | undefined;
   visitMembers(frame, 0, (key, start, end) => {
     const name = camelName(key);
     if (name === 'setupComplete') isSession = true;
     else if (name === 'toolCall') content = ofText(frame.toString('utf8', start, end));
+    else if (name === 'sessionResumptionUpdate') handle = textField(parse(frame.subarray(start, end)), 'newHandle') || undefined;
     else if (name === 'usageMetadata') usage = readLiveUsage(parse(frame.subarray(start, end)));
     else if (name === 'serverContent') {
       visitMembers(frame, start, (inner) => {
@@ -80,7 +83,7 @@ function readNotice(frame: Buffer): RealtimeNotice | null {
     return false;
   });
   if (isSession) return { kind: 'session' };
-  return content || over || usage ? { kind: 'turn', content, usage, over } : null;
+  return content || over || usage || handle !== undefined ? { kind: 'turn', content, usage, over, ...(handle !== undefined && { handle }) } : null;
 }
 
 /** Frames of this size hold sound. */

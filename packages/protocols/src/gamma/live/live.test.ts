@@ -59,8 +59,22 @@ describe('notices', () => {
     [{ serverContent: { generationComplete: true } }, null],
     [{ usageMetadata: {} }, null],
     [{ goAway: { timeLeft: '10s' } }, null],
+    [{ sessionResumptionUpdate: { newHandle: 'h1', resumable: true } }, { kind: 'turn', content: null, usage: null, over: false, handle: 'h1' }],
+    [
+      { usageMetadata: { totalTokenCount: 1 }, session_resumption_update: { new_handle: 'h2', resumable: true } },
+      { kind: 'turn', content: null, usage: expect.anything(), over: false, handle: 'h2' },
+    ],
+    [{ sessionResumptionUpdate: { resumable: false } }, null],
     ['no json', null],
   ])('%j', (value, notice) => expect(live.readNotice(frame(value))).toEqual(notice));
+
+  test.each([
+    ['{"setup":{"model":"models/voice","sessionResumption":{"handle":"h1"}}}', 'h1'],
+    ['{"setup":{"model":"models/voice","session_resumption":{"handle":"h1"}}}', 'h1'],
+    ['{"setup":{"model":"models/voice","sessionResumption":{}}}', undefined],
+    ['{"setup":{"model":"models/voice"}}', undefined],
+    ['no json', undefined],
+  ])('the session that is resumed by %s', (text, handle) => expect(live.readHandle?.(Buffer.from(text))).toBe(handle));
 
   test('counts in disjoint buckets', () => {
     const usageMetadata = {
