@@ -30,11 +30,13 @@ describe.each(arrangements('realtime-arrangements'))('a %s gateway', (arrangemen
     await gateway.configure({
       upstreams: [
         { name: 'up', protocol: 'alpha_realtime', base_url: fake.url, api_keys: [{ key: 'sk-fake-upstream' }] },
+        { name: 'leased', protocol: 'alpha_realtime', base_url: fake.url, api_keys: [{ key: 'sk-fake-upstream' }] },
         { name: 'calls', protocol: 'alpha_response', base_url: calls.url, api_keys: [{ key: 'sk-fake-upstream' }] },
       ],
       models: [
         { name: 'voice', upstream: 'up', upstream_model_id: 'talk' },
         { name: 'voice-behind', upstream: 'up', upstream_model_id: 'talk' },
+        { name: 'voice-leased', upstream: 'leased', upstream_model_id: 'talk' },
         { name: 'text', upstream: 'calls', upstream_model_id: 'ok' },
       ],
       load_balancers: [{ name: 'voices', strategy: 'priority', entries: [{ model: 'voice-behind' }] }],
@@ -188,6 +190,20 @@ describe.each(arrangements('realtime-arrangements'))('a %s gateway', (arrangemen
     for (const { closed } of [idle, busy]) await lost(closed, disabled);
     await until(
       async () => (await gateway.rows()).filter(({ kind, error_code }) => kind === 'realtime_session' && error_code === 'model_not_found').length === 2,
+      'the rows of both sessions',
+    );
+    expect(other.socket.readyState).toBe(WebSocket.OPEN);
+    other.socket.close();
+    await other.closed;
+  });
+
+  test('an upstream that is disabled closes its sessions, and no others', async () => {
+    const [idle, busy, other] = [await open(gateway.key, 'voice-leased'), await open(gateway.key, 'voice-leased'), await open(gateway.key)];
+    await respond(busy, 'wait');
+    const disabled = await patch('/upstreams/leased', { enabled: false });
+    for (const { closed } of [idle, busy]) await lost(closed, disabled);
+    await until(
+      async () => (await gateway.rows()).filter(({ kind, error_code }) => kind === 'realtime_session' && error_code === 'upstream_disabled').length === 2,
       'the rows of both sessions',
     );
     expect(other.socket.readyState).toBe(WebSocket.OPEN);

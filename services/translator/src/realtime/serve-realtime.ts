@@ -19,7 +19,7 @@ import { settingsOf } from './short-lived-keys.ts';
 
 type Stream = ServerStream<'translator.realtime'>;
 
-/** A response under way when the model is disabled may end, but not go on for longer than this. */
+/** A response under way when the model or its upstream is disabled may end, but not go on for longer than this. */
 const lastResponseMs = 4000;
 
 /** Serves one session from the bus: a defect ends the session and nothing else. */
@@ -102,7 +102,7 @@ class Session implements OpenReply {
       this.#relay = relay;
       this.#cancellation.onCancel(() => this.#stop());
       relay.start(this.#early.take(), settings);
-      forget = this.#watchModel(begun.route.model.name, relay);
+      forget = this.#watchRoute(begun.route, relay);
     });
     forget?.();
     this.#record.end(101, end.errorCode, end.cutBy);
@@ -110,12 +110,17 @@ class Session implements OpenReply {
     this.#stream.tail({ close: end.close });
   }
 
-  /** Ends the session once the model that serves it is disabled or deleted: a load balancer that its caller has named may go on without that. Returns how to stop. */
-  #watchModel(model: string, relay: Relay): () => void {
+  /**
+   * Ends the session once the model that serves it, or its upstream, is disabled or deleted: a load balancer that its caller has named may go on without
+   * that. Returns how to stop.
+   */
+  #watchRoute({ model, upstream }: Begun['route'], relay: Relay): () => void {
     const { catalog } = this.#deps;
-    const look = ({ models }: Snapshot): void => {
-      if (!models.get(model)?.enabled)
+    const look = ({ models, upstreams }: Snapshot): void => {
+      if (!models.get(model.name)?.enabled)
         relay.leave({ code: 1008, reason: 'The model of this session is disabled or deleted.' }, lastResponseMs, 'model_not_found');
+      else if (!upstreams.get(upstream.name)?.enabled)
+        relay.leave({ code: 1008, reason: 'The upstream of this session is disabled or deleted.' }, lastResponseMs, 'upstream_disabled');
     };
     const known = catalog.current();
     if (known) look(known);
