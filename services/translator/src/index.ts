@@ -37,6 +37,7 @@ import { serveRun } from './run.ts';
 import type { RunDeps } from './run-deps.ts';
 import { askUpstream } from './tasks/ask-upstream.ts';
 import type { BeginTaskDeps } from './tasks/deps.ts';
+import { TaskLooks } from './tasks/task-looks.ts';
 import { TaskPoller } from './tasks/task-poller.ts';
 import { serveTurnsCall } from './turns/answer-call.ts';
 import type { TurnDeps } from './turns/deps.ts';
@@ -152,6 +153,7 @@ function composeDeps(deps: TranslatorDeps): Composed {
     keptBy: config.turns && (config.turns.enabled ? 'gateway' : 'upstream'),
     maxHistoryBytes: config.turns?.maxHistoryBytes ?? 0,
     keeper: { catalog, send, network: prepare.network },
+    looks: new TaskLooks(tasks),
   };
   const balance = { limiter, retries: new RetryBudget(config.retryBudget), outcomes: createOutcomePublisher(bus) };
   const runs: RunDeps = {

@@ -5,7 +5,6 @@ import { isGranted, resolveName } from '@model-gateway/routing';
 import type { TurnDeps } from '../turns/deps.ts';
 import { askTasks } from './ask-tasks.ts';
 import { askUpstream } from './ask-upstream.ts';
-import { endTask } from './end-task.ts';
 
 const maxNamed = 128;
 
@@ -14,7 +13,7 @@ const noTask = ({ target = '' }: TurnsCall): GatewayError => new GatewayError('n
 
 /** JSON text for the caller. Throws the error that it gets instead. */
 export async function answerTaskCall(call: TurnsCall, deps: TurnDeps): Promise<string> {
-  const { bus, keeper } = deps;
+  const { bus, keeper, looks } = deps;
   const [kept] = await askTasks(bus, { kind: 'find', owner: call.owner, id: call.target ?? '' });
   if (!kept) throw noTask(call);
   const { facts, reply } = kept;
@@ -25,9 +24,7 @@ export async function answerTaskCall(call: TurnsCall, deps: TurnDeps): Promise<s
   }
   // Upstreams forget after a day.
   if (reply !== null) return reply;
-  const answer = await askUpstream(facts, undefined, keeper);
-  await endTask(facts, answer, deps);
-  return answer.text;
+  return (await looks.look(facts)).text;
 }
 
 function checkModel({ at, request }: TaskFacts, call: TurnsCall, { keeper }: TurnDeps): void {

@@ -3,6 +3,7 @@ import type { Bus } from '@model-gateway/bus';
 import type { StateHolder } from '@model-gateway/protocols';
 import type { Keyring } from '@model-gateway/secrets';
 import type { Logger } from '@model-gateway/telemetry';
+import type { TaskLooks } from '../tasks/task-looks.ts';
 import type { RunningTurns } from './running-turns.ts';
 import type { KeeperDeps } from './upstream-keeper.ts';
 
@@ -22,4 +23,6 @@ export interface TurnDeps {
   readonly maxHistoryBytes: number;
   /** What upstreams are asked with about the responses that they keep. */
   readonly keeper: KeeperDeps;
+  /** How callers learn of their tasks. */
+  readonly looks: TaskLooks;
 }
