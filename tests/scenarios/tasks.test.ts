@@ -15,9 +15,7 @@ describe.each(arrangements('tasks'))('tasks, %s', (arrangement) => {
   const server = new AnsweringServer();
   const vendor = new TaskVendor(['sk-vendor-one', 'sk-vendor-two'], ['wan2.5-t2v', 'wanx-v1']);
   let gateway: TestGateway;
-  const otherKey = mintAccessKey();
-  const narrowKey = mintAccessKey();
-  const frugalKey = mintAccessKey();
+  const [otherKey, narrowKey, frugalKey] = [mintAccessKey(), mintAccessKey(), mintAccessKey()];
 
   const configuration = (keys: readonly string[]) => ({
     upstreams: [
@@ -34,6 +32,7 @@ describe.each(arrangements('tasks'))('tasks, %s', (arrangement) => {
         base_url: `${server.address}/api/v1/services/aigc/video-generation/video-synthesis`,
         extra_config: { async_mode: true },
       },
+      { name: 'brief', upstream: 'vendor', upstream_model_id: 'wan2.5-t2v', extra_config: { async_mode: true } },
       { name: 'pictures', upstream: 'vendor', upstream_model_id: 'wanx-v1' },
       { name: 'portraits', upstream: 'painter', upstream_model_id: 'gpt-image-2' },
       { name: 'sketches', upstream: 'vendor', upstream_model_id: 'qwen-image', kind: 'delta-multimodal' },
@@ -353,6 +352,13 @@ describe.each(arrangements('tasks'))('tasks, %s', (arrangement) => {
     await gateway.configure({ key_groups: [{ name: 'narrow', models: ['video'] }] });
     await until(async () => (await gateway.console('GET', `/tasks?id=${id}`)).body.items[0].state === 'canceled', 'its end', 60_000);
     expect((await gateway.console('DELETE', `/tasks/${id}`)).status).toBe(409);
+  });
+
+  test('a task whose model is deleted is out of reach, and says so', async () => {
+    const begun = await call('POST', submitPath, { body: { model: 'brief', input: {} } });
+    const message = expect.stringContaining('or the model that took this task');
+    await gateway.console('DELETE', '/models/brief').then(() => gateway.settle());
+    expect(await call('GET', `/v1/tasks/${begun.body.output.task_id}`)).toMatchObject({ status: 410, body: { code: 'task_gone', message } });
   });
 
   test('each account is asked about its own tasks, whichever other keys come and go; without it 410, and the task is kept', async () => {

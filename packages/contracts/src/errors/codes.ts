@@ -26,7 +26,11 @@ export const errorCodes = {
   upstream_rejected: { status: 400, retryable: false, message: 'The upstream rejected the request.' },
   context_overflow: { status: 400, retryable: false, message: 'The prompt is longer than the model takes.' },
   client_gone: { status: 499, retryable: false, message: 'The client closed the connection.' },
-  task_gone: { status: 410, retryable: false, message: 'The account that took this task is not configured any more.' },
+  task_gone: {
+    status: 410,
+    retryable: false,
+    message: 'The account or the model that took this task is not configured any more. It can be read once an operator puts that back.',
+  },
   stream_gone: { status: 410, retryable: false, message: 'The stream is no longer kept.' },
   stream_expired: { status: 400, retryable: false, message: 'The stream of this response is no longer kept: get the response without `stream`.' },
   storage_unavailable: { status: 503, retryable: true, message: 'The store of turns is unavailable.' },

@@ -69,7 +69,9 @@ export class TaskPoller {
       const gone = isGatewayError(error) && error.code === 'task_gone';
       logger[gone ? 'warn' : 'info'](
         { task: id, upstream: at.upstream, upstreamTask, error },
-        gone ? 'the account of an unfinished task is not configured any more: it cannot be asked about, or billed' : 'a task could not be asked about',
+        gone
+          ? 'the account or the model of an unfinished task is not configured any more: it cannot be asked about, or billed'
+          : 'a task could not be asked about',
       );
       if (age >= forgottenMs) await this.#giveUp(facts);
     }
