@@ -225,9 +225,10 @@ export function createTranslator(deps: TranslatorDeps): Service {
         runs.running.forEach((sink) => sink.interrupt(new GatewayError('draining')));
       }, left);
       await registrations?.dispose();
-      await poller.stop();
-      // Replies whose callers left may still be read for their bill, within the same time.
+      const polled = poller.stop();
+      // Replies whose callers left may still be read for their bill, and upstreams answer about tasks, within the same time.
       await deps.outbound.close(Math.max(0, leavingAt + leaveMs - performance.now()));
+      await polled;
       clearTimeout(late);
       await runs.turns.running.stop();
       limiter.close();
