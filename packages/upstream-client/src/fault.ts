@@ -1,5 +1,7 @@
 /** The ways a call can fail, in words that are safe to hand on: no address, no header, no upstream text. */
 
+import { tlsWords } from './tls-words.ts';
+
 /** `busy`: no connection of ours to the origin was free, or could be opened for want of a file descriptor. */
 export type FaultClass = 'connect' | 'timeout' | 'reset' | 'protocol' | 'refused-address' | 'aborted' | 'busy';
 export type FaultPhase = 'dns' | 'connect' | 'proxy' | 'tls' | 'first-byte' | 'idle' | 'total' | 'body';
@@ -42,9 +44,9 @@ export function createFault(kind: FaultClass, phase: FaultPhase, cause: unknown,
 }
 
 /** What Node, OpenSSL and the resolver call their errors. */
-const errorCode = /^[A-Z][A-Z0-9_]{2,63}$/;
+const errorCode = /^[A-Z][A-Z0-9_/]{2,63}$/;
 
-/** The words of the dialer and the resolver, and the code of the innermost error. */
+/** The words of the dialer and the resolver, the code of the innermost error, and what may be done about it. */
 function detailOf(cause: unknown): string | null {
   const said = new Set<string>();
   let code: string | undefined;
@@ -53,9 +55,10 @@ function detailOf(cause: unknown): string | null {
     const own = (error as NodeJS.ErrnoException).code;
     if (typeof own === 'string' && errorCode.test(own)) code = own;
   }
+  const advice = code === undefined ? undefined : tlsWords(code);
   const words = [...said].join(': ');
-  if (code === undefined || words.includes(code)) return words || null;
-  return words === '' ? code : `${words}: ${code}`;
+  const named = code === undefined || words.includes(code) ? words : [words, code].filter(Boolean).join(': ');
+  return (advice === undefined ? named : `${named}, ${advice}`) || null;
 }
 
 /** Thrown inside the dialer so that the phase of a failed connection is known. */

@@ -1,4 +1,11 @@
 /** TLS settings of an upstream against real servers. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeAll, expect, test } from '@jest/globals';
 import { checkTls } from '../src/index.ts';
 import { send } from './calls.ts';
@@ -42,6 +49,42 @@ test('server_name is what is sent and verified', async () => {
   expect(await call(target.port, { ca: named.cert })).toMatchObject(refused);
   expect(await call(target.port, { ca: named.cert, server_name: 'api.test' })).toBe('end');
   expect(await call(target.port, { ca: named.cert, server_name: 'other.test' })).toMatchObject(refused);
+});
+
+test('a refused connection says what an admin may do about it', async () => {
+  const plain = createServer((_request, response) => response.end());
+  await once(plain.listen(0), 'listening');
+  const port = (one: { port: number }) => one.port;
+  const old = { ...server, minVersion: 'TLSv1' as const, maxVersion: 'TLSv1' as const, ciphers: 'ALL:@SECLEVEL=0' };
+  const detailOf = async (at: number, tls: object): Promise<unknown> => ((await call(at, tls)) as { detail?: unknown }).detail;
+  expect(await detailOf(port(await startTarget(server)), {})).toMatch(/DEPTH_ZERO_SELF_SIGNED_CERT, .*tls\.ca/);
+  expect(await detailOf(port(await startTarget(named)), { ca: named.cert })).toMatch(/ERR_TLS_CERT_ALTNAME_INVALID, .*tls\.server_name/);
+  expect(await detailOf(port(await startTarget(old)), { ca: server.cert })).toMatch(/PROTOCOL_VERSION, .*tls\.min_version/);
+  expect(await detailOf((plain.address() as AddressInfo).port, {})).toMatch(/ERR_SSL_WRONG_VERSION_NUMBER, no TLS/);
+  plain.close();
+});
+
+test.each(['-tls1_2', '-tls1_3'])('a refused client certificate is told as such, %s', async (version) => {
+  const folder = mkdtempSync(join(tmpdir(), 'upstream-tls-'));
+  writeFileSync(join(folder, 'server.pem'), `${server.cert}\n${server.key}`);
+  writeFileSync(join(folder, 'ca.pem'), client.cert);
+  // Node's own server closes the connection without a word.
+  const options = ['-accept', '127.0.0.1:0', '-cert', 'server.pem', '-key', 'server.pem', '-CAfile', 'ca.pem', '-Verify', '1', '-verify_return_error'];
+  const openssl = spawn('openssl', ['s_server', ...options, version], { cwd: folder, stdio: ['pipe', 'pipe', 'ignore'] });
+  try {
+    let said = '';
+    for await (const text of openssl.stdout.setEncoding('utf8')) {
+      said += text;
+      if (/^ACCEPT .*:\d+\n/m.test(said)) break;
+    }
+    const port = Number(/^ACCEPT .*:(\d+)\n/m.exec(said)?.[1]);
+    expect(await call(port, { ca: server.cert })).toMatchObject({ detail: expect.stringContaining('tls.client_cert') });
+    const stranger = { client_cert: named.cert, client_key: named.key };
+    expect(await call(port, { ca: server.cert, ...stranger })).toMatchObject({ detail: expect.stringContaining('it refuses the client certificate') });
+  } finally {
+    openssl.kill();
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test('settings that cannot be used are told by field, and end a call as a fault', async () => {
