@@ -64,7 +64,7 @@ function awaitOpen(socket: Socket, secure: boolean, policy: AddressPolicy | null
     over = true;
     socket.off('error', failed);
     socket.off('close', closed);
-    // With TLS 1.3 a client certificate is refused after the handshake. undici would tell of the end that follows, and not why.
+    // With TLS 1.3 a client certificate is refused after the handshake: undici would report the end that follows instead of this error.
     if (secure) socket.once('error', () => socket.destroy());
     // What was checked is what was dialled; this notices if that ever stops being true.
     if (policy !== null && !isAddressAllowed(socket.remoteAddress ?? '', policy)) {
