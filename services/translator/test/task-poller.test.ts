@@ -27,13 +27,13 @@ async function advance(ms: number): Promise<void> {
   }
 }
 
-/** A store as statistics keep it, and an upstream `hung` that answers nobody until it is told to. */
-function start(tasks: readonly TaskFacts[]) {
+/** A store as statistics keep it, where `clockOffMs` is how far the clock of the process that puts tasks off is ahead, and an upstream `hung` that answers nobody until it is told to. */
+function start(tasks: readonly TaskFacts[], { clockOffMs = 0 } = {}) {
   const dueAt = new Map(tasks.map((task) => [task.id, Date.now()]));
   const asked: string[] = [];
   const hung: ((answer: UpstreamAnswer) => void)[] = [];
   const store = (call: TasksCall): TasksAnswer => {
-    if (call.kind === 'release') dueAt.set(call.id, Date.now() + call.afterMs);
+    if (call.kind === 'release') dueAt.set(call.id, Date.now() + clockOffMs + call.afterMs);
     if (call.kind !== 'lease') return { tasks: [] };
     const due = tasks.filter(({ id }) => dueAt.get(id)! <= Date.now()).sort((one, other) => dueAt.get(one.id)! - dueAt.get(other.id)!);
     const leased = due.slice(0, call.limit);
@@ -81,5 +81,17 @@ test('as many tasks as are due are looked at in one round', async () => {
   const { poller, asked } = start(tasks);
   await advance(5_100);
   expect(new Set(asked).size).toBe(35);
+  await poller.stop();
+});
+
+test('tasks that are due again at once, since clocks differ, are looked at once a round', async () => {
+  const { poller, asked } = start(
+    Array.from({ length: 20 }, (_, at) => taskOf('well', at)),
+    { clockOffMs: -300_000 },
+  );
+  await advance(5_100);
+  expect(new Set(asked).size).toBe(asked.length);
+  await advance(5_100);
+  expect(new Set(asked).size).toBe(20);
   await poller.stop();
 });
