@@ -237,4 +237,10 @@ describe('statistics and logs', () => {
     await hearing.dispose();
     expect((await get('logs/stream?status=9')).status).toBe(422);
   });
+
+  test('a request of an edge whose clock is ahead is in the log at once', async () => {
+    await storage.requests.insertRows([sampleRow({ id: 'ahead', started_at: Date.now() + 300_000, upstream: 'ahead' })]);
+    expect((await harness.call('GET', `${api}/logs?upstream=ahead`)).body.items).toMatchObject([{ id: 'ahead' }]);
+    expect((await harness.call('GET', `${api}/logs?request_id=ahead`)).body.items).toMatchObject([{ id: 'ahead' }]);
+  });
 });

@@ -6,7 +6,7 @@ import { readInput } from '../validation/read-input.ts';
 import { auditRecord } from './answers/account.ts';
 import { cursorPageOf } from './answers/common.ts';
 import { isoTime } from './answers/iso-time.ts';
-import { cursorPage, instant, refuseWideSearch, sizeOf, toRange } from './instant.ts';
+import { clocksApartMs, cursorPage, instant, refuseWideSearch, sizeOf, toRange } from './instant.ts';
 import { maybeText } from './list-query.ts';
 import { base, type Route } from './route.ts';
 
@@ -48,7 +48,7 @@ export const auditRoutes = ({ storage }: ConsoleContext, now: () => number): Rou
     answer: cursorPageOf(auditRecord),
     async handle(request, response) {
       const { actor, action, entity_type, entity_id, request_id, q, limit, page_size, cursor, ...window } = readInput(auditQuery, request.query);
-      const range = toRange(window, now(), 60_000);
+      const range = toRange(window, now(), clocksApartMs);
       if (q !== undefined) refuseWideSearch(range, now());
       const filters = {
         ...range,

@@ -52,7 +52,10 @@ export function refuseWideSearch({ from, to }: { from: number; to: number }, now
   if (Math.min(to, now) - from > 7 * dayMs + onTheWayMs) throw invalidField('q', 'needs a window of at most 7 days: set `from` and `to`');
 }
 
-/** The last 24 hours unless something else is asked for. Throws 422 naming `from`. */
+/** How far the clocks of processes may be apart: what one writes whose clock is ahead is listed at once all the same. */
+export const clocksApartMs = 3_600_000;
+
+/** The last 24 hours unless something else is asked for. Throws 422 naming `from`. `slackMs`: how far beyond `now` it reaches without a `to`. */
 export function toRange(query: { from?: number | undefined; to?: number | undefined }, now: number, slackMs = 0): { from: number; to: number } {
   const to = query.to ?? now + slackMs;
   const from = query.from ?? Math.min(to, now) - dayMs;

@@ -14,7 +14,7 @@ import { showDetails, showRow } from '../statistics/show-row.ts';
 import { readInput } from '../validation/read-input.ts';
 import { cursorPageOf } from './answers/common.ts';
 import { requestDetails, requestRow } from './answers/request-row.ts';
-import { cursorPage, instant, refuseWideSearch, sizeOf, toRange } from './instant.ts';
+import { clocksApartMs, cursorPage, instant, refuseWideSearch, sizeOf, toRange } from './instant.ts';
 import { maybeText } from './list-query.ts';
 import { base, parameter, type Route } from './route.ts';
 
@@ -100,7 +100,7 @@ export const logRoutes = ({ storage, logger, keyring }: ConsoleContext, now: () 
     textForm: 'csv',
     async handle(request, response) {
       const query = readInput(logQuery, request.query);
-      const range = toRange(query, now(), 60_000);
+      const range = toRange(query, now(), clocksApartMs);
       if (query.q !== undefined) refuseWideSearch(range, now());
       const filters = { ...toFilters(query), ...range };
       if (query.format === 'csv') {

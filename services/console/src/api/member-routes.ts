@@ -15,7 +15,7 @@ import { rotateBody, rotateKey } from './access-key-routes.ts';
 import { copiedKey } from './answers/configuration.ts';
 import { isoTime } from './answers/iso-time.ts';
 import { myCosts, myGroups, myKey, myKeys, myRequests } from './answers/members.ts';
-import { cursorPage, dayMs, instant, sizeOf, toRange } from './instant.ts';
+import { clocksApartMs, cursorPage, dayMs, instant, sizeOf, toRange } from './instant.ts';
 import { maybeText } from './list-query.ts';
 import { base, parameter, type Route } from './route.ts';
 
@@ -202,7 +202,7 @@ const ownUseRoutes = (context: ConsoleContext): Route[] => [
       );
       if (keys.length === 0) return void response.json({ items: [], next_cursor: null });
       const madeAt = new Map(keys.map(({ document, createdAt }) => [document.name, createdAt]));
-      const range = toRange(window, context.now(), 60_000);
+      const range = toRange(window, context.now(), clocksApartMs);
       const filters = { ...range, from: Math.max(range.from, Math.min(...madeAt.values())), accessKeys: [...madeAt.keys()] };
       const { items, nextCursor } = await context.storage.requests.listRows({
         filters,

@@ -9,7 +9,7 @@ import { figuresTable, sessionFigures, timedFiguresOf } from '../statistics/figu
 import { readInput } from '../validation/read-input.ts';
 import { isoTime } from './answers/iso-time.ts';
 import { statsSeries, statsSessions, statsSummary, statsTop } from './answers/statistics.ts';
-import { dayMs, instant, toRange } from './instant.ts';
+import { clocksApartMs, dayMs, instant, toRange } from './instant.ts';
 import { base, type Route } from './route.ts';
 
 /** Other words for what people ask by: short ones, and the one that rows have for an error. */
@@ -226,7 +226,7 @@ const sessions =
   ({ storage: { requests } }: ConsoleContext, now: () => number): Route['handle'] =>
   async (request, response) => {
     const query = readInput(sessionsQuery, request.query);
-    const { from, to } = toRange(query, now(), 60_000);
+    const { from, to } = toRange(query, now(), clocksApartMs);
     const { access_key: accessKey } = filtersOf(query);
     const sessions = await requests.readSessions({
       from,
