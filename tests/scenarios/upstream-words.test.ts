@@ -1,4 +1,4 @@
-/** What an upstream said when it failed is kept, sealed, and shown to readers of that one request, and nowhere else. */
+/** What an upstream said when it failed is kept, sealed, and shown to readers of that one request, and to who tests the upstream, and nowhere else. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
 import { arrangements, borrowGateway, type TestGateway, until } from '../support/gateway.ts';
@@ -37,5 +37,10 @@ describe.each(arrangements('upstream-words'))('a %s gateway', (arrangement) => {
     expect(list.body.items.find((row: { id: string }) => row.id === id).attempts).toHaveLength(2);
     for (const answer of [list, await gateway.console('GET', '/logs.csv')])
       expect(JSON.stringify(answer.body)).not.toMatch(/The fake upstream answers|"message"/);
+  });
+
+  test('who tests the upstream reads them', async () => {
+    const { body } = await gateway.console('POST', '/upstreams/failing/test');
+    expect(body).toMatchObject({ upstream: 'failing', ok: false, status: 502, message: words });
   });
 });

@@ -1,4 +1,5 @@
 /** All upstreams with their keys: how each stands, and what it said last where it fails. */
+import type { RequestRow } from '@model-gateway/contracts';
 import { harmlessOutcomes, type Storage, type UpstreamDocument } from '@model-gateway/storage';
 import type { ConsoleContext } from '../context.ts';
 import { fingerprintOf } from '../resources/upstream-keys.ts';
@@ -68,6 +69,14 @@ const keysOf = (id: string, { name, enabled, api_keys }: UpstreamDocument, state
     state: enabled ? states.key(name, key.id) : noState('disabled'),
   }));
 
+/** How an upstream failed a request; null: it did not. */
+export function failureOf(row: RequestRow, upstream: string, keyring: ConsoleContext['keyring']): UpstreamHealth['last_failure'] {
+  const attempt = showDetails(row, keyring).attempts.findLast(
+    (one) => one.upstream === upstream && one.error_code !== null && !harmlessOutcomes.has(one.error_code),
+  );
+  return attempt ? { request_id: row.id, at: row.started_at, message: attempt.message ?? null } : null;
+}
+
 /** The newest request that it failed, made good by another upstream or not. */
 export async function lastFailureOf(
   upstream: string,
@@ -75,10 +84,8 @@ export async function lastFailureOf(
 ): Promise<UpstreamHealth['last_failure']> {
   const { items } = await storage.requests.listRows({ filters: { upstream, from: now() - lookBackMs }, limit: 50 });
   for (const row of items) {
-    const attempt = showDetails(row, keyring).attempts.findLast(
-      (one) => one.upstream === upstream && one.error_code !== null && !harmlessOutcomes.has(one.error_code),
-    );
-    if (attempt) return { request_id: row.id, at: row.started_at, message: attempt.message ?? null };
+    const failure = failureOf(row, upstream, keyring);
+    if (failure) return failure;
   }
   return null;
 }

@@ -1,7 +1,9 @@
 /** Whether an upstream answers: one real, small call of a model of it. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describeTarget } from '@model-gateway/routing';
 import type { ModelDocument, UpstreamDocument } from '@model-gateway/storage';
 import type { ConsoleContext } from '../context.ts';
+import { failureOf } from '../health/read-health.ts';
 import type { ResourceState, StateName } from '../health/state-of-attempts.ts';
 import { Problem } from '../problem.ts';
 import { type TestWatcher, testModel } from './test-model.ts';
@@ -16,12 +18,15 @@ export interface UpstreamTest {
   status: number | null;
   latency_ms: number | null;
   request_id: string | null;
-  /** What was answered, where it went wrong. */
+  /** Why it went wrong, as the log of requests says it; else what was answered. */
   message: string | null;
 }
 
 const prompt = 'Say hello.';
 const maxMessage = 500;
+/** How long the row of a failed test is waited for, and how far its time may be from now: a test may take minutes. */
+const rowWaitMs = 3_000;
+const rowWindowMs = 3_600_000;
 /** Models of an upstream that are looked at for one that can be tested. */
 const maxModels = 200;
 
@@ -40,7 +45,8 @@ export async function testUpstream(name: string, signal: TestWatcher['signal'], 
   const test = { model: chosen.model, call: chosen.call, stream: false, prompt, body: null, file: null };
   const { status, latency_ms, request_id, response } = await testModel(test, { signal }, context);
   const ok = status < 400;
-  return { upstream: name, model: chosen.model, ok, status, latency_ms, request_id, message: ok ? null : messageOf(response) };
+  const message = ok ? null : ((await causeOf(request_id, name, signal, context)) ?? messageOf(response));
+  return { upstream: name, model: chosen.model, ok, status, latency_ms, request_id, message };
 }
 
 /** A model that works says more about its upstream than one that fails. */
@@ -59,6 +65,19 @@ function chooseCall(upstream: UpstreamDocument, models: readonly ModelDocument[]
       return calls.filter(({ operation }) => serves.includes(operation)).map((call) => ({ model: model.name, call }));
     });
   return offered.find(({ call }) => call.operation === 'generate') ?? offered[0] ?? null;
+}
+
+/**
+ * Why, in the words that are for admins: callers are told no more of an upstream than that it failed. They come with the request's row; null: there is
+ * none in time, or it has none.
+ */
+async function causeOf(id: string, upstream: string, signal: AbortSignal, { storage, keyring, now }: ConsoleContext): Promise<string | null> {
+  const filters = { requestId: id, from: now() - rowWindowMs, to: now() + rowWindowMs };
+  for (const end = performance.now() + rowWaitMs; performance.now() < end && !signal.aborted; await sleep(100)) {
+    const [row] = (await storage.requests.listRows({ filters, limit: 1 })).items;
+    if (row) return failureOf(row, upstream, keyring)?.message?.slice(0, maxMessage) ?? null;
+  }
+  return null;
 }
 
 /** Of an error in any protocol's shape. */
