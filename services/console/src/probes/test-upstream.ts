@@ -67,10 +67,7 @@ function chooseCall(upstream: UpstreamDocument, models: readonly ModelDocument[]
   return offered.find(({ call }) => call.operation === 'generate') ?? offered[0] ?? null;
 }
 
-/**
- * Why, in the words that are for admins: callers are told no more of an upstream than that it failed. They come with the request's row; null: there is
- * none in time, or it has none.
- */
+/** The reason that the row of the call has for admins; callers get less. null: no row was stored in time, or it has no reason. */
 async function causeOf(id: string, upstream: string, signal: AbortSignal, { storage, keyring, now }: ConsoleContext): Promise<string | null> {
   const filters = { requestId: id, from: now() - rowWindowMs, to: now() + rowWindowMs };
   for (const end = performance.now() + rowWaitMs; performance.now() < end && !signal.aborted; await sleep(100)) {
