@@ -9,7 +9,7 @@ const blocks = (turn: Turn): unknown[] => [
   ...callsOf(turn).map(({ id, name, args }) => ({ type: 'tool_use', id, name, input: JSON.parse(args) })),
 ];
 const message = (turn: Turn, content: unknown[], reason: string | null, outputTokens: number) => ({
-  id: 'msg_fake',
+  id: `msg_fake${turn.id}`,
   type: 'message',
   role: 'assistant',
   model: turn.model,
