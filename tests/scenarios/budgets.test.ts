@@ -16,7 +16,7 @@ const micros = (outputTokens: number): number => outputTokens * 10;
 /** Beside the reply: what vendors add, and the request itself. */
 const ofRequest = 4_000;
 const longReply = 6_000;
-const names = ['named', 'silent', 'streams', 'choices', 'careful', 'shared-1', 'shared-2', 'leaving', 'taking', 'dying', 'rerouted'] as const;
+const names = ['named', 'silent', 'streams', 'choices', 'careful', 'shared-1', 'shared-2', 'leaving', 'taking', 'dying', 'rerouted', 'remade'] as const;
 
 describe.each<Arrangement>(sharing ? ['embedded', 'split'] : ['embedded'])('%s', (arrangement) => {
   let upstream: FakeUpstream;
@@ -57,6 +57,7 @@ describe.each<Arrangement>(sharing ? ['embedded', 'split'] : ['embedded'])('%s',
         { name: 'taking', group: 'everyone', key: keys.taking, ...budget(5) },
         { name: 'dying', group: 'everyone', key: keys.dying, ...budget(0.3) },
         { name: 'rerouted', group: 'everyone', key: keys.rerouted, ...budget(0.2) },
+        { name: 'remade', group: 'everyone', key: keys.remade, ...budget(0.05) },
       ],
     });
     for (const url of gateway.edgeUrls) await until(async () => (await ask('rerouted', { model: 'gpt-4o-mini' }, { url })).ok, 'every edge to know the keys');
@@ -152,6 +153,17 @@ describe.each<Arrangement>(sharing ? ['embedded', 'split'] : ['embedded'])('%s',
     expect(spent_micros).toBeGreaterThanOrEqual(limit_micros);
     expect(spent_micros).toBeLessThan(limit_micros + micros(longReply) + ofRequest);
     await settled('shared-1');
+  });
+
+  test('a key that is deleted and made again under its name goes on with what was spent', async () => {
+    expect((await ask('remade', { max_tokens: longReply })).status).toBe(200);
+    const { spent_micros } = await settled('remade');
+    expect((await gateway.console('DELETE', '/access-keys/remade')).status).toBe(204);
+    keys.remade = mintAccessKey();
+    const again = { name: 'remade', group: 'everyone', key: keys.remade, budget: { limit: 0.05, period: 'total' } };
+    expect((await gateway.console('POST', '/access-keys', again)).status).toBe(201);
+    for (const url of gateway.edgeUrls) await until(async () => (await ask('remade', {}, { url })).status === 402, 'the new key to be refused as the old one');
+    expect((await budgetOf('remade'))!.spent_micros).toBe(spent_micros);
   });
 
   test('a rule may send a request on to a dearer model: its price is reserved', async () => {

@@ -67,7 +67,7 @@ function createActions(accessKeys: ResourceOperations, context: ConsoleContext) 
     const person = await who(response);
     const name = parameter(request, 'name');
     const stored = await ownKey(storage.catalog, person, name);
-    // A key that is made anew would have its whole budget again.
+    // A key that is made under another name would have the whole budget again.
     if ((await spentOf(stored, context)) > 0)
       throw new Problem('in_use', 'Part of its budget is spent in this period: disable it now, and delete it when the period is over.');
     await commit(context, { request, response }, { action: 'delete', entity_type: 'access_key', entity_id: name }, async (writer) => {
