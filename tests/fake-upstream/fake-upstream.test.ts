@@ -102,6 +102,12 @@ describe('official SDKs read its replies', () => {
   });
 });
 
+test('each message has an id of its own', async () => {
+  const ask = () =>
+    new Anthropic({ apiKey: 'k', baseURL: upstream.url }).messages.create({ model: 'ok', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] });
+  expect((await ask()).id).not.toBe((await ask()).id);
+});
+
 test('a model that a test wrote says its words in front of its call, whole and streamed', async () => {
   const saying = await startFakeUpstream({ strict: false, play: () => ({ text: 'I look first.', call: 'look', args: { at: 'it' } }) });
   try {
