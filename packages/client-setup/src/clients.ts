@@ -196,27 +196,31 @@ export const clients: readonly ClientSetup[] = [
     dialect: 'chat',
     retriesBrokenStreams: true,
     steps: (facts) => [
-      file(
-        '~/.config/opencode/opencode.json',
-        'json',
-        {
-          $schema: 'https://opencode.ai/config.json',
-          provider: {
-            gateway: {
-              npm: '@ai-sdk/openai-compatible',
-              name: 'Model gateway',
-              options: { baseURL: openAiUrl(facts), apiKey: facts.key },
-              models: { [facts.model]: { name: facts.model, ...openCodeLimits(facts) } },
+      {
+        ...file(
+          '~/.config/opencode/opencode.json',
+          'json',
+          {
+            $schema: 'https://opencode.ai/config.json',
+            provider: {
+              gateway: {
+                npm: '@ai-sdk/openai-compatible',
+                name: 'Model gateway',
+                options: { baseURL: openAiUrl(facts), apiKey: facts.key },
+                models: { [facts.model]: { name: facts.model, ...openCodeLimits(facts) } },
+              },
             },
+            model: `gateway/${facts.model}`,
+            ...(facts.tools && { mcp: { gateway: { type: 'remote', url: toolsUrl(facts), enabled: true, headers: bearer(facts) } } }),
           },
-          model: `gateway/${facts.model}`,
-          ...(facts.tools && { mcp: { gateway: { type: 'remote', url: toolsUrl(facts), enabled: true, headers: bearer(facts) } } }),
-        },
-        [
-          ['provider', 'gateway', 'models', facts.model, 'limit', 'input'],
-          ['provider', 'gateway', 'models', facts.model, 'limit'],
-        ],
-      ),
+          [
+            ['provider', 'gateway', 'models', facts.model, 'limit', 'input'],
+            ['provider', 'gateway', 'models', facts.model, 'limit'],
+          ],
+        ),
+        // It reads both, this one last.
+        winner: '~/.config/opencode/opencode.jsonc',
+      },
       { kind: 'command', text: 'opencode' },
     ],
   },
@@ -276,12 +280,17 @@ export const clients: readonly ClientSetup[] = [
     group: 'editor',
     dialect: 'chat',
     steps: (facts) => [
-      file('~/.continue/config.yaml', 'yaml', {
-        name: 'Model gateway',
-        version: '1.0.0',
-        schema: 'v1',
-        models: [{ name: facts.model, provider: 'openai', model: facts.model, apiBase: openAiUrl(facts), apiKey: facts.key, roles: ['chat', 'edit', 'apply'] }],
-      }),
+      {
+        ...file('~/.continue/config.yaml', 'yaml', {
+          name: 'Model gateway',
+          version: '1.0.0',
+          schema: 'v1',
+          models: [
+            { name: facts.model, provider: 'openai', model: facts.model, apiBase: openAiUrl(facts), apiKey: facts.key, roles: ['chat', 'edit', 'apply'] },
+          ],
+        }),
+        keeps: ['name', 'version', 'schema'],
+      },
     ],
   },
   {

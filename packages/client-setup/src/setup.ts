@@ -30,10 +30,14 @@ export interface FileStep {
   kind: 'file';
   /** Begins with `~/`. */
   path: string;
+  /** Another place of the same settings, which win in the client: where there is such a file, it is written in place of the first. */
+  winner?: string;
   format: 'json' | 'toml' | 'yaml' | 'env';
   values: Values;
   /** Ways to the settings that are of one model alone: those that are not among the values were another model's, and are taken out. */
   ofModel?: readonly (readonly string[])[];
+  /** Names of values that a file which has its own goes on with. */
+  keeps?: readonly string[];
 }
 
 export type SetupStep =

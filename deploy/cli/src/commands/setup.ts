@@ -1,10 +1,10 @@
 /** `model-gateway setup <client>`: how a client is pointed here, printed or written into its files, and checked by one call. */
 import { parseArgs } from 'node:util';
-import { clients, findClient, printStep, type SetupFacts, type SetupStep } from '@model-gateway/client-setup';
+import { clients, type FileStep, findClient, printStep, type SetupFacts, type SetupStep } from '@model-gateway/client-setup';
 import { ConfigError, loadConfig } from '@model-gateway/config';
 import { ownAddress } from '../own-address.ts';
 import { checkCall, hasTools, listModels } from '../setup/check-call.ts';
-import { writeClientFile } from '../setup/merge-file.ts';
+import { type WrittenFile, writeClientFiles } from '../setup/merge-file.ts';
 import { setOnBreak } from '../setup/set-on-break.ts';
 
 const keyVariable = 'MODEL_GATEWAY_KEY';
@@ -33,7 +33,9 @@ export async function setup(args: readonly string[], env: NodeJS.ProcessEnv): Pr
   const facts = { baseUrl, key, ...chosen, tools } satisfies SetupFacts;
   // Checked before anything is written: a client that works is not pointed at something that does not.
   const checked = values['no-check'] ? null : await checkCall(client.dialect, facts);
-  for (const step of client.steps(facts)) process.stdout.write(values.write && step.kind === 'file' ? written(step) : `${printed(step)}\n`);
+  const steps = client.steps(facts);
+  if (values.write) for (const file of writeClientFiles(steps.filter(isFile))) process.stdout.write(written(file));
+  for (const step of steps) if (!values.write || !isFile(step)) process.stdout.write(`${printed(step)}\n`);
   if (client.note) process.stdout.write(`${client.note.en}\n`);
   if (client.retriesBrokenStreams) process.stdout.write(`${await setOnBreak({ client: client.name, baseUrl, key, write: values.write, env })}\n`);
   if (checked !== null) process.stdout.write(`${checked}\n`);
@@ -65,10 +67,9 @@ function readBaseUrl(text: string): string {
   return base;
 }
 
-function written(step: Extract<SetupStep, { kind: 'file' }>): string {
-  const { path, backup } = writeClientFile(step);
-  return `Wrote ${path}${backup === null ? '' : ` (before: ${backup})`}\n`;
-}
+const isFile = (step: SetupStep): step is FileStep => step.kind === 'file';
+
+const written = ({ path, backup }: WrittenFile): string => `Wrote ${path}${backup === null ? '' : ` (before, with its comments: ${backup})`}\n`;
 
 const headings: { [K in SetupStep['kind']]: (step: Extract<SetupStep, { kind: K }>) => string } = {
   file: ({ path }) => `# ${path}`,

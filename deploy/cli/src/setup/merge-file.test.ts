@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 import { clients, type FileStep, findClient } from '@model-gateway/client-setup';
 import { parse as parseToml } from 'smol-toml';
 import { parse as parseYaml } from 'yaml';
-import { mergeText, writeClientFile } from './merge-file.ts';
+import { mergeText, writeClientFiles } from './merge-file.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'setup-'));
 afterAll(() => rmSync(home, { recursive: true }));
@@ -39,13 +39,13 @@ describe('writing a client file', () => {
     const path = join(folder, 'settings.json');
     writeFileSync(path, '{"theme":"dark"}', { mode: 0o644 });
     const step = fileOf('claude-code');
-    expect(writeClientFile(step, home)).toEqual({ path, backup: `${path}.before-model-gateway` });
-    expect(writeClientFile(step, home)).toEqual({ path, backup: null });
+    expect(writeClientFiles([step], home)).toEqual([{ path, backup: `${path}.before-model-gateway` }]);
+    expect(writeClientFiles([step], home)).toEqual([{ path, backup: null }]);
     expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ theme: 'dark', env: { ANTHROPIC_AUTH_TOKEN: 'gk-secret' } });
     expect(readFileSync(`${path}.before-model-gateway`, 'utf8')).toBe('{"theme":"dark"}');
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(existsSync(join(home, '.codex'))).toBe(false);
-    writeClientFile(fileOf('codex'), home);
+    writeClientFiles([fileOf('codex')], home);
     expect(statSync(join(home, '.codex/config.toml')).mode & 0o777).toBe(0o600);
   });
 
@@ -65,8 +65,40 @@ describe('writing a client file', () => {
   });
 
   test('a file that does not parse is left alone', () => {
-    expect(() => mergeText(fileOf('opencode'), '{ // comment\n}', '/h/opencode.json')).toThrow('/h/opencode.json is not plain JSON');
+    expect(() => mergeText(fileOf('opencode'), '{ theme: "dark" }', '/h/opencode.json')).toThrow('/h/opencode.json is not JSON');
     expect(() => mergeText(fileOf('claude-code'), '[]', '/h/settings.json')).toThrow('does not hold a table');
+  });
+
+  test('comments and trailing commas, which clients take in JSON, are read over', () => {
+    const present = '\ufeff{\n  // mine\n  "theme": "da//rk, }", /* until */ "list": ["a,]", "/*b*/",],\n}';
+    expect(JSON.parse(mergeText(fileOf('opencode'), present, 'x'))).toMatchObject({ theme: 'da//rk, }', list: ['a,]', '/*b*/'], model: 'gateway/smart "x"' });
+  });
+
+  test('nothing is written where one of several files cannot be', () => {
+    const own = join(home, 'half');
+    mkdirSync(join(own, '.gemini'), { recursive: true });
+    writeFileSync(join(own, '.gemini/settings.json'), '{ general: {} }');
+    const files = findClient('gemini-cli')!
+      .steps(facts)
+      .filter((step): step is FileStep => step.kind === 'file');
+    expect(() => writeClientFiles(files, own)).toThrow('settings.json is not JSON');
+    expect(existsSync(join(own, '.gemini/.env'))).toBe(false);
+  });
+
+  test('the settings that win in OpenCode are the ones that are written', () => {
+    const own = join(home, 'winner');
+    const folder = join(own, '.config/opencode');
+    expect(writeClientFiles([fileOf('opencode')], own)).toEqual([{ path: join(folder, 'opencode.json'), backup: null }]);
+    const path = join(folder, 'opencode.jsonc');
+    writeFileSync(path, '{ "model": "mine/x" } // mine');
+    expect(writeClientFiles([fileOf('opencode')], own)).toEqual([{ path, backup: `${path}.before-model-gateway` }]);
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ model: 'gateway/smart "x"' });
+  });
+
+  test('a configuration of Continue keeps its own name', () => {
+    const present = 'name: mine\nversion: 0.0.1\nmodels: []\n';
+    expect(parseYaml(mergeText(fileOf('continue'), present, 'x'))).toMatchObject({ name: 'mine', version: '0.0.1', schema: 'v1' });
+    expect(parseYaml(mergeText(fileOf('continue'), null, 'x'))).toMatchObject({ name: 'Model gateway', version: '1.0.0' });
   });
 
   test('every printed file parses to its values', () => {

@@ -6,6 +6,7 @@ import { type FileStep, printFile, type Value, type Values } from '@model-gatewa
 import { ConfigError } from '@model-gateway/config';
 import { parse as parseToml, stringify as printToml } from 'smol-toml';
 import { parse as parseYaml, stringify as printYaml } from 'yaml';
+import { readJson } from './read-json.ts';
 
 interface Format {
   read: (text: string) => unknown;
@@ -14,7 +15,7 @@ interface Format {
 
 /** `.env` files are kept line by line. */
 const formats: Readonly<Record<Exclude<FileStep['format'], 'env'>, Format>> = {
-  json: { read: (text) => JSON.parse(text), print: (values) => `${JSON.stringify(values, null, 2)}\n` },
+  json: { read: readJson, print: (values) => `${JSON.stringify(values, null, 2)}\n` },
   toml: { read: (text) => parseToml(text), print: (values) => `${printToml(values as Parameters<typeof printToml>[0])}\n` },
   yaml: { read: (text) => parseYaml(text), print: (values) => printYaml(values) },
 };
@@ -26,21 +27,31 @@ export interface WrittenFile {
   backup: string | null;
 }
 
-export const placeOf = (step: FileStep, home: string = homedir()): string => join(home, step.path.slice(2));
+const below = (path: string, home: string): string => join(home, path.slice(2));
 
-/** Throws ConfigError when the present file cannot be read as what it should be: it is then left as it is. */
-export function writeClientFile(step: FileStep, home?: string): WrittenFile {
-  const path = placeOf(step, home);
-  const present = existsSync(path) ? readFileSync(path, 'utf8') : null;
-  const text = mergeText(step, present, path);
-  mkdirSync(dirname(path), { recursive: true });
-  const backup = present === null || present === text ? null : `${path}.before-model-gateway`;
-  // The first state is the one that is wanted back: later runs keep it.
-  if (backup !== null && !existsSync(backup)) copyFileSync(path, backup);
-  // It holds a key, and a mode is given to new files alone.
-  if (present !== null) chmodSync(path, 0o600);
-  writeFileSync(path, text, { mode: 0o600 });
-  return { path, backup };
+/** The file to write: the one whose settings win in the client, where it is there. */
+export function placeOf({ path, winner }: FileStep, home: string = homedir()): string {
+  const winning = winner === undefined ? undefined : below(winner, home);
+  return winning !== undefined && existsSync(winning) ? winning : below(path, home);
+}
+
+/** Writes all files, or none: throws ConfigError when a present one cannot be read as what it should be. */
+export function writeClientFiles(steps: readonly FileStep[], home?: string): WrittenFile[] {
+  const planned = steps.map((step) => {
+    const path = placeOf(step, home);
+    const present = existsSync(path) ? readFileSync(path, 'utf8') : null;
+    return { path, present, text: mergeText(step, present, path) };
+  });
+  return planned.map(({ path, present, text }) => {
+    mkdirSync(dirname(path), { recursive: true });
+    const backup = present === null || present === text ? null : `${path}.before-model-gateway`;
+    // The first state is the one that is wanted back: later runs keep it.
+    if (backup !== null && !existsSync(backup)) copyFileSync(path, backup);
+    // It holds a key, and a mode is given to new files alone.
+    if (present !== null) chmodSync(path, 0o600);
+    writeFileSync(path, text, { mode: 0o600 });
+    return { path, backup };
+  });
 }
 
 export function mergeText(step: FileStep, present: string | null, path: string): string {
@@ -51,12 +62,14 @@ export function mergeText(step: FileStep, present: string | null, path: string):
   try {
     stored = read(present);
   } catch (cause) {
-    throw new ConfigError(`${path} is not plain ${step.format.toUpperCase()}; accepted: a file that parses, or run without --write and copy the settings`, {
+    throw new ConfigError(`${path} is not ${step.format.toUpperCase()}; accepted: a file that parses, or run without --write and copy the settings`, {
       cause,
     });
   }
   if (!isValues(stored)) throw new ConfigError(`${path} does not hold a table of settings; accepted: a file that does`);
-  const merged = merge(stored, step.values);
+  const own = stored;
+  const wanted = Object.fromEntries(Object.entries(step.values).filter(([name]) => !(step.keeps?.includes(name) && Object.hasOwn(own, name))));
+  const merged = merge(own, wanted);
   return print((step.ofModel ?? []).reduce((kept, way) => (has(step.values, way) ? kept : without(kept, way)), merged));
 }
 
