@@ -45,6 +45,18 @@ const said: readonly (readonly [string, ReturnType<typeof overflowFigures>])[] =
   ['Too many input tokens. Max input tokens: 300000, request input token count: 350000 ', { asked: 350000, allowed: 300000 }],
   ['<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 30720]', { allowed: 30720 }],
   ['too many tokens: total number of tokens in the prompt cannot exceed 4081 - received 5000.', { asked: 5000, allowed: 4081 }],
+  [
+    "Requested token count exceeds the model's maximum context length of 202752 tokens. You requested a total of 202941 tokens: 170941 tokens from the input messages and 32000 tokens for the completion. Please reduce the number of tokens in the input messages or the completion to fit within the limit.",
+    { asked: 170941, output: 32000, allowed: 202752 },
+  ],
+  ["The input (61709 tokens) is longer than the model's context length (40960 tokens).", { asked: 61709, allowed: 40960 }],
+  [
+    'Input length (160062 tokens) exceeds the maximum allowed length (59862 tokens). Use a shorter input or enable --allow-auto-truncate.',
+    { asked: 160062, allowed: 59862 },
+  ],
+  ['length of prompt_tokens (147509) must be less than max_seq_len (65536).', { asked: 147509, allowed: 65536 }],
+  ['Your prompt exceeds the maximum allowed input length of 131072 tokens.', {}],
+  ['输入内容过长，请减少 Prompt 中的 token 数量后重试', {}],
   ['Input is too long for requested model.', {}],
   ['Your input exceeds the context window of this model. Please adjust your input and try again.', {}],
   ['invalid params, context window exceeds limit (2013)', {}],

@@ -58,6 +58,14 @@ const wordings: readonly Wording[] = [
   { source: 'Cerebras', pattern: words('current length is # while limit is #'), figures: ['asked', 'allowed'] },
   { source: 'llama.cpp', pattern: words('request \\(# tokens\\) exceeds the available context size \\(# tokens\\)'), figures: ['asked', 'allowed'] },
   { source: 'Amazon Nova', pattern: words('max input tokens: #, request input token count: #'), figures: ['allowed', 'asked'] },
+  {
+    source: 'SGLang',
+    pattern: words('maximum context length of # tokens[^]{0,80}?total of # tokens: # tokens from the input[^,.]{0,40}? and # tokens'),
+    figures: ['allowed', null, 'asked', 'output'],
+  },
+  { source: 'SGLang', pattern: words("input \\(# tokens\\) is longer than the model's context length \\(# tokens\\)"), figures: ['asked', 'allowed'] },
+  { source: 'SGLang', pattern: words('input length \\(# tokens\\) exceeds the maximum allowed length \\(# tokens\\)'), figures: ['asked', 'allowed'] },
+  { source: 'SiliconFlow', pattern: words('length of prompt_tokens \\(#\\) must be less than max_seq_len \\(#\\)'), figures: ['asked', 'allowed'] },
   { source: 'DashScope', pattern: words('range of input length should be \\[\\d{1,4}, ?#\\]'), figures: ['allowed'] },
   { source: 'Cohere', pattern: words('total number of tokens[^.]{0,60} cannot exceed #\\D{1,60}received #'), figures: ['allowed', 'asked'] },
   {
@@ -81,6 +89,7 @@ const plainWords = new RegExp(
     'input length and `?max_tokens`? exceed',
     "exceed(?:s|ed)? (?:the )?(?:model(?:'s)? )?(?:maximum |max(?:imum)? )?(?:context|number of (?:input )?tokens|(?:model )?token limit|input length|max(?:imum)? (?:input|length|tokens))",
     "exceeds? the (?:model'?s? )?max(?:imum)? (?:number of )?(?:tokens|length|context|input)",
+    'maximum allowed (?:input )?length',
     'max_model_len',
     'range of input length',
     'total message token length',
@@ -93,6 +102,7 @@ const plainWords = new RegExp(
     'content_length_exceeds_threshold',
     'input token length too long',
     'prompt 超长',
+    '输入内容过长',
   ].join('|'),
   'i',
 );
