@@ -397,3 +397,21 @@ describe('replies', () => {
     });
   }
 });
+
+test('verdicts on calls name the ids that the caller has', () => {
+  const verdictsOn = (id: string) => [{ type: 'dangerous_tool_use', status: { type: 'evaluated', tool_uses: { [id]: { type: 'not_flagged' } } } }];
+  const call = { type: 'tool_use', id: 'toolu_vendors', name: 'Bash', input: {} };
+  const event = (type: string, fields: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
+  const streamed = passStream(
+    event('content_block_start', { index: 0, content_block: call }) +
+      event('message_delta', { delta: { safeguard_results: verdictsOn('toolu_vendors') }, usage: { output_tokens: 7 } }) +
+      event('message_delta', { delta: { stop_reason: 'tool_use', safeguard_results: verdictsOn('toolu_vendors') }, usage: { output_tokens: 8 } }),
+  );
+  const [start, early, last] = recordsOf(streamed).map(({ data }) => JSON.parse(data));
+  expect(start.content_block.id).not.toBe('toolu_vendors');
+  for (const { delta } of [early, last]) expect(delta.safeguard_results).toEqual(verdictsOn(start.content_block.id));
+
+  const body = { model: 'x', content: [call], safeguard_results: verdictsOn('toolu_vendors') };
+  const whole = JSON.parse(edit(JSON.stringify(body), verbatim.createReply(replyContext()).whole(body)));
+  expect(whole.safeguard_results).toEqual(verdictsOn(whole.content[0].id));
+});

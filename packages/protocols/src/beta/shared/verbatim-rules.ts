@@ -170,8 +170,18 @@ function createReply(context: VerbatimReplyContext): VerbatimReply {
   };
   const named = (holder: unknown, path: Path): Edit[] =>
     asString(own(holder, 'model')) === undefined ? [] : [{ path: [...path, 'model'], value: context.model }];
+  const given = new Map<string, string>();
+  const callId = (upstream: string): string => {
+    const id = context.mintId('toolu_');
+    given.set(upstream, id);
+    return id;
+  };
+  const judged = (holder: unknown, path: Path): Edit[] => {
+    const results = own(holder, verdicts);
+    return results === undefined || given.size === 0 ? [] : [{ path: [...path, verdicts], value: withIds(results, given) }];
+  };
   const inBlock = (block: unknown, path: Path): Edit[] => {
-    if (isCallersCall(block)) return [{ path: [...path, 'id'], value: context.mintId('toolu_') }];
+    if (isCallersCall(block)) return [{ path: [...path, 'id'], value: callId(asString(own(block, 'id')) ?? '') }];
     if (own(block, 'type') === 'thinking') return sealed(block, 'signature', path);
     if (own(block, 'type') === 'compaction') return compactionSignatures.flatMap((field) => sealed(block, field, path));
     return own(block, 'type') === 'redacted_thinking' ? sealed(block, 'data', path) : [];
@@ -188,12 +198,29 @@ function createReply(context: VerbatimReplyContext): VerbatimReply {
     ['message_start', (json: unknown) => named(own(json, 'message'), ['message'])],
     ['content_block_start', (json: unknown) => inBlock(own(json, 'content_block'), ['content_block'])],
     ['content_block_delta', (json: unknown) => inDelta(own(json, 'delta'))],
+    ['message_delta', (json: unknown) => judged(own(json, 'delta'), ['delta'])],
   ]);
   return {
     missingName: ({ event, json }) => (event === undefined ? eventName.exec(asString(own(json, 'type')) ?? '')?.[0] : undefined),
     record: (record: StreamRecord) => edits.get(own(record.json, 'type') ?? record.event)?.(record.json) ?? [],
-    whole: (body) => [...named(body, []), ...(asArray(own(body, 'content')) ?? []).flatMap((block, place) => inBlock(block, ['content', place]))],
+    whole: (body) => [
+      ...named(body, []),
+      ...(asArray(own(body, 'content')) ?? []).flatMap((block, place) => inBlock(block, ['content', place])),
+      // After the calls that it names.
+      ...judged(body, []),
+    ],
   };
+}
+
+/** The vendor's verdicts on calls, by the ids of these: Claude Code's auto mode runs no call whose verdict it does not find. */
+const verdicts = 'safeguard_results';
+
+/** The value with the ids of calls exchanged, as keys and as strings. */
+function withIds(value: unknown, ids: ReadonlyMap<string, string>): unknown {
+  if (typeof value === 'string') return ids.get(value) ?? value;
+  if (Array.isArray(value)) return value.map((one) => withIds(one, ids));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [ids.get(name) ?? name, withIds(one, ids)]));
 }
 
 /**
