@@ -151,6 +151,7 @@ describe('bytes of a messages caller', () => {
       messages: [{ role: 'user', content: 'say "speed" and {"container":1}' }],
       speed: 'fast',
       context_management: { edits: [] },
+      safeguards: [{ type: 'dangerous_tool_use' }],
     });
     const { out, losses } = splice(raw, { 'anthropic-beta': 'effort-2025-11-24,unknown-1' });
     expect(out).toEqual({
@@ -158,9 +159,11 @@ describe('bytes of a messages caller', () => {
       anthropic_version: 'bedrock-2023-05-31',
       anthropic_beta: ['effort-2025-11-24'],
     });
-    expect(losses).toEqual(expect.arrayContaining(['speed', 'context_management', 'anthropic_beta']));
+    expect(losses).toEqual(expect.arrayContaining(['speed', 'context_management', 'safeguards', 'anthropic_beta']));
     expect(losses).not.toContain('container');
     expect(splice(raw, { 'anthropic-beta': 'context-management-2025-06-27' }).out).toHaveProperty('context_management');
+    const judging = 'dangerous-tool-use-2026-09-03';
+    expect(splice(raw, { 'anthropic-beta': judging }, { beta_flags: [judging] }).out).toHaveProperty('safeguards');
     expect(splice(raw, { 'anthropic-beta': 'unknown-1' }, { beta_flags: ['unknown-1'] }).out.anthropic_beta).toEqual(['unknown-1']);
     expect(splice('{"model":"m","anthropic_beta":["context-1m-2025-08-07","x"],"messages":[]}').out.anthropic_beta).toEqual(['context-1m-2025-08-07']);
   });

@@ -9,8 +9,11 @@ import { absentTools, absentToolWords, refusedKeys, unreadableSources, version }
 import { metricsKey } from './read-response.ts';
 
 const messages = beta.upstream?.verbatim as NonNullable<UpstreamAdapter['verbatim']>;
-/** Refused unless this flag is on. */
-const managed = { key: 'context_management', flag: 'context-management-2025-06-27' };
+/** Refused unless their flag is on. */
+const flagged = [
+  { key: 'context_management', flag: 'context-management-2025-06-27' },
+  { key: 'safeguards', flag: 'dangerous-tool-use-2026-09-03' },
+];
 
 function requestEdits(context: VerbatimRequestContext): ReturnType<VerbatimRules['requestEdits']> {
   if (context.contains('"thread"')) refuseStoredTurns(context.parse());
@@ -18,7 +21,7 @@ function requestEdits(context: VerbatimRequestContext): ReturnType<VerbatimRules
   const losses = new Losses();
   for (const loss of inner.losses) losses.add(loss.field, loss.action, loss.detail);
   const flags = readFlags(context, losses);
-  const refused: string[] = flags.includes(managed.flag) ? [...refusedKeys] : [...refusedKeys, managed.key];
+  const refused: string[] = [...refusedKeys, ...flagged.filter(({ flag }) => !flags.includes(flag)).map(({ key }) => key)];
   const edits: Edit[] = [
     ...inner.edits.filter(({ path }) => !(path.length === 1 && path[0] === 'model')),
     { path: ['anthropic_version'], value: version, add: true },
