@@ -110,6 +110,18 @@ describe('answers', () => {
     rmSync(folder, { recursive: true });
   });
 
+  test('a file that is removed after the start ends its own answer alone', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'gateway-web-'));
+    writeFileSync(join(folder, 'index.html'), '<!doctype html>');
+    writeFileSync(join(folder, 'icon.svg'), '<svg/>');
+    await harness.close();
+    harness = await startConsole(storage, { deps: { webRoot: folder } });
+    rmSync(join(folder, 'index.html'));
+    await expect(fetch(`${harness.url}/console/`).then((reply) => reply.text())).rejects.toThrow();
+    expect(await (await fetch(`${harness.url}/console/icon.svg`)).text()).toBe('<svg/>');
+    rmSync(folder, { recursive: true });
+  });
+
   test('pages of other origins change nothing, whatever credential they have; reading and scripts are as before', async () => {
     const { call } = harness;
     const host = new URL(harness.url).host;

@@ -1,6 +1,7 @@
 /** Serves the built application: hashed files for ever, every other address below `/console` as its one page. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { type RequestHandler, Router } from 'express';
 import sirv from 'sirv';
 import { base } from '../api/route.ts';
@@ -50,6 +51,11 @@ export function webApp(folder: string | null): RequestHandler {
     response.set('Content-Security-Policy', pagePolicy);
     // Built names change with their content; the page itself is asked for each time.
     response.set('Cache-Control', request.path.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache');
+    // Another build may have removed the file: opening it then fails after the head, which must end this answer, not the process.
+    response.once('pipe', (file: Readable) => {
+      file.once('error', () => response.destroy());
+      response.once('close', () => file.destroy());
+    });
     // A file that was replaced by a newer build is missing, not the page: the browser would take that for a script.
     files(request, response, () => void response.status(404).set('Cache-Control', 'no-store').type('text').send('Not found'));
   });
