@@ -159,4 +159,14 @@ suite('addresses', () => {
   });
 
   test('nothing threw on the way', () => expect(stage.admin.faults).toEqual([]));
+
+  test('an address that names no page says so in its heading and its title', async () => {
+    const { admin, page } = stage;
+    await admin.open('/models');
+    await admin.open('/modells?q=text');
+    await page.getByRole('heading', { level: 2, name: 'There is no such page' }).waitFor();
+    expect(await page.title()).toBe('There is no such page · Model gateway');
+    await page.getByRole('link', { name: 'To the overview' }).click();
+    await page.getByRole('heading', { level: 2, name: 'Overview' }).waitFor();
+  });
 });

@@ -1,22 +1,18 @@
 /** An address that names no page. */
 import { Button } from '@mantine/core';
-import { IconMapOff } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { EmptyState } from './empty-state.tsx';
+import { Page } from './page.tsx';
 
 export function NotFound() {
   const { t } = useTranslation();
   return (
-    <EmptyState
-      icon={IconMapOff}
-      title={t('fault.notFound')}
-      hint={t('fault.notFoundHint')}
-      action={
+    <Page title={t('fault.notFound')} hint={t('fault.notFoundHint')}>
+      <div>
         <Button component={Link} to="/" variant="light">
           {t('fault.home')}
         </Button>
-      }
-    />
+      </div>
+    </Page>
   );
 }
