@@ -56,11 +56,13 @@ const dateFormat = (options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat =>
 
 /** Milliseconds since the epoch or ISO 8601, in the reader's time zone. */
 export const formatTime = (value: number | string): string => dateFormat({ dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(value));
-/** The time of today, or the day as well. */
-export const formatRecent = (value: number, now: number = Date.now()): string =>
-  new Date(value).toDateString() === new Date(now).toDateString()
-    ? formatClock(value)
-    : dateFormat({ month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' }).format(new Date(value));
+/** The time of today, or the day as well, and the year where it is another. */
+export function formatRecent(value: number, now: number = Date.now()): string {
+  const [date, today] = [new Date(value), new Date(now)];
+  if (date.toDateString() === today.toDateString()) return formatClock(value);
+  const year = date.getFullYear() === today.getFullYear() ? {} : { year: 'numeric' as const };
+  return dateFormat({ ...year, month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' }).format(date);
+}
 
 /** Of an axis whose marks are `stepSeconds` apart: times of a day, and the day where one begins. */
 export function formatAxisTime(value: number, stepSeconds: number): string {
@@ -68,4 +70,6 @@ export function formatAxisTime(value: number, stepSeconds: number): string {
   if (stepSeconds < 86_400 && (date.getHours() !== 0 || date.getMinutes() !== 0)) return dateFormat({ hour: '2-digit', minute: '2-digit' }).format(date);
   return dateFormat({ month: 'short', day: 'numeric' }).format(date);
 }
+/** The day that begins then in UTC, whatever the reader's time zone. */
+export const formatDayUtc = (value: number): string => dateFormat({ month: 'short', day: 'numeric', timeZone: 'UTC' }).format(new Date(value));
 export const formatClock = (value: number | string): string => dateFormat({ timeStyle: 'medium' }).format(new Date(value));

@@ -7,7 +7,7 @@ import { useTranslation } from 'react-i18next';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { Figure } from '../../components/figure.tsx';
-import { formatAxisTime, formatMoney, formatMoneyShort, formatNumber, formatPercent } from '../../components/format.ts';
+import { formatDayUtc, formatMoney, formatMoneyShort, formatNumber, formatPercent } from '../../components/format.ts';
 import { PageLink } from '../../components/name-link.tsx';
 import { Page } from '../../components/page.tsx';
 import { saveTable } from '../../components/save-table.ts';
@@ -20,10 +20,6 @@ import { costQuery, currenciesOf, type Grouping, groupings, microsOf, stacksOf, 
 
 const isGrouping = (value: string | null): value is Grouping => groupings.includes(value as Grouping);
 const isSpan = (value: string | null): value is Span => spans.includes(value as Span);
-/** An axis of days. */
-const daySeconds = 86_400;
-/** The day as UTC has it, whatever the reader's clock says. */
-const nameOfDay = (start: number): string => formatAxisTime(start + new Date(start).getTimezoneOffset() * 60_000, daySeconds);
 
 export function CostsPage() {
   const { t } = useTranslation(['costs', 'statistics']);
@@ -99,7 +95,7 @@ export function CostsPage() {
         {grouped.data && whole.data && sumOf(whole.data.items, currency) > 0 ? (
           <StackedBars
             caption={t('byDay')}
-            names={startsOf(days).map(nameOfDay)}
+            names={startsOf(days).map(formatDayUtc)}
             parts={stacksOf(days, grouped.data, whole.data, currency).map(({ value, rest, micros }) => ({
               label: rest ? t('rest') : (value ?? t([`statistics:noneOf.${by}`, 'statistics:none'])),
               values: micros,
