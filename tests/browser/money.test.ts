@@ -65,12 +65,24 @@ suite('money and charts', () => {
 
   afterAll(() => stage?.close());
 
+  test('a monitor is not asked to add prices', async () => {
+    const { browser, gateway } = stage;
+    const monitor = { username: 'olga', password: 'the word of olga' };
+    await gateway.console('POST', '/users', { ...monitor, role: 'monitor' });
+    const { page, open, context } = await visit(browser, { url: gateway.url, token: (await gateway.console('POST', '/login', monitor)).body.token });
+    await open('/costs');
+    await page.getByRole('link', { name: 'See the prices' }).waitFor();
+    expect(await page.getByRole('link', { name: 'Add prices' }).count()).toBe(0);
+    await context.close();
+  });
+
   test('costs are stacked by group, key, model and tag, and the unpriced part is said', async () => {
     const { admin, page } = stage;
     await admin.open('/costs');
     const table = page.getByRole('table', { name: 'Costs by group' });
     await table.getByRole('link', { name: 'research', exact: true }).waitFor();
     await page.getByText('One request of this range had no price', { exact: false }).waitFor();
+    await page.getByRole('link', { name: 'Add prices' }).waitFor();
     const costs = async () => {
       const rows = (await table.getByRole('row').all()).slice(1);
       return new Map(

@@ -14,6 +14,7 @@ import { saveTable } from '../../components/save-table.ts';
 import { StackedBars } from '../../components/stacked-bars.tsx';
 import { useFilter } from '../../components/use-address-state.ts';
 import { useNow } from '../../components/use-now.ts';
+import { useIsAdmin } from '../../session/use-me.ts';
 import { Budgets } from './budgets.tsx';
 import { type Days, daysOf, forecast, monthEnd, type Span, spans, startsOf } from './months.ts';
 import { costQuery, currenciesOf, type Grouping, groupings, microsOf, stacksOf, sumOf, useDailyCosts, useTopCosts } from './use-costs.ts';
@@ -23,6 +24,7 @@ const isSpan = (value: string | null): value is Span => spans.includes(value as 
 
 export function CostsPage() {
   const { t } = useTranslation(['costs', 'statistics']);
+  const isAdmin = useIsAdmin();
   // Questions are about whole days: they are asked anew when one begins.
   const now = useNow();
   const [chosenBy, setBy] = useFilter('by');
@@ -69,7 +71,7 @@ export function CostsPage() {
           <Text size="sm">
             {t('unpriced', { count: unpriced, number: formatNumber(unpriced) })}{' '}
             <Anchor component={Link} inherit underline="always" to="/pricing">
-              {t('toPricing')}
+              {t(isAdmin ? 'toPricing' : 'seePricing')}
             </Anchor>
           </Text>
         </Card>
