@@ -14,6 +14,7 @@ import { describeFault } from '../../components/describe-fault.ts';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { Figure } from '../../components/figure.tsx';
 import { formatMoney, formatNumber, formatTime } from '../../components/format.ts';
+import { NameSelect } from '../../components/name-select.tsx';
 import { Page } from '../../components/page.tsx';
 import { StateBadge } from '../../components/state-badge.tsx';
 import { useFilter } from '../../components/use-address-state.ts';
@@ -28,7 +29,7 @@ import { UseTable } from './use-table.tsx';
 
 export function KeyUsePage() {
   const { t } = useTranslation('key-use');
-  const [name] = useFilter('key');
+  const [name, setName] = useFilter('key');
   const isAdmin = useIsAdmin();
   return (
     <Page title={name ?? t('title')} hint={t('hint')}>
@@ -37,6 +38,7 @@ export function KeyUsePage() {
           <FindKeyForm />
         </Card>
       )}
+      <NameSelect resource="access-keys" label={t('byName')} maw={360} value={name} onChange={setName} />
       {name !== null && <OneKey key={name} name={name} />}
     </Page>
   );
