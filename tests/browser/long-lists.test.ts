@@ -46,6 +46,19 @@ suite('long lists', () => {
     await page.getByRole('searchbox', { name: 'Search' }).fill('up-59');
     await link('up-59').waitFor();
     expect(await page.getByRole('row').count()).toBe(2);
+    // What is tested is what the button says: what the search finds, on all pages.
+    const tested: string[] = [];
+    const note = (request: { method(): string; url(): string }) => {
+      if (request.method() === 'POST') tested.push(new URL(request.url()).pathname.replace('/console/api/upstreams/', ''));
+    };
+    page.on('request', note);
+    await page.getByRole('button', { name: 'Test those found (1)' }).click();
+    await page.getByText('It has no model that can be tested this way.').waitFor();
+    await page.getByRole('button', { name: 'Test those found (1)' }).waitFor();
+    page.off('request', note);
+    expect(tested).toEqual(['up-59/test']);
+    await page.getByRole('searchbox', { name: 'Search' }).fill('');
+    await page.getByRole('button', { name: 'Test all (61)' }).waitFor();
     await page.getByRole('searchbox', { name: 'Search' }).fill('messages');
     await page.getByText('Nothing matches', { exact: false }).waitFor();
   });

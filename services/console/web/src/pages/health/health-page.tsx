@@ -3,10 +3,12 @@ import { Button, Tabs, Text } from '@mantine/core';
 import { IconPlayerPlay } from '@tabler/icons-react';
 import { useLocation, useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { formatNumber } from '../../components/format.ts';
 import { Page } from '../../components/page.tsx';
+import { useListState } from '../../components/use-address-state.ts';
 import { useIsAdmin } from '../../session/use-me.ts';
 import { KeyMonitorTab } from '../model-monitor/key-monitor-tab.tsx';
-import { UpstreamsTab } from './upstreams-tab.tsx';
+import { foundUpstreams, UpstreamsTab } from './upstreams-tab.tsx';
 import { useHealth, useTests } from './use-health.ts';
 
 /** Each tab has an address of its own. */
@@ -20,7 +22,10 @@ export function HealthPage() {
   const tab = pathname === addresses.keys ? 'keys' : 'upstreams';
   const health = useHealth(tab === 'upstreams');
   const tests = useTests();
-  const testable = (health.data?.items ?? []).filter(({ state }) => state.status !== 'disabled').map(({ name }) => name);
+  const { q } = useListState()[0];
+  const testable = foundUpstreams(health.data?.items ?? [], q)
+    .filter(({ state }) => state.status !== 'disabled')
+    .map(({ name }) => name);
   const testAll = tab === 'upstreams' && isAdmin && testable.length > 0 && (
     <Button
       leftSection={<IconPlayerPlay size={16} aria-hidden />}
@@ -29,7 +34,9 @@ export function HealthPage() {
       variant="default"
       aria-describedby="test-hint"
     >
-      {tests.running > 0 ? t('testing', { done: tests.all - tests.running, all: tests.all }) : t('testAll')}
+      {tests.running > 0
+        ? t('testing', { done: tests.all - tests.running, all: tests.all })
+        : t(q === '' ? 'testAll' : 'testFound', { number: formatNumber(testable.length) })}
     </Button>
   );
   return (

@@ -20,10 +20,15 @@ const broken: ReadonlySet<string> = new Set(['failing', 'refused', 'limited', 'd
 
 const pageSize = 25;
 
+/** Those that the search finds, on whatever page. */
+export function foundUpstreams(items: readonly Upstream[], q: string): Upstream[] {
+  const wanted = q.toLowerCase();
+  return items.filter(({ name, protocol }) => [name, protocol].some((text) => text.toLowerCase().includes(wanted)));
+}
+
 /** The page of what is there that the state asks for; what fails is on the first, since it is first in the answer. */
 function pageOf(items: readonly Upstream[], { q, page }: ListState): Page<Upstream> {
-  const wanted = q.toLowerCase();
-  const found = items.filter(({ name, protocol }) => [name, protocol].some((text) => text.toLowerCase().includes(wanted)));
+  const found = foundUpstreams(items, q);
   // What is there may be less than when the page was turned.
   const last = Math.max(1, Math.ceil(found.length / pageSize));
   const shown = Math.min(page, last);

@@ -47,12 +47,14 @@ export function useTests(): Tests {
     const outcome = await call<UpstreamTest>(path('upstreams', name, 'test'), { method: 'POST' }).catch((error: unknown) => failedCall(name, error));
     note(name, outcome);
   };
+  const running = [...outcomes.values()].filter((outcome) => outcome === 'pending').length;
   return {
     outcomes,
     all,
-    running: [...outcomes.values()].filter((outcome) => outcome === 'pending').length,
+    running,
     async run(names) {
-      setAll(names.length);
+      // What is added while others run is counted with them.
+      setAll((before) => (running > 0 ? before + names.length : names.length));
       for (const name of names) note(name, 'pending');
       const waiting = [...names];
       const work = async () => {
