@@ -150,4 +150,73 @@ suite('connections', () => {
     expect(await page.getByText('did not answer', { exact: false }).count()).toBe(0);
     await visitor.context.close();
   });
+
+  test('a gateway that takes questions and answers none is away, too', async () => {
+    const { browser, gateway } = stage;
+    const { page, context, open, settled } = await visit(browser, { url: gateway.url, token: gateway.consoleKey });
+    await open('/rate-limits');
+    await settled();
+    const held: Route[] = [];
+    let isSilent = true;
+    await page.route('**/console/api/**', (route) => {
+      if (!isSilent) return route.continue();
+      held.push(route);
+    });
+    await page.getByRole('link', { name: 'Upstreams', exact: true }).click();
+    await page.getByText(away).waitFor();
+    expect(held.some((route) => route.request().url().includes('/sign-in-options'))).toBe(true);
+    isSilent = false;
+    await page.getByText(away).waitFor({ state: 'detached' });
+    // What was asked in vain is asked again.
+    await page.getByRole('button', { name: 'New upstream', exact: true }).first().waitFor();
+    await context.close();
+  });
+
+  test('a question whose connection is lost is asked once more', async () => {
+    const { browser, gateway } = stage;
+    const { page, context, open, settled } = await visit(browser, { url: gateway.url, token: gateway.consoleKey });
+    await open('/rate-limits');
+    await settled();
+    let asked = 0;
+    await page.route('**/console/api/upstreams?*', (route) => {
+      asked++;
+      if (asked > 1) return route.continue();
+    });
+    await page.clock.install();
+    await page.getByRole('link', { name: 'Upstreams', exact: true }).click();
+    await until(async () => asked === 1, 'the question', waitMs);
+    await page.clock.fastForward(61_000);
+    await page.clock.resume();
+    await page
+      .getByRole('link', { name: 'main', exact: true })
+      .or(page.getByRole('button', { name: 'main', exact: true }))
+      .first()
+      .waitFor();
+    expect(await page.getByText(away).count()).toBe(0);
+    await context.close();
+  });
+
+  test('a hidden tab leaves its connection to the others, and shows what it missed when it is looked at again', async () => {
+    const { browser, gateway } = stage;
+    const { page, context, open } = await visit(browser, { url: gateway.url, token: gateway.consoleKey });
+    const streams = { begun: 0, over: 0 };
+    page.on('request', (request) => void (request.url().includes('/logs/stream') && streams.begun++));
+    page.on('requestfailed', (request) => void (request.url().includes('/logs/stream') && streams.over++));
+    const turn = (hidden: boolean) =>
+      page.evaluate(
+        `Object.defineProperty(document, 'hidden', { configurable: true, value: ${hidden} }); document.dispatchEvent(new Event('visibilitychange'))`,
+      );
+    await open('/logs');
+    await page.getByText('live', { exact: true }).first().waitFor();
+    await turn(true);
+    await until(async () => streams.over === streams.begun, 'the connection to be given back', waitMs);
+    const shown = async () => Number.parseInt((await page.getByText(/^\d+ shown$/).textContent()) ?? '', 10);
+    const before = await shown();
+    await stage.ask('coder');
+    const begun = streams.begun;
+    await turn(false);
+    await until(async () => streams.begun === begun + 1, 'a new connection', waitMs);
+    await page.getByText(`${before + 1} shown`, { exact: true }).waitFor();
+    await context.close();
+  });
 });

@@ -15,13 +15,31 @@ export interface CallOptions {
   withEmpty?: boolean;
   /** Revision the change was made on: another's change in between is refused with 412. */
   etag?: string | null;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** Text instead of JSON (exports). */
   as?: 'json' | 'text' | 'response';
 }
 
 /** Path below `/console/api`, each part encoded. */
 export const path = (...parts: string[]): string => parts.map(encodeURIComponent).join('/');
+
+/** For as long as a question waits, it is asked this often whether the gateway is there at all. */
+const slowMs = 10_000;
+/** A question that only reads is given up then, so that it can be asked on another connection: its own may be gone, as after a computer slept. The database gives up sooner. */
+const readMs = 60_000;
+
+/** As `fetch`, but does not wait for ever in silence. */
+async function fetchInTime(url: string, { signal, ...options }: RequestInit & { signal?: AbortSignal | undefined }): Promise<Response> {
+  const limit = new AbortController();
+  const asking = setInterval(() => void noteNoAnswer(), slowMs);
+  const giveUp = options.method === 'GET' ? setTimeout(() => limit.abort(), readMs) : undefined;
+  try {
+    return await fetch(url, { ...options, signal: signal ? AbortSignal.any([signal, limit.signal]) : limit.signal });
+  } finally {
+    clearInterval(asking);
+    clearTimeout(giveUp);
+  }
+}
 
 function queryString(query: CallOptions['query'], withEmpty: boolean): string {
   const search = new URLSearchParams();
@@ -39,7 +57,7 @@ export async function call<T>(
   const token = readToken();
   let response: Response;
   try {
-    response = await fetch(`${base}/${where}${queryString(query, withEmpty)}`, {
+    response = await fetchInTime(`${base}/${where}${queryString(query, withEmpty)}`, {
       method,
       headers: {
         ...(token && { authorization: `Bearer ${token}` }),
@@ -47,7 +65,7 @@ export async function call<T>(
         ...(etag && { 'if-match': etag }),
       },
       ...(body !== undefined && { body: bodyType === undefined ? JSON.stringify(body) : String(body) }),
-      ...(signal && { signal }),
+      signal,
       redirect: 'error',
     });
   } catch (error) {

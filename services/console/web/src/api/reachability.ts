@@ -2,6 +2,8 @@
 import { useSyncExternalStore } from 'react';
 
 const againMs = 2_000;
+/** How long it may take to say that it is there: on a connection that is gone nothing ever comes, no fault either. */
+const answerMs = 10_000;
 
 let answers = true;
 const listeners = new Set<() => void>();
@@ -28,7 +30,7 @@ export async function noteNoAnswer(): Promise<void> {
 /** A proxy may answer in the gateway's place that it is away. */
 async function isThere(): Promise<boolean> {
   try {
-    const response = await fetch('/console/api/sign-in-options', { cache: 'no-store' });
+    const response = await fetch('/console/api/sign-in-options', { cache: 'no-store', signal: AbortSignal.timeout(answerMs) });
     // What is not read keeps its connection.
     await response.arrayBuffer();
     return response.status < 500;

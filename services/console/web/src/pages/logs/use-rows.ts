@@ -18,6 +18,13 @@ const renewMs = 5_000;
 /** The gateway writes every 15 s. A connection without a word for longer is held back by a proxy, or is gone and nobody said so, as after a computer slept. */
 const silentMs = 40_000;
 
+/** Browsers open six connections to a host for all of their tabs together: one that nobody looks at holds none, so that others load. */
+const untilShown = (): Promise<void> =>
+  new Promise((resolve) => {
+    if (document.hidden) document.addEventListener('visibilitychange', () => resolve(), { once: true });
+    else resolve();
+  });
+
 /** `span`: how far back, or from when to when. `isRenewed`: asked again every few seconds, while the live stream brings no rows. */
 export const usePast = (filters: Query, span: Span, isRenewed: boolean) =>
   useInfiniteQuery({
@@ -44,7 +51,7 @@ export interface Live {
 
 const nothing: Live = { held: noLiveRows, dropped: 0, connected: false, connections: 0 };
 
-/** Newest first. Connects again when the connection ends, or is silent for too long. */
+/** Newest first. Connects again when the connection ends, or is silent for too long; not while the tab is hidden. */
 export function useLive(filters: Query, on: boolean): Live {
   const [live, setLive] = useState<Live>(nothing);
   const search = new URLSearchParams(
@@ -94,16 +101,23 @@ export function useLive(filters: Query, on: boolean): Live {
       }
     };
     const keep = async () => {
-      while (!isOver) {
+      for (;;) {
+        await untilShown();
+        if (isOver) return;
         // Whatever ended it, a new connection is what helps; a sign-out has already left this page.
         await read().catch(() => undefined);
         setLive((before) => ({ ...before, connected: false }));
         await new Promise((resolve) => setTimeout(resolve, retryMs));
       }
     };
+    const leave = () => {
+      if (document.hidden) connection.abort();
+    };
+    document.addEventListener('visibilitychange', leave);
     void keep();
     return () => {
       isOver = true;
+      document.removeEventListener('visibilitychange', leave);
       connection.abort();
       clearTimeout(silence);
       clearInterval(timer);
