@@ -228,4 +228,30 @@ suite('by keyboard', () => {
   });
 
   test('nothing threw on the way', () => expect(stage.admin.faults).toEqual([]));
+
+  test.each([
+    ['/access-keys', 'Find a key by its value'],
+    ['/costs', 'Top up the budget of team'],
+  ])('a dialog of %s leads back to its button "%s"', async (path, name) => {
+    const { admin, page, gateway } = stage;
+    await gateway.configure({ key_groups: [{ name: 'team', models: ['*'], budget: { limit: 5, period: 'month', currency: 'USD' } }] });
+    await admin.open(path);
+    await page.getByRole('button', { name, exact: true }).focus();
+    await press('Enter');
+    await dialogHasFocus(page);
+    await press('Escape');
+    await dialogsGone(page);
+    await focusComesTo(name);
+  });
+
+  test('the menu of a phone says whether it is open', async () => {
+    const { browser, gateway } = stage;
+    const { page, open, context } = await visit(browser, { url: gateway.url, token: gateway.consoleKey, width: 375 });
+    await open('/models');
+    const menu = page.getByRole('button', { name: 'Menu', exact: true });
+    expect(await menu.getAttribute('aria-expanded')).toBe('false');
+    await menu.click();
+    expect(await menu.getAttribute('aria-expanded')).toBe('true');
+    await context.close();
+  });
 });

@@ -78,7 +78,7 @@ function SignedIn() {
       <AppShell.Header>
         <Group h="100%" px={{ base: 'xs', xs: 'md' }} justify="space-between" wrap="nowrap">
           <Group gap="xs" wrap="nowrap" miw={0}>
-            <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label={t('menu')} />
+            <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label={t('menu')} aria-expanded={opened} />
             <img src="/console/icon.svg" width={26} height={26} alt="" />
             <Title order={1} size="h3" fz={{ base: 'sm', xs: 'h3' }} className="nowrap" style={{ overflow: 'hidden', textOverflow: 'ellipsis' }}>
               {t('product')}

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import type { BulkActions } from '../../components/bulk-bar.tsx';
 import { useOverlayOpen } from '../../components/dialogs.tsx';
 import { NameSelect } from '../../components/name-select.tsx';
+import { useReturnFocus } from '../../components/use-return-focus.ts';
 import type { AccessKey } from './access-key.ts';
 
 type Actions = BulkActions<AccessKey>;
@@ -96,6 +97,7 @@ interface BulkDialogProps {
 }
 
 function BulkDialog({ title, hint, ready, onClose, onDo, children }: BulkDialogProps) {
+  useReturnFocus();
   const { t } = useTranslation('bulk');
   const { t: common } = useTranslation();
   const isCovered = useOverlayOpen();

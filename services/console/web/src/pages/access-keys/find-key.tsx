@@ -12,6 +12,7 @@ import { EnabledBadge } from '../../components/enabled-badge.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { formatTime } from '../../components/format.ts';
 import { SecretInput } from '../../components/secret-input.tsx';
+import { useReturnFocus } from '../../components/use-return-focus.ts';
 
 export function FindKey() {
   const { t } = useTranslation('access-keys');
@@ -29,6 +30,7 @@ export function FindKey() {
 function FindDialog({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation('access-keys');
   const isCovered = useOverlayOpen();
+  useReturnFocus();
   return (
     <Modal opened onClose={onClose} closeOnEscape={!isCovered} title={t('find')} size="lg" closeButtonProps={{ 'aria-label': t('common:actions.close') }}>
       <FindKeyForm onLeave={onClose} />

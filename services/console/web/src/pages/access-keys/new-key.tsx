@@ -6,11 +6,13 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useGrantedNames } from '../../api/use-catalog.ts';
 import { Snippet } from '../../components/snippet.tsx';
+import { useReturnFocus } from '../../components/use-return-focus.ts';
 import { ClientPicker } from '../clients/client-picker.tsx';
 import { ClientSteps } from '../clients/client-steps.tsx';
 import type { AccessKey } from './access-key.ts';
 
 export function NewKey({ shown, onClose }: { shown: AccessKey; onClose: () => void }) {
+  useReturnFocus();
   const { t } = useTranslation('access-keys');
   const { t: clients } = useTranslation('clients');
   const [id, setId] = useState('curl-chat');

@@ -7,6 +7,7 @@ import { useTranslation } from 'react-i18next';
 import { call, path } from '../../api/client.ts';
 import { countOverlay } from '../../components/dialogs.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
+import { useReturnFocus } from '../../components/use-return-focus.ts';
 import type { AccessKey } from './access-key.ts';
 
 interface Props {
@@ -41,6 +42,7 @@ export function RotateButton({ name, onRotated, variant = 'subtle' }: Props) {
 }
 
 function RotateDialog({ name, onClose, onRotated }: Props & { onClose: () => void }) {
+  useReturnFocus();
   const { t } = useTranslation('access-keys');
   const client = useQueryClient();
   // The drawer below ignores the keyboard meanwhile; the key that closes this is still on its way to it.
@@ -65,7 +67,7 @@ function RotateDialog({ name, onClose, onRotated }: Props & { onClose: () => voi
     rotate.mutate();
   };
   return (
-    <Modal opened onClose={onClose} title={t('rotateTitle', { name })} closeButtonProps={{ 'aria-label': t('common:actions.close') }} returnFocus>
+    <Modal opened onClose={onClose} title={t('rotateTitle', { name })} closeButtonProps={{ 'aria-label': t('common:actions.close') }}>
       <form onSubmit={onSubmit}>
         <Stack>
           <NumberInput label={t('overlap')} description={t('overlapHint')} min={0} max={maxHours} clampBehavior="strict" value={hours} onChange={setHours} />

@@ -11,6 +11,7 @@ import { ask } from '../../components/ask.ts';
 import { describeFault } from '../../components/describe-fault.ts';
 import { useOverlayOpen } from '../../components/dialogs.tsx';
 import { formatMoney } from '../../components/format.ts';
+import { useReturnFocus } from '../../components/use-return-focus.ts';
 import { useIsAdmin } from '../../session/use-me.ts';
 
 type Owner = Pick<BudgetStatus, 'kind' | 'name' | 'currency' | 'spent_micros'>;
@@ -53,6 +54,7 @@ export function TopUpButton({ budget, size = 'compact-xs' }: { budget: Owner; si
 }
 
 function TopUpDialog({ budget, onClose }: { budget: Owner; onClose: () => void }) {
+  useReturnFocus();
   const { t } = useTranslation('costs');
   const [amount, setAmount] = useState('');
   const isCovered = useOverlayOpen();

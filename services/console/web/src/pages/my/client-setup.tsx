@@ -4,6 +4,7 @@ import { findClient } from '@model-gateway/client-setup';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Snippet } from '../../components/snippet.tsx';
+import { useReturnFocus } from '../../components/use-return-focus.ts';
 import { ClientPicker } from '../clients/client-picker.tsx';
 import { ClientSteps } from '../clients/client-steps.tsx';
 
@@ -16,6 +17,7 @@ interface Props {
 }
 
 export function ClientSetupDialog({ name, value, models, onClose }: Props) {
+  useReturnFocus();
   const { t } = useTranslation('my');
   const { t: clients } = useTranslation('clients');
   const [id, setId] = useState('curl-chat');

@@ -7,6 +7,7 @@ import { FaultNotice } from '../../components/fault-notice.tsx';
 import { showFaults } from '../../components/form-faults.ts';
 import { formatAmount } from '../../components/format.ts';
 import { useDraft } from '../../components/use-draft.ts';
+import { useReturnFocus } from '../../components/use-return-focus.ts';
 import { useMe } from '../../session/use-me.ts';
 import { type MyGroup, type MyKey, useMyChange } from './use-my.ts';
 
@@ -18,6 +19,7 @@ interface Props {
 }
 
 export function NewMyKey({ groups, onClose, onMade }: Props) {
+  useReturnFocus();
   const { t } = useTranslation('my');
   const { t: common } = useTranslation();
   const username = useMe().data?.username ?? '';
