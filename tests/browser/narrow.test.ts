@@ -1,5 +1,6 @@
-/** Little room: nothing of a page is cut off at 320 px, tables of a desk need no pushing at 1280 px, and what has the focus is seen whole. */
+/** Little room, paper and few colours: nothing of a page is cut off at 320 px, tables of a desk need no pushing at 1280 px, and what has the focus is seen whole. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
 import { browserAvailable, dialogHasFocus, prepareMs, visit } from './browser.ts';
 import { pushed } from './looks.ts';
 import { openStage, type Stage } from './stage.ts';
@@ -15,6 +16,13 @@ const cutOff = `[...document.querySelectorAll('main *')].filter((one) => {
   for (let above = one.parentElement; above; above = above.parentElement) if (/auto|scroll/.test(getComputedStyle(above).overflowX)) return false;
   return true;
 }).map((one) => one.tagName + ': ' + one.textContent.slice(0, 60))`;
+
+/** A part of a bar of costs. */
+const bar = 'main figure [title*="$"] > *';
+
+/** Of the first that the selector finds. */
+const styleOf = (page: Page, selector: string, property: string): Promise<string> =>
+  page.evaluate<string>(`getComputedStyle(document.querySelector(${JSON.stringify(selector)})).${property}`);
 
 suite('little room', () => {
   beforeAll(async () => {
@@ -68,6 +76,38 @@ suite('little room', () => {
       if (by !== null) covered.push(by);
     }
     expect(covered).toEqual([]);
+  });
+
+  test('paper has the page without the menu, its tables whole and its bars in colour', async () => {
+    const { browser, gateway } = stage;
+    const { page, context, open, settled } = await visit(browser, { url: gateway.url, token: gateway.consoleKey, width: 720 });
+    await open('/costs');
+    await page.locator(bar).first().waitFor({ state: 'attached' });
+    await settled();
+    await page.emulateMedia({ media: 'print' });
+    expect(await page.getByRole('navigation', { name: 'Menu' }).isVisible()).toBe(false);
+    expect(await page.getByRole('banner').isVisible()).toBe(false);
+    expect(await styleOf(page, bar, 'printColorAdjust')).toBe('exact');
+    expect(await styleOf(page, 'main .mantine-ScrollArea-viewport', 'overflowX')).toBe('visible');
+    await context.close();
+  });
+
+  test('where the system chooses the colours, switches, choices and bars are seen', async () => {
+    const { browser, gateway } = stage;
+    const { page, context, open, settled } = await visit(browser, { url: gateway.url, token: gateway.consoleKey });
+    await page.emulateMedia({ forcedColors: 'active' });
+    await open('/logs');
+    const on = '.mantine-Switch-input:checked + .mantine-Switch-track';
+    const off = '.mantine-Switch-input:not(:checked) + .mantine-Switch-track';
+    await page.locator(on).first().waitFor();
+    for (const track of [on, off]) expect([track, await styleOf(page, track, 'borderTopWidth')]).toEqual([track, '1px']);
+    expect(await styleOf(page, on, 'backgroundColor')).not.toBe(await styleOf(page, off, 'backgroundColor'));
+    await open('/costs');
+    await page.locator(bar).first().waitFor({ state: 'attached' });
+    await settled();
+    expect(await styleOf(page, bar, 'forcedColorAdjust')).toBe('none');
+    expect(await styleOf(page, '.mantine-SegmentedControl-label[data-active]', 'outlineStyle')).toBe('solid');
+    await context.close();
   });
 
   test('nothing threw on the way', () => expect(stage.admin.faults).toEqual([]));

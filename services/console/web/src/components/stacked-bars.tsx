@@ -40,7 +40,7 @@ export function StackedBars({ caption, names, parts, format }: Props) {
       <Group gap="md" mb="sm" aria-hidden>
         {parts.map(({ label }, at) => (
           <Group key={label} gap={6} wrap="nowrap">
-            <Box w={10} h={10} style={{ background: colorOf(at), borderRadius: 2, flexShrink: 0 }} />
+            <Box className="meaning" w={10} h={10} style={{ background: colorOf(at), borderRadius: 2, flexShrink: 0 }} />
             <Text size="sm" className="anywhere">
               {label}
             </Text>
@@ -62,7 +62,7 @@ export function StackedBars({ caption, names, parts, format }: Props) {
             style={{ display: 'flex', flexDirection: 'column-reverse', height: '100%', minWidth: 0 }}
           >
             {parts.map(({ label, values }, part) => (
-              <Box key={label} style={{ height: `${((values[at] ?? 0) / greatest) * 100}%`, background: colorOf(part), flexShrink: 0 }} />
+              <Box key={label} className="meaning" style={{ height: `${((values[at] ?? 0) / greatest) * 100}%`, background: colorOf(part), flexShrink: 0 }} />
             ))}
           </Box>
         ))}

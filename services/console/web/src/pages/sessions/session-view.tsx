@@ -175,6 +175,7 @@ function TurnLine({ turn, place, costShare, onOpen }: TurnProps) {
       </Group>
       <Box pos="relative" h={8} mt={4} aria-hidden style={{ background: 'var(--mantine-color-default-hover)', borderRadius: 4 }}>
         <Box
+          className="meaning"
           pos="absolute"
           h="100%"
           style={{
@@ -186,7 +187,13 @@ function TurnLine({ turn, place, costShare, onOpen }: TurnProps) {
           }}
         />
       </Box>
-      <Box h={3} mt={2} aria-hidden style={{ width: `${costShare * 100}%`, background: 'var(--mantine-color-green-filled)', borderRadius: 2 }} />
+      <Box
+        className="meaning"
+        h={3}
+        mt={2}
+        aria-hidden
+        style={{ width: `${costShare * 100}%`, background: 'var(--mantine-color-green-filled)', borderRadius: 2 }}
+      />
     </Box>
   );
 }
