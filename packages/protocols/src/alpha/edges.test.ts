@@ -172,6 +172,21 @@ describe('errors of upstreams', () => {
     [{ 'retry-after': '20ms' }, '', 20],
     [{ 'retry-after': 'Wed, 21 Oct 2026 07:28:10 GMT', date: 'Wed, 21 Oct 2026 07:28:00 GMT' }, '', 10_000],
     [{}, 'Please try again in 1m2.5s.', 62_500],
+    // https://github.com/vanderschaarlab/climb/issues/1 (Azure)
+    [{}, 'have exceeded token rate limit of your current OpenAI S0 pricing tier. Please retry after 26 seconds. Please go here', 26_000],
+    [{}, 'You have exceeded your rate limit, try again in 2 hours 5 minutes', 7_500_000],
+    [{}, 'try again in 3 months', undefined],
+    // https://github.com/MiniMax-AI/MiniMax-M2.7/issues/36
+    [
+      { date: 'Fri, 15 May 2026 12:00:00 GMT' },
+      '5-hour usage limit reached for Token Plan Starter (0/0 used), resets at 2026-05-15T15:00:00Z (2056)',
+      10_800_000,
+    ],
+    // https://github.com/can1357/oh-my-pi/issues/11014: the vendor's clock is Beijing's, in either language.
+    [{ date: 'Fri, 11 Sep 2026 16:19:02 GMT' }, '[1308][Usage limit reached for 5 hour. Your limit will reset at 2026-09-12 00:35:41]', 999_000],
+    [{ date: 'Mon, 24 Aug 2026 23:41:14 GMT' }, '已达到 5\n小时的使用上限。您的限额将在 2026-08-25 07:41:44 重置。', 30_000],
+    [{ date: 'Mon, 19 Jan 2026 00:00:00 GMT' }, 'Weekly/Monthly Limit Exhausted. Your limit will reset at 2026-01-26 15:13:31', 86_400_000],
+    [{}, 'Your limit will reset at 2026-01-26 15:13:31', undefined],
     [{ 'retry-after': '-5' }, '', undefined],
     [{}, 'later', undefined],
   ])('retry after %j %s', (headers, message, expected) => expect(readError(429, headers, JSON.stringify({ error: { message } })).retryAfterMs).toBe(expected));

@@ -108,6 +108,7 @@ describe('a failure in a reply with status 200', () => {
   test.each([
     [1008, 'insufficient balance', 'account'],
     [1002, 'rate limit exceeded(RPM)', 'rate'],
+    [2056, 'usage limit exceeded, resets at 2026-03-27T04:00:00+08:00', 'rate'],
     [1004, 'login fail: Please carry the API secret key', 'credential'],
     [2049, 'invalid api key', 'credential'],
     [2013, 'invalid params, invalid chat setting', 'caller'],

@@ -47,7 +47,8 @@ const credentialCodes =
 const credentialWords = /(?:incorrect|invalid|no|missing|expired) api[- ]?key|api[- ]?key (?:not valid|is invalid|expired|not found)/i;
 const overloadedCodes = /overload|capacity_exceeded|server_busy|service_unavailable|insufficient_system_resource|queue_exceeded|^NoCapacity$|^1305$/i;
 const overloadedWords = /overloaded|at capacity|currently busy|no capacity/i;
-const rateCodes = /rate_?limit|too_many_requests|^429$|^throttl|requests_limit|tokens_limit$|^1002$/i;
+/** Limits of plans over hours or weeks, too (Z.ai 1308 and 1310, MiniMax 2056): they pass by themselves, at the time that the message names. */
+const rateCodes = /rate_?limit|too_many_requests|usage_limit_reached|^429$|^throttl|requests_limit|tokens_limit$|^(?:1002|1308|1310|2056)$/i;
 const missingModelCodes =
   /model_not_found|model_not_exist|model_not_available|model_decommissioned|not_found_error|^NotFound|DeploymentNotFound|unknown_model|invalid_model|^1211$/i;
 const missingModelWords =

@@ -3,7 +3,7 @@
 import type { UpstreamFault } from '../../chat/event.ts';
 import type { ClientAdapter, ClientError } from '../../contract/index.ts';
 import { type OverflowWords, redrawOverflow, saysOverflow } from '../../kit/context-overflow.ts';
-import { asObject, asString, own } from '../../kit/read.ts';
+import { asNumber, asObject, asString, own } from '../../kit/read.ts';
 import { readRetryAfter } from '../../kit/retry-after.ts';
 import { clearsCaller } from '../../kit/status-of-fault.ts';
 import { isAgent } from './models-tag.ts';
@@ -30,6 +30,7 @@ const byCode: ReadonlyMap<string, FaultClass> = new Map<string, FaultClass>([
   ['rate_limit_exceeded', 'rate'],
   ['rate_limit_error', 'rate'],
   ['ratelimitreached', 'rate'],
+  ['usage_limit_reached', 'rate'],
   ['too_many_requests', 'rate'],
   ['server_is_overloaded', 'overloaded'],
   ['overloaded_error', 'overloaded'],
@@ -89,7 +90,9 @@ function buildFault(error: Record<string, unknown>, status: number | undefined, 
   const code = typeof rawCode === 'number' ? String(rawCode) : asString(rawCode) || (type === 'error' ? undefined : type);
   const param = asString(own(error, 'param'));
   const className = classify([asString(rawCode), type], status ?? Number(code), message, param);
-  const retryAfterMs = readRetryAfter(headers, message);
+  // A spent plan of a login says it beside the message.
+  const planSeconds = asNumber(own(error, 'resets_in_seconds'));
+  const retryAfterMs = readRetryAfter(headers, planSeconds === undefined ? message : `resets in ${Math.trunc(planSeconds)}s`);
   return {
     class: className,
     ...(status !== undefined && { status }),

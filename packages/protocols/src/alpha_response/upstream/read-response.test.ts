@@ -206,6 +206,15 @@ describe('oddities', () => {
     expect(read({ type: 'error', error: { code: 'rate_limit_exceeded', message: 'Please try again in 1.5s.' } })[0]).toMatchObject({
       error: { retryAfterMs: 1500 },
     });
+    // https://github.com/earendil-works/pi/issues/4172
+    const spent = {
+      type: 'usage_limit_reached',
+      message: 'The usage limit has been reached',
+      plan_type: 'plus',
+      resets_at: 1777936568,
+      resets_in_seconds: 13872,
+    };
+    expect(read({ type: 'error', error: spent, status_code: 429 })[0]).toMatchObject({ error: { class: 'rate', retryAfterMs: 13_872_000 } });
   });
 
   test('[DONE], comments, unknown events, nulls and empty lists change nothing', () => {
