@@ -56,7 +56,7 @@ describe('details for programs', () => {
   const described = (kind: UpstreamFault['class'], sameProtocol = true, more = details) =>
     faultToError(fault(kind, { details: more }), { ...facts, sameProtocol }).details;
 
-  test.each(['rate', 'overloaded', 'server', 'caller', 'context', 'not-found'] as const)('%s: as they are, without credentials', (kind) => {
+  test.each(['rate', 'overloaded', 'server', 'caller', 'context', 'too-large', 'not-found'] as const)('%s: as they are, without credentials', (kind) => {
     expect(described(kind)).toEqual({ error_code: 'ramp_limit_exceeded', hint: 'of ***' });
   });
 
@@ -79,6 +79,7 @@ test('what is tried next, and what is held against the upstream', () => {
   const table: [UpstreamFault['class'], ReturnType<typeof nextStep>, ReturnType<typeof healthSign>][] = [
     ['caller', 'stop', 'none'],
     ['context', 'larger', 'none'],
+    ['too-large', 'key', 'none'],
     ['not-found', 'node', 'none'],
     ['credential', 'key', 'key'],
     ['account', 'key', 'key'],

@@ -30,6 +30,15 @@ test.each([
   expect(errorOf(faults, true, passedOver)).toMatchObject({ code: 'no_upstream', status: 503, message: 'No upstream can take this request.' });
 });
 
+test('a request larger than each account’s tokens of a minute is the caller’s to shorten; one that failed otherwise may yet take it', () => {
+  const large: UpstreamFault = { class: 'too-large', status: 413, message: 'Request too large' };
+  const limited: UpstreamFault = { class: 'rate', status: 429, message: 'slow down', retryAfterMs: 2000 };
+  for (const balanced of [true, false]) expect(errorOf([large, large], balanced)).toMatchObject({ code: 'context_overflow', status: 400 });
+  expect(errorOf([large, broken], true)).toMatchObject({ code: 'no_upstream', status: 503 });
+  expect(errorOf([large, limited], false)).toMatchObject({ code: 'upstream_rate_limited', status: 429, retryAfter: 2 });
+  expect(errorOf([large], true, true)).toMatchObject({ code: 'no_upstream', status: 503 });
+});
+
 test('a single upstream’s own 404 stays', () => {
   expect(errorOf([missing], false)).toMatchObject({ status: 404, message: 'no model m-1' });
 });

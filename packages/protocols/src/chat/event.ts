@@ -70,15 +70,29 @@ export const isContent = (event: ChatEvent): boolean =>
 /**
  * What went wrong at an upstream, decided from the protocol's own codes and never from the status alone.
  * caller: the request's fault, kept for the caller · credential: our key · account: our account (quota, arrears) ·
- * rate, overloaded, server, timeout, connect: the upstream's state · context: too long for the model.
+ * rate, overloaded, server, timeout, connect: the upstream's state · context: too long for the model · too-large: more tokens than the account has in a
+ * whole minute, which no waiting mends.
  */
 export interface UpstreamFault {
-  class: 'caller' | 'context' | 'not-found' | 'credential' | 'account' | 'rate' | 'overloaded' | 'server' | 'timeout' | 'connect' | 'broken' | 'busy';
+  class:
+    | 'caller'
+    | 'context'
+    | 'too-large'
+    | 'not-found'
+    | 'credential'
+    | 'account'
+    | 'rate'
+    | 'overloaded'
+    | 'server'
+    | 'timeout'
+    | 'connect'
+    | 'broken'
+    | 'busy';
   /** The upstream's status, when it had one. */
   status?: number;
   /** The upstream's own code or type. */
   code?: string;
-  /** The upstream's own words; may be shown to the caller only for `caller`, `context` and `not-found`. */
+  /** The upstream's own words; may be shown to the caller only for `caller`, `context`, `too-large` and `not-found`. */
   message: string;
   param?: string;
   /** What the upstream says for programs beside its words (`error.details`). */

@@ -103,6 +103,15 @@ describe('drawn for each client', () => {
     expect(drawn(message)['alpha_response']).toMatch(/exceeds the context window/);
   });
 
+  test('a request larger than a minute’s tokens, without the organization and its bills', () => {
+    const each = drawn(
+      'Request too large for model `openai/gpt-oss-20b` in organization `org_01` service tier `on_demand` on tokens per minute (TPM): Limit 8000, Requested 34031, please reduce your message size and try again. Need more tokens? Upgrade to Dev Tier today at https://console.groq.com/settings/billing',
+    );
+    for (const body of Object.values(each)) expect(body).not.toMatch(/org_01|billing/);
+    expect(each['beta']).toContain('prompt is too long: 34031 tokens > 8000 maximum');
+    expect(each['alpha']).toContain('maximum context length is 8000 tokens. However, your messages resulted in 34031 tokens');
+  });
+
   test('with the figures that are known', () => {
     const sum = drawn(said[3]![0]);
     expect(sum['beta']).toContain('exceed context limit: 62000 + 8000 > 65536,');

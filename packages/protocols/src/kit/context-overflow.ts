@@ -57,6 +57,11 @@ const wordings: readonly Wording[] = [
   },
   { source: 'Cerebras', pattern: words('current length is # while limit is #'), figures: ['asked', 'allowed'] },
   { source: 'llama.cpp', pattern: words('request \\(# tokens\\) exceeds the available context size \\(# tokens\\)'), figures: ['asked', 'allowed'] },
+  {
+    source: 'Groq, OpenAI: one request against the tokens of a minute',
+    pattern: words('request too large for [^]{0,300}?limit #, requested #'),
+    figures: ['allowed', 'asked'],
+  },
   { source: 'Amazon Nova', pattern: words('max input tokens: #, request input token count: #'), figures: ['allowed', 'asked'] },
   {
     source: 'SGLang',
@@ -117,6 +122,12 @@ export function saysOverflow(message: string): boolean {
   const text = message.slice(0, maxLength);
   return !perMinute.test(text) && (plainWords.test(text) || wordings.some(({ pattern }) => pattern.test(text)));
 }
+
+/**
+ * Whether a message says that one request asks for more tokens than the account has in a minute or a day. Vendors call it a rate (429, or 413 at Groq), but it
+ * is refused however long one waits.
+ */
+export const exceedsWholeRate = (message: string): boolean => /\brequest too large for .{0,300}?\((?:TPM|TPD)\): limit \d{1,12}, requested \d/i.test(message);
 
 /** {} when it tells none. */
 export function overflowFigures(message: string): OverflowFigures {

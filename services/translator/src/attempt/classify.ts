@@ -23,6 +23,8 @@ interface Meaning {
 const meanings: Record<UpstreamFault['class'], Meaning> = {
   caller: { code: 'upstream_rejected', next: 'stop', sign: 'none' },
   context: { code: 'context_overflow', next: 'larger', sign: 'none' },
+  // The same model may be served there with a larger allowance.
+  'too-large': { code: 'context_overflow', next: 'key', sign: 'none' },
   'not-found': { code: 'upstream_rejected', next: 'node', sign: 'none' },
   credential: { code: 'upstream_credential', next: 'key', sign: 'key' },
   account: { code: 'upstream_failed', next: 'key', sign: 'key' },
@@ -74,7 +76,7 @@ export const wasUnreached = ({ class: kind, code = '' }: UpstreamFault): boolean
 const isRedirect = ({ status = 0 }: UpstreamFault): boolean => status >= 300 && status <= 399;
 
 /** Faults whose words belong to the caller; all others say no more than our own sentence. */
-const callersFaults = new Set<UpstreamFault['class']>(['caller', 'context', 'not-found']);
+const callersFaults = new Set<UpstreamFault['class']>(['caller', 'context', 'too-large', 'not-found']);
 
 /** Longer than any path to a field that helps. */
 const maxParamLength = 200;
@@ -100,7 +102,8 @@ export function faultToError(fault: UpstreamFault, facts: FaultFacts): GatewayEr
       cause: new Error(`${fault.class} ${fault.status ?? ''} ${fault.code ?? ''}: ${facts.clean(fault.message)}`),
     });
   // Vendors use several statuses for a prompt that does not fit; clients look for one.
-  const status = fault.class !== 'context' && fault.status !== undefined && fault.status >= 400 && fault.status < 500 ? fault.status : 400;
+  const fits = fault.class !== 'context' && fault.class !== 'too-large';
+  const status = fits && fault.status !== undefined && fault.status >= 400 && fault.status < 500 ? fault.status : 400;
   return new GatewayError(code, {
     status,
     message: facts.clean(fault.message),
@@ -108,7 +111,7 @@ export function faultToError(fault: UpstreamFault, facts: FaultFacts): GatewayEr
     ...(fault.allow !== undefined && { headers: { allow: fault.allow } }),
     ...details,
     // Clients act on the vendor's words of their own protocol, which a compatible server need not use.
-    ...(facts.body !== undefined && fault.class !== 'context' && { body: facts.body }),
+    ...(facts.body !== undefined && fits && { body: facts.body }),
   });
 }
 

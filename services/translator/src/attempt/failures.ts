@@ -16,6 +16,8 @@ export class Failures {
   #worked = false;
   /** What does not fit is the caller's to shorten, whatever a node with a larger window answered. */
   #overflow: GatewayError | undefined;
+  /** Every attempt found the request larger than its account's tokens of a minute: one that failed otherwise may yet take it. */
+  #tooLarge = true;
   /** No node failed otherwise than by not having what was asked for. */
   #missing = true;
   /** A node was left out because our own limit of it is reached. */
@@ -34,6 +36,7 @@ export class Failures {
     this.#callers = nextStep(fault) === 'stop';
     if (fault.class !== 'not-found') this.#missing = false;
     if (fault.class === 'context') this.#overflow = error;
+    if (fault.class !== 'too-large') this.#tooLarge = false;
     if (error.retryAfter !== undefined) this.#wait(error.retryAfter);
     if (fault.class === 'rate' && (this.#limited?.retryAfter ?? Number.POSITIVE_INFINITY) >= (error.retryAfter ?? Number.POSITIVE_INFINITY))
       this.#limited = error;
@@ -46,6 +49,7 @@ export class Failures {
     this.#worked = route.#worked;
     this.#callers = false;
     this.#missing = false;
+    this.#tooLarge = false;
     if (error.retryAfter !== undefined) this.#wait(error.retryAfter);
   }
 
@@ -53,6 +57,7 @@ export class Failures {
   passOver(retryAfterMs: number): void {
     this.#passedOver = true;
     this.#missing = false;
+    this.#tooLarge = false;
     this.#wait(Math.max(1, Math.ceil(retryAfterMs / 1000)));
   }
 
@@ -72,7 +77,7 @@ export class Failures {
     const last = this.#last ?? this.refused ?? new GatewayError('no_upstream');
     if (!this.#last) return last;
     if (this.#overflow) return this.#overflow;
-    if (this.#callers) return last;
+    if (this.#callers || this.#tooLarge) return last;
     if (!this.#plan.balanced) return this.#limited ?? last;
     return new GatewayError('no_upstream', {
       cause: last.cause ?? last,

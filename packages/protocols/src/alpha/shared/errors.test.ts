@@ -103,6 +103,31 @@ test.each([
   [400, body({ code: 'InvalidParameter', message: 'Total tokens of image and text exceed max message tokens.' }), 'context'],
 ])('%i %s is %s', (status, text, expected) => expect(readError(status, {}, text).class).toBe(expected));
 
+test.each([
+  // https://github.com/autohandai/code-cli/issues/338, https://github.com/continuedev/continue/issues/10602
+  [
+    'Groq',
+    413,
+    'Request too large for model `openai/gpt-oss-20b` in organization `org_01` service tier `on_demand` on tokens per minute (TPM): Limit 8000, Requested 34031, please reduce your message size and try again. Need more tokens? Upgrade to Dev Tier today at https://console.groq.com/settings/billing',
+    'too-large',
+  ],
+  [
+    'OpenAI',
+    429,
+    'Request too large for gpt-4o in organization org-1 on tokens per min (TPM): Limit 30000, Requested 61337. The input or output tokens must be reduced in order to run successfully. Visit https://platform.openai.com/account/rate-limits to learn more.',
+    'too-large',
+  ],
+  // https://github.com/coleam00/mcp-crawl4ai-rag/pull/41
+  [
+    'what waiting mends',
+    429,
+    'Rate limit reached for gpt-4o-mini in organization org-1 on tokens per min (TPM): Limit 200000, Used 195663, Requested 7592. Please try again in 976ms.',
+    'rate',
+  ],
+])('more tokens than a whole minute has: %s', (_vendor, status, message, expected) =>
+  expect(readError(status, {}, body({ message, type: 'tokens', param: null, code: 'rate_limit_exceeded' })).class).toBe(expected),
+);
+
 describe('a failure in a reply with status 200', () => {
   // https://github.com/MiniMax-AI/MiniMax-M2.5/issues/18, https://platform.minimax.io/docs/api-reference/errorcode
   test.each([

@@ -1,6 +1,6 @@
 import type { UpstreamFault } from '../../chat/event.ts';
 import type { ClientError } from '../../contract/index.ts';
-import { type OverflowWords, redrawOverflow, saysOverflow } from '../../kit/context-overflow.ts';
+import { exceedsWholeRate, type OverflowWords, redrawOverflow, saysOverflow } from '../../kit/context-overflow.ts';
 import { asArray, asNumber, asObject, asString, own } from '../../kit/read.ts';
 import { readRetryAfter } from '../../kit/retry-after.ts';
 
@@ -67,6 +67,8 @@ const said = (words: Words, codes: RegExp): boolean => codes.test(words.code) ||
 /** In order: the first that holds decides. The vendor's own code outranks the status, since some say 400 or 429 about our account. */
 const rules: readonly Rule[] = [
   { class: 'rate', when: (words, status) => status === 429 && throttleWords.test(words.message) },
+  // Before the account: the words name the page of bills.
+  { class: 'too-large', when: (words) => exceedsWholeRate(words.message) },
   // What a vendor behind an aggregator says of the aggregator's key or account says nothing of ours.
   {
     class: 'server',

@@ -33,6 +33,26 @@ describe('errors of an upstream', () => {
     [422, '{"detail":"bad"}', 'caller'],
     [400, '[{"error":{"message":"m","code":400}}]', 'caller'],
     [418, 'null', 'caller'],
+    [
+      429,
+      error({
+        message:
+          'Request too large for gpt-4o in organization org-1 on tokens per min (TPM): Limit 30000, Requested 61337. The input or output tokens must be reduced in order to run successfully. Visit https://platform.openai.com/account/rate-limits to learn more.',
+        type: 'tokens',
+        code: 'rate_limit_exceeded',
+      }),
+      'too-large',
+    ],
+    [
+      429,
+      error({
+        message:
+          'Rate limit reached for gpt-4o-mini in organization org-1 on tokens per min (TPM): Limit 200000, Used 195663, Requested 7592. Please try again in 976ms.',
+        type: 'tokens',
+        code: 'rate_limit_exceeded',
+      }),
+      'rate',
+    ],
   ])('%d %s is %s', (status, body, expected) => {
     expect(readError(status, {}, body)).toMatchObject({ class: expected, status });
   });

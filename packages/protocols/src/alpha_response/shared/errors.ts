@@ -2,7 +2,7 @@
 
 import type { UpstreamFault } from '../../chat/event.ts';
 import type { ClientAdapter, ClientError } from '../../contract/index.ts';
-import { type OverflowWords, redrawOverflow, saysOverflow } from '../../kit/context-overflow.ts';
+import { exceedsWholeRate, type OverflowWords, redrawOverflow, saysOverflow } from '../../kit/context-overflow.ts';
 import { asNumber, asObject, asString, own } from '../../kit/read.ts';
 import { readRetryAfter } from '../../kit/retry-after.ts';
 import { clearsCaller } from '../../kit/status-of-fault.ts';
@@ -105,6 +105,7 @@ function buildFault(error: Record<string, unknown>, status: number | undefined, 
 }
 
 function classify(codes: (string | undefined)[], status: number, message: string, param: string | undefined): FaultClass {
+  if (exceedsWholeRate(message)) return 'too-large';
   for (const code of codes) {
     const known = code === undefined ? undefined : byCode.get(code.toLowerCase());
     // 503 is what a server that is up but cannot serve says, whatever it calls its error.
