@@ -65,6 +65,14 @@ describe('which family', () => {
     expect(findFamily('')).toBe(unknownFamily);
   });
 
+  // https://docs.fireworks.ai/getting-started/introduction
+  test.each(['glm-4p5v', 'glm-5p2', 'kimi-k2p5', 'deepseek-v4p1-flash', 'qwen3p7-plus', 'minimax-m3p1-flash'])(
+    'Fireworks writes %s with a letter for the dot',
+    (name) => {
+      expect(findFamily(`accounts/fireworks/models/${name}`)).toEqual(findFamily(name.replace(/(\d)p(\d)/, '$1.$2')));
+    },
+  );
+
   test('hostile ids cost nothing and match nothing by accident', () => {
     const began = process.cpuUsage();
     for (const id of [`claude-${'-4'.repeat(100_000)}`, '*'.repeat(100_000), '__proto__', 'constructor', `${'/'.repeat(50_000)}x`]) findFamily(id);
@@ -74,6 +82,9 @@ describe('which family', () => {
 
   test('ids are reduced to what vendors call the model', () => {
     expect(bareId('accounts/fireworks/models/deepseek-v3')).toBe('deepseek-v3');
+    expect(bareId('accounts/fireworks/models/glm-5p2')).toBe('glm-5.2');
+    expect(bareId('fireworks_ai/accounts/fireworks/models/llama-v3p1-8b-instruct')).toBe('llama-3.1-8b-instruct');
+    expect(bareId('glm-5p2')).toBe('glm-5p2');
     expect(bareId('gpt-oss:120b')).toBe('gpt-oss');
     expect(bareId('claude-opus-4-1@20250805')).toBe('claude-opus-4-1');
   });

@@ -3,14 +3,19 @@
 /** Ids are a caller's or an admin's text: no longer than any real one is looked at. */
 const maxIdLength = 256;
 
-/** `us.anthropic.claude-opus-4-5-20251101-v1:0` → `claude-opus-4-5-20251101-v1`; `vendor/model`, `models/x` → the last segment; `claude-opus-4.5` → `claude-opus-4-5`. */
+const fireworksPath = /(?:^|\/)accounts\/fireworks\/(?:models|routers)\/[^/]*$/;
+
+/** `us.anthropic.claude-opus-4-5-20251101-v1:0` → `claude-opus-4-5-20251101-v1`; `vendor/model`, `models/x` → the last segment; `claude-opus-4.5` → `claude-opus-4-5`; `accounts/fireworks/models/glm-5p2` → `glm-5.2`. */
 export function bareId(id: string): string {
-  const last = id.slice(-maxIdLength).toLowerCase().split('/').at(-1) ?? '';
+  const path = id.slice(-maxIdLength).toLowerCase();
+  const last = path.split('/').at(-1) ?? '';
   const untagged = last.split(/[:@]/, 1)[0] ?? '';
   const bare = untagged.replace(
     /^(?:(?:us|eu|apac|ap|jp|au|ca|us-gov|global)\.)?(?:anthropic|amazon|meta|mistral|deepseek|qwen|openai|google|moonshot(?:ai)?|zai|minimax|cohere|xai)\./,
     '',
   );
+  // Fireworks writes the dot of a version as a letter, and Llama's versions with another.
+  if (fireworksPath.test(path)) return bare.replace(/(?<=\d)p(?=\d)/g, '.').replace(/^((?:code-)?llama|qwen)-v(?=\d)/, '$1-');
   // Aggregators and the assistant service write this vendor's versions with a dot.
   return bare.startsWith('claude') ? bare.replace(/(\d)\.(?=\d)/g, '$1-') : bare;
 }
