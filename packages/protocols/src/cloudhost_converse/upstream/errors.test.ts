@@ -22,6 +22,16 @@ describe('over HTTP', () => {
     [400, 'ValidationException', 'Malformed input request', 'caller'],
     [400, 'ValidationException', 'Input is too long for requested model.', 'context'],
     [400, 'ValidationException', 'The provided model identifier is invalid.', 'not-found'],
+    // https://github.com/terricain/aioboto3/issues/352
+    [
+      400,
+      'ValidationException',
+      'Invocation of model ID anthropic.claude-x with on-demand throughput isn’t supported. Retry your request with the ID or ARN of an inference profile that contains this model.',
+      'not-found',
+    ],
+    // https://github.com/kirodotdev/Kiro/issues/11191, https://github.com/aws-samples/amazon-bedrock-audio-summarizer/issues/3
+    [400, 'ValidationException', 'Operation not allowed', 'account'],
+    [400, 'ValidationException', 'Your account is not authorized to invoke this API operation.', 'account'],
     [418, '', 'words', 'caller'],
     [599, '', 'words', 'server'],
   ])('%i %s: %s', (status, type, message, kind) => expect(over(status, type, message)).toMatchObject({ class: kind, status }));

@@ -65,10 +65,15 @@ const wordings: readonly { among: readonly FaultClass[]; pattern: { test(words: 
     pattern: { test: saysOverflow },
     class: 'context',
   },
-  { among: ['caller'], pattern: /model identifier is invalid|model version .{0,200}is not supported|reached the end of its life/i, class: 'not-found' },
+  {
+    among: ['caller'],
+    pattern: /model identifier is invalid|model version .{0,200}is not supported|reached the end of its life|with on-demand throughput isn.t supported/i,
+    class: 'not-found',
+  },
   {
     among: ['caller', 'credential'],
-    pattern: /don't have access to the model|access to this model is not|not authorized to invoke this model|INVALID_PAYMENT/i,
+    pattern:
+      /don't have access to the model|access to this model is not|not authorized to invoke this (?:model|API operation)|INVALID_PAYMENT|^Operation not allowed\.?$/i,
     class: 'account',
   },
 ];
