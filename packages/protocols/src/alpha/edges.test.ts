@@ -42,11 +42,16 @@ describe('upstream addresses', () => {
   test('a whole endpoint is used as it is, and its neighbour lists models', () => {
     expect(url('https://h/x/chat/completions?api-version=1', true)).toBe('https://h/x/chat/completions?api-version=1');
     expect(upstream.listModels(target('https://h/x/chat/completions?api-version=1', true)).url).toBe('https://h/x/models?api-version=1');
+    expect(upstream.listModels(target('https://r.openai.azure.com/openai/deployments/d/chat/completions?api-version=1', true)).url).toBe(
+      'https://r.openai.azure.com/openai/models?api-version=1',
+    );
     expect(upstream.listModels(target('https://h')).url).toBe('https://h/v1/models');
   });
   test('the key goes where the host wants it, and only allowed headers pass', () => {
     expect(upstream.credential('k', target('https://h'))).toEqual({ authorization: 'Bearer k' });
     expect(upstream.credential('k', target('https://r.openai.azure.com/openai/v1'))).toEqual({ 'api-key': 'k' });
+    // https://learn.microsoft.com/azure/azure-government/compare-azure-government-global-azure
+    for (const end of ['us', 'cn']) expect(upstream.credential('k', target(`https://r.openai.azure.${end}/openai/v1`))).toEqual({ 'api-key': 'k' });
     expect(upstream.credential('k', target('https://evil.test/?x=.openai.azure.com'))).toEqual({ authorization: 'Bearer k' });
     const { headers } = upstream.request({
       target: target('https://h'),

@@ -1,5 +1,6 @@
 import type { Operation } from '@model-gateway/contracts';
 import type { Target, UpstreamAdapter, UpstreamRequest } from '../../contract/index.ts';
+import { isAzure } from '../../kit/azure.ts';
 import { joinUrl } from '../../kit/join-url.ts';
 import { asArray, asString, own } from '../../kit/read.ts';
 import { besideEndpoint } from '../../kit/whole-endpoint.ts';
@@ -25,9 +26,6 @@ const pathOf: Partial<Record<Operation, string>> = {
 
 /** Headers of a caller that mean something to an upstream of the same protocol; all others stay here. */
 const passedHeaders = ['openai-beta'] as const;
-
-/** Hosts that take the key in a header of their own rather than as a bearer token. */
-const apiKeyHosts = ['.openai.azure.com', '.services.ai.azure.com', '.cognitiveservices.azure.com'];
 
 /** Address and headers of a call. */
 export const request: UpstreamAdapter['request'] = ({ target, operation, stream, clientHeaders }) => {
@@ -55,15 +53,18 @@ function besideChat(target: Target, path: string): string {
 }
 
 /** The credential's header: bearer, or `api-key` where the host wants that. */
-export function credential(key: string, target: Target): Record<string, string> {
-  const host = /^https?:\/\/([^/:?#]+)/i.exec(target.baseUrl)?.[1]?.toLowerCase() ?? '';
-  return apiKeyHosts.some((suffix) => host.endsWith(suffix)) ? { 'api-key': key } : { authorization: `Bearer ${key}` };
-}
+export const credential = (key: string, target: Target): Record<string, string> =>
+  isAzure(target.baseUrl) ? { 'api-key': key } : { authorization: `Bearer ${key}` };
 
 /** Address of the model list; beside the chat path when the upstream's address is a whole endpoint. */
 export function listModels(target: Target): UpstreamRequest {
   const beside = target.directPath ? besideEndpoint(target.baseUrl, chatPath, '/models') : null;
-  return { method: 'GET', url: beside ?? joinUrl(target.baseUrl, 'v1', '/models'), headers: { accept: 'application/json' } };
+  // A deployment lists nothing: its resource does.
+  return {
+    method: 'GET',
+    url: beside?.replace(/\/deployments\/[^/?]+(?=\/models)/, '') ?? joinUrl(target.baseUrl, 'v1', '/models'),
+    headers: { accept: 'application/json' },
+  };
 }
 
 /** Model ids of a list reply: `{data: […]}`, a bare array, or `{models: […]}`; entries are objects or plain names. */

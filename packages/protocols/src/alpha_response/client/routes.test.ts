@@ -103,6 +103,9 @@ describe('addresses and credentials', () => {
     expect(request({ target: whole, operation: 'count-tokens', stream: false }).url).toBe('https://h/v1/responses/input_tokens?api-version=1');
     expect(request({ target: whole, operation: 'generate', stream: false }).url).toBe(whole.baseUrl);
     expect(listModels({ ...target, baseUrl: 'https://h/v1/responses', directPath: true }).url).toBe('https://h/v1/models');
+    expect(listModels({ ...target, baseUrl: 'https://r.openai.azure.com/openai/responses?api-version=1', directPath: true }).url).toBe(
+      'https://r.openai.azure.com/openai/models?api-version=1',
+    );
   });
 
   test('only headers that mean something upstream are passed', () => {
@@ -118,6 +121,7 @@ describe('addresses and credentials', () => {
   test('where the key goes', () => {
     expect(credential('k', target)).toEqual({ authorization: 'Bearer k' });
     expect(credential('k', { ...target, baseUrl: 'https://res.openai.azure.com/openai/v1' })).toEqual({ 'api-key': 'k' });
+    expect(credential('k', { ...target, baseUrl: 'https://res.openai.azure.us/openai/v1' })).toEqual({ 'api-key': 'k' });
     expect(credential('k', { ...target, baseUrl: 'https://evil.test/x.openai.azure.com' })).toEqual({ authorization: 'Bearer k' });
   });
 

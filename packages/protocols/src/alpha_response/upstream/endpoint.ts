@@ -1,6 +1,7 @@
 /** Where and how an upstream is called. */
 import type { Operation } from '@model-gateway/contracts';
 import type { Target, UpstreamAdapter, UpstreamRequest } from '../../contract/index.ts';
+import { isAzure } from '../../kit/azure.ts';
 import { joinUrl } from '../../kit/join-url.ts';
 import { asArray, asString, own } from '../../kit/read.ts';
 import { besideEndpoint } from '../../kit/whole-endpoint.ts';
@@ -26,11 +27,9 @@ const address = ({ baseUrl, directPath }: Target, beneath: string): string =>
 export const credential = (key: string, target: Target): Record<string, string> =>
   isAzure(target.baseUrl) ? { 'api-key': key } : { authorization: `Bearer ${key}` };
 
-const isAzure = (baseUrl: string): boolean => /^https:\/\/[^/]+\.(?:openai|cognitiveservices|services\.ai)\.azure\.com(?:[:/]|$)/i.test(baseUrl);
-
 export function listModels(target: Target): UpstreamRequest {
-  const base = target.directPath ? target.baseUrl.replace(/\/responses\/?$/, '') : target.baseUrl;
-  return { method: 'GET', url: joinUrl(base, 'v1', '/models'), headers: { accept: 'application/json' } };
+  const beside = target.directPath ? besideEndpoint(target.baseUrl.replace(/\/+$/, ''), '/responses', '/models') : null;
+  return { method: 'GET', url: beside ?? joinUrl(target.baseUrl, 'v1', '/models'), headers: { accept: 'application/json' } };
 }
 
 export function readModelList(body: unknown): string[] {
