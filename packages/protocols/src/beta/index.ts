@@ -18,6 +18,7 @@ import { readModelList, writeModel, writeModels } from './shared/models.ts';
 import { normalize, normalizedKeys } from './shared/normalize.ts';
 import { readRequest } from './shared/read-request.ts';
 import { bodyWords, verbatim } from './shared/verbatim-rules.ts';
+import { isVertex } from './shared/vertex.ts';
 import { bodyLayout } from './upstream/body-layout.ts';
 import { deltaFields } from './upstream/delta-fields.ts';
 import { injectCache } from './upstream/inject-cache.ts';
@@ -68,7 +69,8 @@ export const beta: Protocol = {
     normalize,
     injectCache,
     cites: () => true,
-    opensUrl: ({ kind }) => kind === 'image' || kind === 'document',
+    // Vertex AI opens none (`supportedUrls` of @ai-sdk/google-vertex).
+    opensUrl: ({ kind }, target) => (kind === 'image' || kind === 'document') && !isVertex(target),
     readError,
     verbatim,
     refusedFlags: (fault, headers) => readRefusedFlags(fault, flagsOfCaller(headers)),

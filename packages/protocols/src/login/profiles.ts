@@ -150,7 +150,7 @@ const gammaCloud: LoginProfile = {
   experimental: false,
   flows: ['machine'],
   grant: 'google',
-  protocols: ['gamma', 'alpha'],
+  protocols: ['gamma', 'beta', 'alpha'],
   settings: {
     key_json: {
       optional: true,
@@ -161,7 +161,7 @@ const gammaCloud: LoginProfile = {
     quota_project: { optional: true, description: 'Project that is billed.' },
     base_url: {
       description:
-        'Address of the upstream, with project and location: https://LOCATION-aiplatform.googleapis.com/v1/projects/PROJECT/locations/LOCATION/publishers/google, or …/endpoints/openapi for the OpenAI-compatible one.',
+        'Address of the upstream, with project and location: https://LOCATION-aiplatform.googleapis.com/v1/projects/PROJECT/locations/LOCATION/publishers/google, …/publishers/anthropic for Claude, or …/endpoints/openapi for the OpenAI-compatible one.',
       address: true,
     },
   },

@@ -3,6 +3,7 @@
 import type { Target } from '../../contract/index.ts';
 import { asString, own } from '../../kit/read.ts';
 import { generationOf } from './model-family.ts';
+import { isVertex } from './vertex.ts';
 
 /** Requests that the gateway builds go out under this one, since it still takes sampling parameters. A request without a version is a 400. */
 const usualVersion = '2023-06-01';
@@ -25,10 +26,11 @@ export const versionHeaders = ['anthropic-version', 'beta-version'] as const;
 const versionIn = (headers: Headers | undefined): string | undefined => versionHeaders.map((name) => headers?.[name]).find(Boolean);
 
 /**
- * The version that is sent. A custom header of the upstream overrides all else. `clientHeaders`: of a caller whose request passes as it is, whose own
+ * The version that is sent; Vertex AI has one alone, which takes what the usual one does. A custom header of the upstream overrides all else. `clientHeaders`: of a caller whose request passes as it is, whose own
  * version is kept. Else `extra_config.api_version` of the upstream decides.
  */
 export function apiVersion(target: Target, clientHeaders?: Headers): string {
+  if (isVertex(target)) return usualVersion;
   const custom = versionIn(target.customHeaders);
   if (custom !== undefined) return custom;
   const asked = versionIn(clientHeaders) ?? asString(own(target.extraConfig, 'api_version')) ?? usualVersion;

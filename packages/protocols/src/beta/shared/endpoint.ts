@@ -6,6 +6,7 @@ import { joinUrl } from '../../kit/join-url.ts';
 import { besideEndpoint } from '../../kit/whole-endpoint.ts';
 import { apiVersion, versionHeaders } from './api-version.ts';
 import { flagsFor, flagsOfCaller, listFlags } from './feature-flags.ts';
+import { isVertex, vertexModels, vertexUrl } from './vertex.ts';
 
 /** What a caller of the same protocol may say through us: which agent runs, in which session. The upstream's own names only. */
 const passedHeaders = ['x-app', 'x-claude-code-session-id'] as const;
@@ -16,7 +17,8 @@ const messagesPath = '/messages';
 
 export const request: UpstreamAdapter['request'] = ({ target, operation, stream, clientHeaders, clientQuery }) => ({
   method: 'POST',
-  url: withQuery(address(target, path(operation)), clientQuery),
+  // Vertex AI knows no `beta=true`.
+  url: vertexUrl(target, operation, stream) ?? withQuery(address(target, path(operation)), clientQuery),
   headers: {
     'content-type': 'application/json',
     accept: stream ? 'text/event-stream' : 'application/json',
@@ -31,15 +33,16 @@ const address = ({ baseUrl, directPath }: Target, path: string): string =>
 
 export const listModels = (target: Target): UpstreamRequest => ({
   method: 'GET',
-  url: joinUrl(target.baseUrl, 'v1', '/models?limit=1000'),
+  url: isVertex(target) ? vertexModels(target.baseUrl) : joinUrl(target.baseUrl, 'v1', '/models?limit=1000'),
   headers: { accept: 'application/json', ...vendorHeaders(undefined, target) },
 });
 
 /** The feature flag without which a token of a login is refused. */
 const loginFlag = 'oauth-2025-04-20';
 
-/** A token of a login goes as a bearer and with its feature flag, beside the caller's own; every other key under `x-api-key`, which is the neutral name too. */
-export const credential: UpstreamAdapter['credential'] = (key, _target, headers = {}): Record<string, string> => {
+/** A token of a login goes as a bearer and with its feature flag, beside the caller's own; Vertex AI takes access tokens; every other key goes under `x-api-key`, which is the neutral name too. */
+export const credential: UpstreamAdapter['credential'] = (key, target, headers = {}): Record<string, string> => {
+  if (isVertex(target)) return { authorization: `Bearer ${key}` };
   if (!key.startsWith('sk-ant-oat')) return { 'x-api-key': key };
   const flags = [...new Set([...listFlags(headers['anthropic-beta']), loginFlag])].join(',');
   return { authorization: `Bearer ${key}`, 'anthropic-beta': flags, 'beta-beta': flags };
@@ -47,10 +50,10 @@ export const credential: UpstreamAdapter['credential'] = (key, _target, headers 
 
 /** Version and feature flags, read from the vendor's header names and the neutral ones (`beta-version`, `beta-beta`). */
 function vendorHeaders(client: Readonly<Record<string, string>> | undefined, target: Target): Record<string, string> {
-  const version = apiVersion(target, client);
   const features = flagsFor(flagsOfCaller(client), target).kept.join(',');
   return {
-    ...Object.fromEntries(versionHeaders.map((name) => [name, version])),
+    // There the version is a field of the body.
+    ...(isVertex(target) ? {} : Object.fromEntries(versionHeaders.map((name) => [name, apiVersion(target, client)]))),
     ...(features !== '' && { 'anthropic-beta': features, 'beta-beta': features }),
   };
 }

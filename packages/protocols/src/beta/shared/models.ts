@@ -42,6 +42,8 @@ function readLimit(text: string | null): number {
 }
 
 export function readModelList(body: unknown): string[] {
-  const ids = (asArray(own(body, 'data')) ?? []).map((entry) => asString(own(entry, 'id')));
+  // Vertex AI names them by their place: `publishers/anthropic/models/claude-…`.
+  const named = (asArray(own(body, 'publisherModels')) ?? []).map((entry) => asString(own(entry, 'name'))?.split('/').at(-1));
+  const ids = [...(asArray(own(body, 'data')) ?? []).map((entry) => asString(own(entry, 'id'))), ...named];
   return ids.filter((id): id is string => id !== undefined && id !== '');
 }

@@ -14,6 +14,7 @@ import { foundPageEdits } from './found-pages.ts';
 import { isOwnModel } from './model-family.ts';
 import { requireUniqueToolUse } from './read-request.ts';
 import { unreadEdits } from './unread-media.ts';
+import { isVertex, modelInBody, vertexVersion } from './vertex.ts';
 import { mayThinkOn } from './write-reasoning.ts';
 
 type Path = Edit['path'];
@@ -27,6 +28,7 @@ export const bodyWords: readonly string[] = [
   'defer_loading',
   'tool_reference',
   'anthropic_beta',
+  'service_tier',
   'thread',
   'url',
   'file',
@@ -36,7 +38,7 @@ export const bodyWords: readonly string[] = [
 /** Model name, signatures opened or stripped, and our own check of the request. A large body is parsed only when it may hold something to change. */
 function requestEdits(context: VerbatimRequestContext): ReturnType<VerbatimRules['requestEdits']> {
   const losses = new Losses();
-  const edits: Edit[] = [{ path: ['model'], value: context.target.upstreamModelId }];
+  const edits: Edit[] = [{ path: ['model'], value: modelInBody(context.target, context.operation) }, ...vertexEdits(context, losses)];
   const mayHoldSignatures =
     context.signaturesRefused !== undefined ||
     ['"signature"', '"redacted_thinking"', '"compaction"'].some((word) => context.contains(word)) ||
@@ -63,6 +65,15 @@ function requestEdits(context: VerbatimRequestContext): ReturnType<VerbatimRules
   if (mayHoldSignatures || mayHoldCalls) edits.push(...signatureEdits(body, messages, context, losses));
   if (mayHoldCalls || mayFold) edits.push(...historyEdits(messages, context, losses));
   return { edits, losses: losses.list };
+}
+
+/** Vertex AI takes the version in the body, and no tier of service: it has its own. */
+function vertexEdits(context: VerbatimRequestContext, losses: Losses): Edit[] {
+  if (!isVertex(context.target) || context.operation === 'count-tokens') return [];
+  const edits: Edit[] = [{ path: ['anthropic_version'], value: vertexVersion, add: true }];
+  if (!context.contains('"service_tier"') || own(context.parse(), 'service_tier') === undefined) return edits;
+  losses.add('service_tier', 'dropped', 'this host does not take it in the body');
+  return [...edits, { path: ['service_tier'], value: undefined }];
 }
 
 function signatureEdits(body: unknown, messages: readonly unknown[], context: VerbatimRequestContext, losses: Losses): Edit[] {

@@ -11,6 +11,7 @@ import { limitMarks, writeCache } from '../shared/cache-mark.ts';
 import { type ModelFamily, modelFamily } from '../shared/model-family.ts';
 import { closeSchema, holdsMap } from '../shared/schema.ts';
 import { writeToolChoice, writeTools } from '../shared/tools.ts';
+import { isVertex, modelInBody, vertexVersion } from '../shared/vertex.ts';
 import type { WireMessage, WireTextBlock } from '../shared/wire.ts';
 import { asksForThinking, planThinking, withoutDemandedThinking, writeSampling } from '../shared/write-reasoning.ts';
 import { writeTurns } from './write-turns.ts';
@@ -30,8 +31,9 @@ export function writeRequest(asked: Conversation, context: WriteRequestContext):
   const thinking = planThinking(conversation, family, maxTokens, prompt.messages, losses);
   const outputConfig: JsonObject = { ...(thinking.effort !== undefined && { effort: thinking.effort }), ...(output.format && { format: output.format }) };
   limitMarks(markHolders(tools, prompt.system, prompt.messages), losses);
+  const model = modelInBody(context.target, context.operation);
   const counted: JsonObject = {
-    model: context.target.upstreamModelId,
+    ...(model !== undefined && { model }),
     ...(prompt.system.length > 0 && { system: prompt.system }),
     messages: prompt.messages,
     ...(tools.length > 0 && { tools }),
@@ -42,10 +44,11 @@ export function writeRequest(asked: Conversation, context: WriteRequestContext):
   // A counter takes only what is counted; anything else there is a 400.
   if (context.operation === 'count-tokens') return { body: counted, losses: losses.list };
   const body = {
+    ...(isVertex(context.target) && { anthropic_version: vertexVersion }),
     ...counted,
     max_tokens: maxTokens,
     ...writeSampling(conversation.sampling, family, thinking.active, samplingRefusal(context.target), losses),
-    ...writeIdentity(conversation, losses),
+    ...writeIdentity(conversation, context, losses),
     ...(context.stream && { stream: true }),
   };
   return { body, losses: losses.list, ...(output.emulation && { emulation: output.emulation }), ...(relaxedToolSchemas.size > 0 && { relaxedToolSchemas }) };
@@ -122,8 +125,10 @@ const serviceTiers: ReadonlyMap<string, string> = new Map([
   ['default', 'standard_only'],
 ]);
 
-function writeIdentity(conversation: Conversation, losses: Losses): JsonObject {
-  const { metadata, serviceTier, verbosity } = conversation;
+function writeIdentity(conversation: Conversation, { target }: WriteRequestContext, losses: Losses): JsonObject {
+  const { metadata, verbosity } = conversation;
+  const serviceTier = isVertex(target) ? undefined : conversation.serviceTier;
+  if (serviceTier !== conversation.serviceTier) losses.add('service_tier', 'dropped', 'this host does not take it in the body');
   const user = onlyUser(conversation, losses);
   if (metadata && Object.keys(metadata).length > 0) losses.dropped('metadata', 'only the user id is taken');
   if (verbosity !== undefined) losses.dropped('verbosity', 'has no counterpart');
