@@ -32,9 +32,16 @@ beforeAll(async () => {
         custom_headers: { 'beta-version': '{{header:x-version}}' },
       },
       { name: 'login', protocol: 'beta', base_url: 'https://api.anthropic.com', api_keys: [{ key: 'sk-ant-oat01-token' }] },
+      {
+        name: 'google',
+        protocol: 'beta',
+        base_url: 'https://aiplatform.googleapis.test/v1/projects/p/locations/global/publishers/anthropic',
+        api_keys: [{ key: 'ya29.token' }],
+        extra_config: { api_version: '2026-10-21' },
+      },
       { name: 'amazon', protocol: 'cloudhost_invoke', base_url: 'https://bedrock-runtime.us-east-1.amazonaws.test', api_keys: [{ key: 'bearer' }] },
     ],
-    models: ['vendor', 'newer', 'custom', 'template', 'login', 'amazon'].map((upstream) => ({
+    models: ['vendor', 'newer', 'custom', 'template', 'login', 'google', 'amazon'].map((upstream) => ({
       name: upstream,
       upstream,
       upstream_model_id: upstream === 'amazon' ? 'anthropic.claude-sonnet-4-5-20250929-v1:0' : 'claude-sonnet-4-5',
@@ -63,11 +70,22 @@ async function ask(path: string, body: object, headers: Record<string, string> =
   const json = (await reply.json()) as { error: { details?: unknown } };
   const { losses } = await gateway.row(id);
   const sent = outbound.sent[0]!;
-  return { status: reply.status, json, headers: sent.headers, body: JSON.parse(sent.body.toString()) as Record<string, unknown>, losses };
+  return { status: reply.status, json, url: sent.url, headers: sent.headers, body: JSON.parse(sent.body.toString()) as Record<string, unknown>, losses };
 }
 const sampling = { temperature: 1, top_p: 0.9, top_k: 5 };
 const fields = (losses: { field: string }[]) => losses.map(({ field }) => field);
 const newer = { 'anthropic-version': '2026-10-21' };
+
+test.each(['/v1/messages', '/v1/chat/completions'])('Google has one version, in the body, and the model in the address: %s', async (path) => {
+  const asked = { model: 'google', temperature: 0.5, stream: true };
+  const { url, headers, body, losses } = await ask(path, asked, newer);
+  expect(url).toBe('https://aiplatform.googleapis.test/v1/projects/p/locations/global/publishers/anthropic/models/claude-sonnet-4-5:streamRawPredict');
+  expect(headers).toMatchObject({ authorization: 'Bearer ya29.token' });
+  for (const name of ['anthropic-version', 'beta-version', 'x-api-key']) expect(headers).not.toHaveProperty([name]);
+  expect(body).toMatchObject({ anthropic_version: 'vertex-2023-10-16', temperature: 0.5, stream: true });
+  expect(body).not.toHaveProperty('model');
+  expect(fields(losses)).toEqual([]);
+});
 
 test('a caller’s own newer version is kept, and sampling is left out even at its default', async () => {
   const { headers, body, losses } = await ask('/v1/messages', { model: 'vendor', ...sampling }, newer);

@@ -41,7 +41,7 @@ const answers: [RegExp, object][] = [
     },
   ],
   [
-    /\/messages$/,
+    /\/messages$|:rawPredict$/,
     {
       id: 'm',
       type: 'message',
@@ -117,7 +117,11 @@ describe.each(arrangements('machine identities'))('%s', (arrangement) => {
       expect([profile, answer.status, answer.body.upstream_error]).toEqual([profile, 201, null]);
       seen.push(JSON.stringify(answer.body));
     }
-    await gateway.configure({ models: gates.map((name) => ({ name, upstream: name, upstream_model_id: 'm' })) });
+    const claude = { key_json: JSON.stringify(federation), base_url: `${base}/v1/projects/p/locations/l/publishers/anthropic` };
+    const wanted = { name: 'claude', profile: 'gamma_cloud', settings: claude, upstream: { name: 'claude', protocol: 'beta' } };
+    const answer = await gateway.console('POST', '/sso-credentials/import', wanted);
+    expect([answer.status, answer.body.upstream_error]).toEqual([201, null]);
+    await gateway.configure({ models: [...gates, 'claude'].map((name) => ({ name, upstream: name, upstream_model_id: 'm' })) });
   });
   afterAll(async () => {
     await gateway?.stop();
@@ -162,6 +166,13 @@ describe.each(arrangements('machine identities'))('%s', (arrangement) => {
     expect(url).toBe('/v1/projects/p/locations/l/publishers/google/models/m:generateContent');
     expect(headers).toMatchObject({ authorization: bearer('ya29-federated'), 'x-goog-user-project': 'billed' });
     expect(headers['x-goog-api-key']).toBeUndefined();
+  });
+
+  test('Google for Claude: the same token, and the publisher’s path', async () => {
+    const { url, headers } = await ask('claude');
+    expect(url).toBe('/v1/projects/p/locations/l/publishers/anthropic/models/m:rawPredict');
+    expect(headers).toMatchObject({ authorization: bearer('ya29-federated') });
+    expect(headers['x-api-key']).toBeUndefined();
   });
 
   test('a certificate: token and call go over connections that show it, and without it the token is worth nothing', async () => {

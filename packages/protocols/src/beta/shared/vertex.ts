@@ -1,6 +1,6 @@
 /**
- * The vendor's models on Vertex AI (https://docs.cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude): the model stands in the address, the
- * API's version in the body, and the key is an access token of Google's.
+ * The vendor's models on Vertex AI (https://docs.cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude): the address names the model,
+ * the body the version of the API, and the credential is an access token of Google's.
  */
 import type { Operation } from '@model-gateway/contracts';
 import type { Target } from '../../contract/index.ts';
