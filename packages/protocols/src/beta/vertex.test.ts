@@ -31,7 +31,7 @@ describe('addresses', () => {
 
   test('the counter and the list', () => {
     expect(url(publisher, false, 'count-tokens')).toBe(`${publisher}/models/count-tokens:rawPredict`);
-    expect(upstream.listModels?.(vertex).url).toBe('https://us-east5-aiplatform.googleapis.com/v1beta1/publishers/anthropic/models');
+    expect(upstream.listModels?.(vertex).url).toBe('https://us-east5-aiplatform.googleapis.com/v1beta1/publishers/anthropic/models?pageSize=1000');
     expect(upstream.readModelList?.({ publisherModels: [{ name: 'publishers/anthropic/models/claude-opus-4-5' }] })).toEqual(['claude-opus-4-5']);
   });
 

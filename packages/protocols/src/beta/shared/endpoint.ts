@@ -3,10 +3,11 @@
 import type { Operation } from '@model-gateway/contracts';
 import type { Target, UpstreamAdapter, UpstreamRequest } from '../../contract/index.ts';
 import { joinUrl } from '../../kit/join-url.ts';
+import { publisherModelsUrl } from '../../kit/vertex.ts';
 import { besideEndpoint } from '../../kit/whole-endpoint.ts';
 import { apiVersion, versionHeaders } from './api-version.ts';
 import { flagsFor, flagsOfCaller, listFlags } from './feature-flags.ts';
-import { isVertex, vertexModels, vertexUrl } from './vertex.ts';
+import { isVertex, vertexUrl } from './vertex.ts';
 
 /** What a caller of the same protocol may say through us: which agent runs, in which session. The upstream's own names only. */
 const passedHeaders = ['x-app', 'x-claude-code-session-id'] as const;
@@ -33,7 +34,7 @@ const address = ({ baseUrl, directPath }: Target, path: string): string =>
 
 export const listModels = (target: Target): UpstreamRequest => ({
   method: 'GET',
-  url: isVertex(target) ? vertexModels(target.baseUrl) : joinUrl(target.baseUrl, 'v1', '/models?limit=1000'),
+  url: publisherModelsUrl(target.baseUrl) ?? joinUrl(target.baseUrl, 'v1', '/models?limit=1000'),
   headers: { accept: 'application/json', ...vendorHeaders(undefined, target) },
 });
 

@@ -3,6 +3,7 @@
 import type { ListedModel, ModelsAsked } from '../../contract/index.ts';
 import { invalid } from '../../kit/fail.ts';
 import { asArray, asString, own } from '../../kit/read.ts';
+import { readPublisherModels } from '../../kit/vertex.ts';
 
 export const writeModel = (model: ListedModel): unknown => ({
   type: 'model',
@@ -42,8 +43,6 @@ function readLimit(text: string | null): number {
 }
 
 export function readModelList(body: unknown): string[] {
-  // Vertex AI names them by their place: `publishers/anthropic/models/claude-…`.
-  const named = (asArray(own(body, 'publisherModels')) ?? []).map((entry) => asString(own(entry, 'name'))?.split('/').at(-1));
-  const ids = [...(asArray(own(body, 'data')) ?? []).map((entry) => asString(own(entry, 'id'))), ...named];
-  return ids.filter((id): id is string => id !== undefined && id !== '');
+  const ids = (asArray(own(body, 'data')) ?? []).map((entry) => asString(own(entry, 'id')));
+  return [...ids.filter((id): id is string => id !== undefined && id !== ''), ...readPublisherModels(body)];
 }

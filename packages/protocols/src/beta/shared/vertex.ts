@@ -27,6 +27,3 @@ export function modelInBody(target: Target, operation: Operation): string | unde
   if (!isVertex(target)) return target.upstreamModelId;
   return operation === 'count-tokens' ? target.upstreamModelId.split('@', 1)[0] : undefined;
 }
-
-/** Where publishers' models are listed: beneath no project. */
-export const vertexModels = (baseUrl: string): string => baseUrl.replace(/\/v\d[a-z0-9]*\/projects\/[^?#]*$/i, '/v1beta1/publishers/anthropic/models');

@@ -78,6 +78,9 @@ describe('the upstream address', () => {
     });
     expect(upstream.credential('k', target({}))).toEqual({ 'x-goog-api-key': 'k' });
     expect(upstream.credential('k', target({ neutralHeaders: true }))).toEqual({ 'x-gamma-api-key': 'k' });
+    const vertex = 'https://l-aiplatform.googleapis.com/v1/projects/p/locations/l/publishers/google';
+    expect(upstream.listModels(target({ baseUrl: vertex })).url).toBe('https://l-aiplatform.googleapis.com/v1beta1/publishers/google/models?pageSize=1000');
+    expect(upstream.readModelList({ publisherModels: [{ name: 'publishers/google/models/gemini-2.5-pro', versionId: '1' }, {}] })).toEqual(['gemini-2.5-pro']);
     expect(upstream.listModels(target({ baseUrl: 'https://h/v1beta' })).url).toBe('https://h/v1beta/models?pageSize=1000');
   });
 });

@@ -2,6 +2,7 @@
 import type { Operation } from '@model-gateway/contracts';
 import type { Target, UpstreamCalls, UpstreamRequest } from '../../contract/index.ts';
 import { joinUrl } from '../../kit/join-url.ts';
+import { publisherModelsUrl } from '../../kit/vertex.ts';
 
 const version = 'v1beta';
 
@@ -68,7 +69,7 @@ export function buildRequest(context: Call): UpstreamRequest {
 
 export const buildListRequest = (target: Target): UpstreamRequest => ({
   method: 'GET',
-  url: joinUrl(target.baseUrl, version, '/models?pageSize=1000'),
+  url: publisherModelsUrl(target.baseUrl) ?? joinUrl(target.baseUrl, version, '/models?pageSize=1000'),
   headers: { accept: 'application/json' },
 });
 

@@ -4,6 +4,7 @@ import type { ReplyReader, StreamRecord } from '../../contract/index.ts';
 import { argumentText } from '../../kit/argument-text.ts';
 import { Losses, lostIn } from '../../kit/losses.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../../kit/read.ts';
+import { readPublisherModels } from '../../kit/vertex.ts';
 import { readErrorValue } from '../shared/errors.ts';
 import { field, listField, objectField, textField } from '../shared/fields.ts';
 import { continuationWord, readFinishReason } from '../shared/stop-reasons.ts';
@@ -228,9 +229,10 @@ export const readTokenCount = (body: unknown): number | null => asNumber(field(b
 
 /** Ids of a model list, without `models/`; those that cannot generate content are left out where the list says so. */
 export function readModelList(body: unknown): string[] {
-  return listField(body, 'models').flatMap((model) => {
+  const listed = listField(body, 'models').flatMap((model) => {
     const name = textField(model, 'name')?.replace(/^models\//, '');
     const methods = asArray(field(model, 'supportedGenerationMethods'));
     return name !== undefined && name !== '' && (!methods || methods.includes('generateContent')) ? [name] : [];
   });
+  return [...listed, ...readPublisherModels(body)];
 }
