@@ -20,8 +20,8 @@ const known: Readonly<Record<string, FinishReason>> = {
   refusal: 'refusal',
 };
 
-/** The reply broke off at the upstream although the stream goes on to end in good order. */
-const failingReasons: ReadonlySet<string> = new Set(['error', 'network_error', 'insufficient_system_resource']);
+/** The reply broke off at the upstream although the stream goes on to end in good order; `abort` is what vLLM and SGLang say of one that they gave up. */
+const failingReasons: ReadonlySet<string> = new Set(['error', 'abort', 'network_error', 'insufficient_system_resource']);
 
 export const isFailingReason = (native: string): boolean => failingReasons.has(native);
 

@@ -381,6 +381,18 @@ describe('ends and errors', () => {
       { type: 'error', error: { class: 'caller', status: 400, code: 'tool_use_failed' } },
     ]);
     expect(reader.finish()).toEqual([]);
+    // https://openrouter.ai/docs/api/reference/overview (`error` of a choice)
+    const inChoice = { finish_reason: 'error', error: { code: 429, message: 'slow down' } };
+    expect(read(chunk({ content: 'a' }), chunk({}, inChoice)).at(-1)).toEqual({
+      type: 'error',
+      error: { class: 'rate', status: 429, code: '429', message: 'slow down' },
+    });
+    expect(readWhole({ id: 'x', choices: [{ message: { content: '' }, ...inChoice }] }).at(-1)).toMatchObject({ error: { class: 'rate' } });
+    // https://github.com/vllm-project/vllm/issues/57082
+    expect(read(chunk({ content: 'a' }), chunk({}, { finish_reason: 'abort' }), '[DONE]').at(-1)).toMatchObject({
+      type: 'error',
+      error: { class: 'server', code: 'abort' },
+    });
     expect(read(chunk({}, { finish_reason: 'insufficient_system_resource' }), '[DONE]').at(-1)).toMatchObject({
       type: 'error',
       error: { class: 'overloaded' },

@@ -273,6 +273,9 @@ export class AlphaReader implements ReplyReader {
     const reason = asString(own(choice, 'finish_reason'));
     if (reason === undefined) return;
     if (isFailingReason(reason)) {
+      // One aggregator puts the error of the vendor behind it into the choice.
+      const error = own(choice, 'error');
+      if (error !== undefined) return this.#fail(readStreamError({ error }, ''), events);
       this.#fail(
         {
           class: reason === 'insufficient_system_resource' ? 'overloaded' : 'server',
