@@ -37,6 +37,8 @@ const citing: Json = { document: { name: 'notes', format: 'txt', source: { text:
 const documentsOf = (blocks: readonly Json[]): Json[] =>
   [...blocks, ...resultsOf(blocks).flatMap(({ content }) => list(content))].flatMap((block) => (isObject(block['document']) ? [block['document']] : []));
 
+const effort = (maxReasoningEffort: string): Json => ({ reasoningConfig: { type: 'enabled', maxReasoningEffort } });
+
 const rows: Row[] = [
   {
     id: 'cloudhost_converse.unknown-field',
@@ -376,6 +378,27 @@ const rows: Row[] = [
       { modelId: 'us.amazon.nova-pro-v1:0', body: { messages: hello, toolConfig: { tools: [...toolConfig.tools, { cachePoint: { type: 'default' } }] } } },
     ],
     accepted: [{ modelId: 'us.amazon.nova-pro-v1:0', body: { messages: hello, system: [text('short'), { cachePoint: { type: 'default' } }], toolConfig } }],
+  },
+  {
+    id: 'cloudhost_converse.nova-high-effort',
+    models: /^nova/,
+    what: 'A limit of the reply, temperature and top_p, at Nova’s highest effort',
+    source: 'https://github.com/UKGovernmentBEIS/inspect_ai/issues/3767',
+    date: '2026-04-24',
+    wordsUnverified: true,
+    check({ body }) {
+      const { maxReasoningEffort } = objectOf(objectOf(requestOf(body)['additionalModelRequestFields'])['reasoningConfig']);
+      const inference = objectOf(requestOf(body)['inferenceConfig']);
+      const odd = ['maxTokens', 'temperature', 'topP'].find((key) => isGiven(inference[key]));
+      return maxReasoningEffort === 'high' && odd !== undefined ? bad(`${odd} cannot be used with maxReasoningEffort set to high.`) : null;
+    },
+    refused: [
+      { modelId: 'us.amazon.nova-2-lite-v1:0', body: { messages: hello, inferenceConfig: { maxTokens: 9 }, additionalModelRequestFields: effort('high') } },
+    ],
+    accepted: [
+      { modelId: 'us.amazon.nova-2-lite-v1:0', body: { messages: hello, additionalModelRequestFields: effort('high') } },
+      { modelId: 'us.amazon.nova-2-lite-v1:0', body: { messages: hello, inferenceConfig: { maxTokens: 9 }, additionalModelRequestFields: effort('medium') } },
+    ],
   },
   {
     id: 'cloudhost_converse.nova-cache-after',

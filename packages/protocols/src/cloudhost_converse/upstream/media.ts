@@ -38,6 +38,9 @@ const formats: Readonly<Record<MediaPart['kind'], ReadonlyMap<string, string>>> 
     ['audio/ogg', 'ogg'],
     ['audio/opus', 'opus'],
     ['audio/mp4', 'm4a'],
+    ['audio/m4a', 'm4a'],
+    ['audio/x-m4a', 'm4a'],
+    ['audio/pcm', 'pcm'],
     ['audio/webm', 'webm'],
   ]),
   video: new Map([
@@ -47,6 +50,7 @@ const formats: Readonly<Record<MediaPart['kind'], ReadonlyMap<string, string>>> 
     ['video/webm', 'webm'],
     ['video/x-flv', 'flv'],
     ['video/mpeg', 'mpeg'],
+    ['video/mpg', 'mpg'],
     ['video/x-ms-wmv', 'wmv'],
     ['video/3gpp', 'three_gp'],
   ]),

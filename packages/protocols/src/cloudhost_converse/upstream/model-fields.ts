@@ -28,14 +28,16 @@ export function writeModelFields(
     family.reasoning === 'messages'
       ? planThinking(conversation, generation, asked ?? generation.defaultMaxTokens, messages.map(asMessage), losses)
       : { active: false };
-  const sampling = writeSampling(conversation.sampling, generation, thinking.active, undefined, losses);
+  const reasoning = family.reasoning === 'messages' ? {} : writeReasoning(conversation.reasoning, family, asked !== undefined, losses);
+  const excludes = own(own(reasoning, 'reasoningConfig'), 'maxReasoningEffort') === highest ? 'thinking excludes it' : undefined;
+  const sampling = writeSampling(conversation.sampling, generation, thinking.active, excludes, losses);
   // A thinking budget stands below the limit, which must then be named.
   const budget = thinking.active && own(thinking.thinking, 'budget_tokens') !== undefined ? generation.defaultMaxTokens : undefined;
   const maxTokens = asked ?? budget;
   const additional: JsonObject = {
     ...(thinking.thinking && { thinking: thinking.thinking }),
     ...(thinking.effort !== undefined && { output_config: { effort: thinking.effort } }),
-    ...(family.reasoning === 'messages' ? {} : writeReasoning(conversation.reasoning, family, losses)),
+    ...reasoning,
     ...writeTopK(sampling['top_k'], family, losses),
     ...asObject(own(target.extraConfig, 'additional_model_request_fields')),
   };
@@ -59,8 +61,10 @@ const kindOf = (block: WireBlock): string =>
   'toolUse' in block ? 'tool_use' : 'toolResult' in block ? 'tool_result' : 'reasoningContent' in block ? 'thinking' : 'text';
 
 const threeEfforts = ['low', 'medium', 'high'] as const;
+/** Nova takes neither a limit of the reply nor sampling parameters beside it. A limit stays, since it bounds what the reply costs: the effort gives way. */
+const highest = 'high';
 
-function writeReasoning(reasoning: Reasoning | undefined, family: CloudFamily, losses: Losses): JsonObject {
+function writeReasoning(reasoning: Reasoning | undefined, family: CloudFamily, limited: boolean, losses: Losses): JsonObject {
   if (!reasoning) return {};
   const off =
     reasoning.enabled === false || reasoning.effort === 'none' || (reasoning.enabled === undefined && reasoning.effort === undefined && !reasoning.budget);
@@ -70,7 +74,8 @@ function writeReasoning(reasoning: Reasoning | undefined, family: CloudFamily, l
   }
   if (off) return family.reasoning === 'nova' ? { reasoningConfig: { type: 'disabled' } } : {};
   if (reasoning.effort === undefined || reasoning.budget !== undefined) losses.add('reasoning.budget', 'downgraded', 'this model takes an effort in words');
-  const effort = reasoning.effort === undefined ? effortOf(reasoning.budget) : nearestEffort(reasoning.effort, threeEfforts);
+  const nearest = reasoning.effort === undefined ? effortOf(reasoning.budget) : nearestEffort(reasoning.effort, threeEfforts);
+  const effort = family.reasoning === 'nova' && limited && nearest === highest ? 'medium' : nearest;
   if (reasoning.effort !== undefined && effort !== reasoning.effort) losses.add('reasoning.effort', 'downgraded', 'the nearest effort that this model takes');
   return family.reasoning === 'nova' ? { reasoningConfig: { type: 'enabled', maxReasoningEffort: effort } } : { reasoning_effort: effort };
 }

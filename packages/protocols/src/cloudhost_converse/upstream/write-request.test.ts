@@ -225,6 +225,21 @@ describe('what only some models take', () => {
     expect(llama.losses).toEqual(expect.arrayContaining(['dropped reasoning', 'dropped top_k']));
   });
 
+  // https://github.com/UKGovernmentBEIS/inspect_ai/issues/3767
+  test('Nova’s highest effort stands alone: sampling gives way to it, and it gives way to a limit of the reply', () => {
+    const nova = 'us.amazon.nova-2-lite-v1:0';
+    const high = { turns, reasoning: { effort: 'high' as const } };
+    const config = (maxReasoningEffort: string) => ({ reasoningConfig: { type: 'enabled', maxReasoningEffort } });
+    const sampled = write({ ...high, sampling: { temperature: 0.3, topP: 0.9, topK: 5, stop: ['x'] } }, nova);
+    expect([sampled.body.additionalModelRequestFields, sampled.body.inferenceConfig]).toEqual([config('high'), { stopSequences: ['x'] }]);
+    expect(sampled.losses).toEqual(expect.arrayContaining(['dropped temperature', 'dropped top_p', 'dropped top_k']));
+    const limited = write({ ...high, sampling: { maxTokens: 4000, temperature: 0.3 } }, nova);
+    expect([limited.body.additionalModelRequestFields, limited.body.inferenceConfig]).toEqual([config('medium'), { maxTokens: 4000, temperature: 0.3 }]);
+    expect(limited.losses).toContain('downgraded reasoning.effort');
+    const other = write({ ...high, sampling: { maxTokens: 4000 } }, 'openai.gpt-oss-120b-1:0');
+    expect(other.body.additionalModelRequestFields).toEqual({ reasoning_effort: 'high' });
+  });
+
   test('schemas natively, or in words that the reply must then fit', () => {
     const output = { type: 'schema' as const, schema: { type: 'object', properties: { a: { type: 'string' } } }, name: 'an answer' };
     const { jsonSchema } = write({ turns, output }).body.outputConfig.textFormat.structure;

@@ -54,8 +54,8 @@ describe('bodies', () => {
   });
 
   test('Nova: Converse with its settings in their own place', () => {
-    const { body } = write('us.amazon.nova-2-lite-v1:0', null, { sampling: { maxTokens: 50, topK: 4 }, reasoning: { effort: 'high' } });
-    expect(body.inferenceConfig).toEqual({ maxTokens: 50, topK: 4, reasoningConfig: { type: 'enabled', maxReasoningEffort: 'high' } });
+    const { body } = write('us.amazon.nova-2-lite-v1:0', null, { sampling: { maxTokens: 50, topK: 4 }, reasoning: { effort: 'medium' } });
+    expect(body.inferenceConfig).toEqual({ maxTokens: 50, topK: 4, reasoningConfig: { type: 'enabled', maxReasoningEffort: 'medium' } });
     expect([body.schemaVersion, body.system]).toEqual(['messages-v1', [{ text: 'Be brief.' }]]);
     expect(body).not.toHaveProperty('additionalModelRequestFields');
   });
