@@ -90,6 +90,15 @@ test.each([
     body({ code: 'invalid_request_error', message: 'The supported API model names are deepseek-v4-pro or deepseek-v4-flash, but you passed x.' }),
     'not-found',
   ],
+  // https://github.com/langchain-ai/langchain-azure/issues/228
+  [
+    400,
+    body({
+      code: 'OperationNotSupported',
+      message: 'The chatCompletion operation does not work with the specified model, gpt-5.1-codex. Please choose different model and try again.',
+    }),
+    'not-found',
+  ],
   [400, body({ code: '1211', message: '模型不存在，请检查模型代码。' }), 'not-found'],
   [429, body({ code: '1305', message: '该模型当前访问量过大，请您稍后再试' }), 'overloaded'],
   // https://inference-docs.cerebras.ai/support/error

@@ -50,7 +50,7 @@ const overloadedWords = /overloaded|at capacity|currently busy|no capacity/i;
 /** Limits of plans over hours or weeks, too (Z.ai 1308 and 1310, MiniMax 2056): they pass by themselves, at the time that the message names. */
 const rateCodes = /rate_?limit|too_many_requests|usage_limit_reached|^429$|^throttl|requests_limit|tokens_limit$|^(?:1002|1308|1310|2056)$/i;
 const missingModelCodes =
-  /model_not_found|model_not_exist|model_not_available|model_decommissioned|not_found_error|^NotFound|DeploymentNotFound|unknown_model|invalid_model|^1211$/i;
+  /model_not_found|model_not_exist|model_not_available|model_decommissioned|not_found_error|^NotFound|DeploymentNotFound|OperationNotSupported|unknown_model|invalid_model|^1211$/i;
 const missingModelWords =
   /model\b.{0,200}\b(?:does not exist|not found|not exist|is not supported|unknown)|unknown model|no endpoints found|not a valid model id|supported api model names are/i;
 /** A server at home that lost its model while it answered, or before; it says 400. */

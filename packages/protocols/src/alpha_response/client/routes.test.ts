@@ -34,6 +34,14 @@ describe('errors of an upstream', () => {
     [400, '[{"error":{"message":"m","code":400}}]', 'caller'],
     [418, 'null', 'caller'],
     [
+      400,
+      error({
+        code: 'OperationNotSupported',
+        message: 'The responses operation does not work with the specified model, gpt-5.1-codex. Please choose different model and try again.',
+      }),
+      'not-found',
+    ],
+    [
       429,
       error({
         message:

@@ -27,6 +27,7 @@ const byCode: ReadonlyMap<string, FaultClass> = new Map<string, FaultClass>([
   ['permission_error', 'credential'],
   ['model_not_found', 'not-found'],
   ['deploymentnotfound', 'not-found'],
+  ['operationnotsupported', 'not-found'],
   ['rate_limit_exceeded', 'rate'],
   ['rate_limit_error', 'rate'],
   ['ratelimitreached', 'rate'],
