@@ -1,12 +1,19 @@
 /** An upstream's reply, streamed or whole, → canonical events. Never throws on content: what is missing or odd counts as absent. */
 import type { ChatEvent } from '../../chat/event.ts';
 import type { ReplyReader, StreamRecord } from '../../contract/index.ts';
+import { Losses, lostIn } from '../../kit/losses.ts';
 import { asArray, asNumber, asObject, asString, own } from '../../kit/read.ts';
+import { readServedTier, type ServedTier } from '../../kit/service-tier.ts';
 import { streamFault } from './errors.ts';
 import { readOpaque } from './opaque.ts';
 import { isServerBlock, readWholeBlock, type WholeBlock } from './read-content.ts';
 import { readStopReason } from './stop-reasons.ts';
 import { readUsage } from './usage.ts';
+
+type FinishEvent = Extract<ChatEvent, { type: 'finish' }>;
+
+/** What `serviceTier` says. A reserved tier is nobody else's word. */
+const tiersRead: ReadonlyMap<string, ServedTier> = new Map(['default', 'priority', 'flex'].map((tier) => [tier, tier as ServedTier]));
 
 type BlockKind = 'text' | 'thinking' | 'redacted' | 'tool' | 'raw';
 
@@ -22,6 +29,8 @@ export class ConverseReader implements ReplyReader {
   #blocks = 0;
   #started = false;
   #finished = false;
+  /** Held back until the counts, which come next and name the tier. */
+  #finish: FinishEvent | undefined;
   #over = false;
   #calledTool = false;
 
@@ -38,7 +47,7 @@ export class ConverseReader implements ReplyReader {
   finish(): ChatEvent[] {
     if (this.#over || !this.#finished) return [];
     this.#over = true;
-    return [{ type: 'end' }];
+    return [...this.#takeFinish(undefined), { type: 'end' }];
   }
 
   /** One event by its name; unknown ones say nothing. */
@@ -95,15 +104,25 @@ export class ConverseReader implements ReplyReader {
   messageStop(json: unknown): ChatEvent[] {
     if (this.#finished) return [];
     this.#finished = true;
-    const events = [...this.messageStart(), ...[...this.#open.keys()].flatMap((place) => this.#close(place))];
-    return [...events, finishEvent(json, this.#calledTool)];
+    this.#finish = finishEvent(json, this.#calledTool);
+    return [...this.messageStart(), ...[...this.#open.keys()].flatMap((place) => this.#close(place))];
   }
 
   metadata(json: unknown): ChatEvent[] {
-    const events: ChatEvent[] = asObject(own(json, 'usage')) ? [{ type: 'usage', usage: readUsage(own(json, 'usage')) }] : [];
+    const usage: ChatEvent[] = asObject(own(json, 'usage')) ? [{ type: 'usage', usage: readUsage(own(json, 'usage')) }] : [];
+    const events = [...this.#takeFinish(own(own(json, 'serviceTier'), 'type')), ...usage];
     if (!this.#finished) return events;
     this.#over = true;
     return [...events, { type: 'end' }];
+  }
+
+  #takeFinish(tier: unknown): ChatEvent[] {
+    const finish = this.#finish;
+    this.#finish = undefined;
+    if (!finish) return [];
+    const losses = new Losses();
+    const servedTier = readServedTier(tier, tiersRead, losses);
+    return [{ ...finish, ...(servedTier !== undefined && { servedTier }), ...lostIn(losses) }];
   }
 
   /** A whole block of a reply that came at once. */
@@ -178,7 +197,7 @@ function applyDelta(block: OpenBlock, delta: unknown): ChatEvent[] {
 const deltaEvents = (type: 'text-delta' | 'thinking-delta' | 'arguments-delta', index: number, text: string | undefined): ChatEvent[] =>
   text === undefined || text === '' ? [] : [{ type, index, text }];
 
-function finishEvent(json: unknown, calledTool: boolean): ChatEvent {
+function finishEvent(json: unknown, calledTool: boolean): FinishEvent {
   const native = asString(own(json, 'stopReason'));
   const sequence = asString(own(own(json, 'additionalModelResponseFields'), 'stop_sequence'));
   return {
