@@ -30,6 +30,7 @@ suite('realtime sessions', () => {
       upstreams: [{ name: 'up', protocol: 'alpha_realtime', base_url: fake.url, api_keys: [{ key: 'sk-fake-upstream' }] }],
       models: [
         { name: 'voice', upstream: 'up', upstream_model_id: 'speak' },
+        { name: 'brief', upstream: 'up', upstream_model_id: 'speak' },
         { name: 'gone', upstream: 'up', upstream_model_id: 'status:400' },
       ],
       key_groups: [{ name: 'talkers', models: ['*'] }],
@@ -89,6 +90,51 @@ suite('realtime sessions', () => {
     await button('Open the session').click();
     await page.getByText('The handshake was refused.').waitFor();
     expect(await page.getByRole('link', { name: 'See the request log' }).getAttribute('href')).toBe('/console/logs');
+  });
+
+  test('a session that is still being opened when its page is left is not opened', async () => {
+    await admin.open('/playground?model=brief');
+    await choose(page, 'Call with', 'tester');
+    const before = fake.sessions.length;
+    const left = Promise.withResolvers<void>();
+    const keys = '**/client_secrets';
+    await page.route(keys, async (route) => {
+      await left.promise;
+      // The page may not want the answer any more.
+      await route.continue().catch(() => {});
+    });
+    await button('Open the session').click();
+    await admin.follow('/logs');
+    left.resolve();
+    await page.unroute(keys);
+    await admin.follow('/playground?model=brief');
+    await choose(page, 'Call with', 'tester');
+    await button('Open the session').click();
+    await page.getByText('session.created').first().waitFor();
+    expect(fake.sessions.length - before).toBe(1);
+  });
+
+  test('a microphone that is granted after its session has ended is let go', async () => {
+    await admin.open('/playground?model=brief');
+    await choose(page, 'Call with', 'tester');
+    await button('Open the session').click();
+    await page.getByText('session.created').first().waitFor();
+    await page.evaluate(`{
+      const devices = navigator.mediaDevices;
+      const ask = devices.getUserMedia.bind(devices);
+      const granted = Promise.withResolvers();
+      globalThis.grant = granted.resolve;
+      devices.getUserMedia = async (wanted) => {
+        await granted.promise;
+        return (globalThis.microphone = await ask(wanted));
+      };
+    }`);
+    await button('Record').click();
+    await button('Close the session').click();
+    await page.getByText('Closed with 1000').waitFor();
+    await page.evaluate('grant()');
+    const isOff = () => page.evaluate<boolean>("globalThis.microphone?.getTracks().every(({ readyState }) => readyState === 'ended') ?? false");
+    await until(isOff, 'the microphone to be let go');
   });
 
   test('the page of a session shows its responses with what each used and cost', async () => {

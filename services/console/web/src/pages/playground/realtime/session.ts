@@ -38,21 +38,26 @@ const textEvents: ReadonlySet<string> = new Set([
 ]);
 
 /** Throws `ApiProblem` where the access key may not. */
-async function mintKey(accessKey: string): Promise<string> {
+async function mintKey(accessKey: string, signal: AbortSignal): Promise<string> {
   const response = await fetch('/v1/realtime/client_secrets', {
     method: 'POST',
     headers: { authorization: `Bearer ${accessKey}`, 'content-type': 'application/json' },
     body: JSON.stringify({ expires_after: { anchor: 'created_at', seconds: keySeconds } }),
     redirect: 'error',
+    signal,
   });
   if (!response.ok) throw await readProblem(response);
   return ((await response.json()) as { value: string }).value;
 }
 
-/** Resolves when the session is open, or with null when its handshake was refused, which `onEnd` tells. */
-export async function openSession(model: string, accessKey: string, events: SessionEvents): Promise<OpenSession | null> {
+/**
+ * Resolves when the session is open, or with null when its handshake was refused, which `onEnd` tells. `signal` ends it, open or not yet, and nothing is
+ * reported from then on.
+ */
+export async function openSession(model: string, accessKey: string, events: SessionEvents, signal: AbortSignal): Promise<OpenSession | null> {
   const began = performance.now();
-  const key = await mintKey(accessKey);
+  const key = await mintKey(accessKey, signal);
+  signal.throwIfAborted();
   const address = `${location.origin.replace(/^http/, 'ws')}/v1/realtime?model=${encodeURIComponent(model)}`;
   const socket = new WebSocket(address, ['realtime', `openai-insecure-api-key.${key}`]);
   let number = 0;
@@ -86,6 +91,12 @@ export async function openSession(model: string, accessKey: string, events: Sess
       events.onEnd(opened ? code : null, reason);
       resolve(null);
     };
+    signal.addEventListener('abort', () => {
+      socket.onmessage = null;
+      socket.onclose = null;
+      socket.close(1000);
+      resolve(null);
+    });
   });
 }
 

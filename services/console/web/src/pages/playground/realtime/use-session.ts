@@ -1,7 +1,7 @@
 /** The session of the playground: at most one, which ends with its page. */
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { revealKey } from '../../../api/access-key-value.ts';
-import { type Frame, type OpenSession, openSession } from './session.ts';
+import { type Frame, type OpenSession, openSession, type SessionEvents } from './session.ts';
 import { type Recording, record, Speaker } from './sound.ts';
 
 /** What is shown of a session. */
@@ -24,6 +24,8 @@ export function useRealtimeSession() {
   const [shown, setShown] = useState(nothing);
   const [recording, setRecording] = useState(false);
   const open = useRef<OpenSession | null>(null);
+  /** Of the session that is open, or is being opened. */
+  const wanted = useRef(new AbortController());
   const microphone = useRef<Recording | null>(null);
   const speaker = useRef(new Speaker());
   const change = useCallback((more: Partial<Shown>) => setShown((known) => ({ ...known, ...more })), []);
@@ -39,14 +41,22 @@ export function useRealtimeSession() {
     open.current = null;
     speaker.current.close();
   }, [silence]);
-  useEffect(() => leave, [leave]);
+  const abandon = useCallback(() => {
+    wanted.current.abort();
+    leave();
+  }, [leave]);
+  useEffect(() => abandon, [abandon]);
 
   const begin = async (model: string, keyName: string) => {
-    leave();
+    abandon();
+    wanted.current = new AbortController();
+    const { signal } = wanted.current;
     setShown({ ...nothing, state: 'opening' });
     speaker.current = new Speaker();
     try {
-      open.current = await openSession(model, await revealKey(keyName), {
+      const accessKey = await revealKey(keyName);
+      signal.throwIfAborted();
+      const events: SessionEvents = {
         onFrame: (frame) => setShown((known) => ({ ...known, frames: [...known.frames, frame].slice(-maxFrames) })),
         onSound(base64) {
           speaker.current.play(base64);
@@ -58,16 +68,23 @@ export function useRealtimeSession() {
           open.current = null;
           change({ state: 'closed', end: { code, reason } });
         },
-      });
-      if (open.current) change({ state: 'open' });
+      };
+      const session = await openSession(model, accessKey, events, signal);
+      signal.throwIfAborted();
+      open.current = session;
+      if (session) change({ state: 'open' });
     } catch (error) {
-      change({ state: 'closed', fault: asError(error) });
+      if (!signal.aborted) change({ state: 'closed', fault: asError(error) });
     }
   };
 
   const startRecording = async (rate: number) => {
+    const session = open.current;
     try {
-      microphone.current = await record(rate, (audio) => open.current?.send({ type: 'input_audio_buffer.append', audio }));
+      const started = await record(rate, (audio) => session?.send({ type: 'input_audio_buffer.append', audio }));
+      // While the browser asked for the microphone the session may have ended, or a second click may have been answered.
+      if (open.current === null || open.current !== session || microphone.current) return started.stop();
+      microphone.current = started;
       setRecording(true);
     } catch (error) {
       change({ fault: asError(error) });
