@@ -12,7 +12,7 @@ import type { Frame } from './dialled.ts';
 
 type Deps = Pick<RealtimeDeps, 'bus' | 'logger' | 'catalog' | 'turns'>;
 
-/** Handles have any length and any characters, and whoever has one may go on with the session: the store is given none. */
+/** Handles have any length and any characters, and may be used by anyone who knows them: the store gets a hash. */
 const idOf = (handle: string): string => `live_${createHash('sha256').update(handle).digest('base64url')}`;
 
 /** undefined: nobody can own the session. */
