@@ -148,13 +148,13 @@ suite('looking on', () => {
     // The keyboard goes on where it was.
     await until(async () => (await page.evaluate('document.activeElement.getAttribute("aria-rowindex")')) !== null, 'the focus to come back', waitMs);
     const found = page.getByRole('row').filter({ hasText: 'late' });
-    await page.getByRole('textbox', { name: 'Contains' }).fill('LATE-po');
+    await page.getByRole('searchbox', { name: 'Contains' }).fill('LATE-po');
     await until(async () => new URL(page.url()).searchParams.get('q') === 'LATE-po', 'the search to be asked for', waitMs);
     await stage.admin.settled();
     expect(await found.count()).toBeGreaterThan(0);
-    await page.getByRole('textbox', { name: 'Contains' }).fill('no such thing');
+    await page.getByRole('searchbox', { name: 'Contains' }).fill('no such thing');
     await found.first().waitFor({ state: 'detached' });
-    await page.getByRole('textbox', { name: 'Contains' }).fill('');
+    await page.getByRole('searchbox', { name: 'Contains' }).fill('');
     await found.first().waitFor();
     await page.getByRole('switch', { name: 'Errors only' }).check();
     await page.getByRole('cell', { name: '200' }).first().waitFor({ state: 'detached' });

@@ -15,6 +15,12 @@ let admin: Visitor;
 let page: Page;
 
 const button = (name: string) => page.getByRole('button', { name, exact: true });
+
+/** The panel of sessions takes another's place once it is known what the model serves. */
+async function chooseKey(): Promise<void> {
+  await button('Open the session').waitFor();
+  await choose(page, 'Call with', 'tester');
+}
 const frames = () => page.getByRole('table', { name: 'Frames' });
 const received = () => fake.sessions.at(-1)?.received.map(({ data }) => JSON.parse(data.toString()) as { type: string; audio?: string }) ?? [];
 
@@ -52,7 +58,7 @@ suite('realtime sessions', () => {
     await admin.open('/playground?model=voice');
     await page.getByText('Choose an access key: sessions are opened as a client.').waitFor();
     expect(await button('Open the session').isDisabled()).toBe(true);
-    await choose(page, 'Call with', 'tester');
+    await chooseKey();
     await button('Open the session').focus();
     await page.keyboard.press('Enter');
     await page.getByText('session.created').first().waitFor();
@@ -86,7 +92,7 @@ suite('realtime sessions', () => {
 
   test('a refused handshake is told, with the way to its reason', async () => {
     await admin.open('/playground?model=gone');
-    await choose(page, 'Call with', 'tester');
+    await chooseKey();
     await button('Open the session').click();
     await page.getByText('The handshake was refused.').waitFor();
     expect(await page.getByRole('link', { name: 'See the request log' }).getAttribute('href')).toBe('/console/logs');
@@ -94,7 +100,7 @@ suite('realtime sessions', () => {
 
   test('a session that is still being opened when its page is left is not opened', async () => {
     await admin.open('/playground?model=brief');
-    await choose(page, 'Call with', 'tester');
+    await chooseKey();
     const before = fake.sessions.length;
     const left = Promise.withResolvers<void>();
     const keys = '**/client_secrets';
@@ -108,7 +114,7 @@ suite('realtime sessions', () => {
     left.resolve();
     await page.unroute(keys);
     await admin.follow('/playground?model=brief');
-    await choose(page, 'Call with', 'tester');
+    await chooseKey();
     await button('Open the session').click();
     await page.getByText('session.created').first().waitFor();
     expect(fake.sessions.length - before).toBe(1);
@@ -116,7 +122,7 @@ suite('realtime sessions', () => {
 
   test('a microphone that is granted after its session has ended is let go', async () => {
     await admin.open('/playground?model=brief');
-    await choose(page, 'Call with', 'tester');
+    await chooseKey();
     await button('Open the session').click();
     await page.getByText('session.created').first().waitFor();
     await page.evaluate(`{
