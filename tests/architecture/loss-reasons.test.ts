@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { findLossReason } from '@model-gateway/contracts/loss-reasons';
 import ts from 'typescript';
+import { constantsOf, textsOf } from './expression-texts.ts';
 
 const root = join(import.meta.dirname, '../..');
 const sources = execFileSync('git', ['-C', root, 'ls-files', 'packages/protocols/src', 'packages/body-rules/src', 'services/translator/src'], {
@@ -13,26 +14,11 @@ const sources = execFileSync('git', ['-C', root, 'ls-files', 'packages/protocols
   .split('\n')
   .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'));
 
-/** Texts that an expression may give; each inserted value is replaced by one word. Names are followed to the constants of their file. */
-function textsOf(node: ts.Node | undefined, constants: ReadonlyMap<string, ts.Expression[]>): string[] {
-  if (!node) return [];
-  if (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node)) return [node.text];
-  if (ts.isTemplateExpression(node)) return [node.head.text + node.templateSpans.map(({ literal }) => `4096${literal.text}`).join('')];
-  if (ts.isConditionalExpression(node)) return [node.whenTrue, node.whenFalse].flatMap((branch) => textsOf(branch, constants));
-  if (ts.isBinaryExpression(node)) return [node.left, node.right].flatMap((side) => textsOf(side, constants));
-  if (ts.isParenthesizedExpression(node)) return textsOf(node.expression, constants);
-  if (ts.isIdentifier(node)) return (constants.get(node.text) ?? []).flatMap((value) => textsOf(value, new Map()));
-  return [];
-}
-
 /** Reasons of losses in a file: last arguments of `losses.add` and `losses.dropped`, and members named `detail`. */
 function declaredReasons(file: string): string[] {
   const source = ts.createSourceFile(file, readFileSync(join(root, file), 'utf8'), ts.ScriptTarget.Latest, true);
-  const constants = new Map<string, ts.Expression[]>();
   const reasons: ts.Node[] = [];
   const visit = (node: ts.Node): void => {
-    if (ts.isVariableDeclaration(node) && ts.isIdentifier(node.name) && node.initializer)
-      constants.set(node.name.text, [...(constants.get(node.name.text) ?? []), node.initializer]);
     if (ts.isPropertyAssignment(node) && node.name.getText(source) === 'detail') reasons.push(node.initializer);
     const { expression, arguments: given } = node as ts.CallExpression;
     if (ts.isCallExpression(node) && ts.isPropertyAccessExpression(expression) && /^(?:add|dropped)$/.test(expression.name.text)) {
@@ -42,6 +28,7 @@ function declaredReasons(file: string): string[] {
     ts.forEachChild(node, visit);
   };
   visit(source);
+  const constants = constantsOf(source);
   // A reason is a sentence; fields of protocols that happen to be named `detail` hold one word.
   return reasons.flatMap((node) => textsOf(node, constants)).filter((text) => text.includes(' '));
 }

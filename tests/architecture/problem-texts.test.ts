@@ -7,26 +7,13 @@ import { type ErrorCode, errorCodes } from '@model-gateway/contracts/errors';
 import zh from '@model-gateway/contracts/fault-texts/zh.json' with { type: 'json' };
 import ts from 'typescript';
 import { sayFault, setFaultTexts } from '../../services/console/web/src/i18n/fault-texts.ts';
+import { constantsOf, textsOf } from './expression-texts.ts';
 
 const root = join(import.meta.dirname, '../..');
 const sources = execFileSync('git', ['-C', root, 'ls-files', 'services/console/src', 'packages/storage/src'], { encoding: 'utf8' })
   .split('\n')
   // What became of another gateway's settings is a report, in the words of that gateway.
   .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && !file.includes('/transfer/foreign/'));
-
-type Constants = ReadonlyMap<string, readonly ts.Expression[]>;
-
-/** Texts that an expression may give; each inserted value is replaced by one word. Names are followed to the constants of their file. */
-function textsOf(node: ts.Node | undefined, constants: Constants): string[] {
-  if (!node) return [];
-  if (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node)) return [node.text];
-  if (ts.isTemplateExpression(node)) return [node.head.text + node.templateSpans.map(({ literal }) => `4096${literal.text}`).join('')];
-  if (ts.isConditionalExpression(node)) return [node.whenTrue, node.whenFalse].flatMap((branch) => textsOf(branch, constants));
-  if (ts.isBinaryExpression(node)) return [node.left, node.right].flatMap((side) => textsOf(side, constants));
-  if (ts.isParenthesizedExpression(node)) return textsOf(node.expression, constants);
-  if (ts.isIdentifier(node)) return (constants.get(node.text) ?? []).flatMap((value) => textsOf(value, new Map()));
-  return [];
-}
 
 const memberOf = (node: ts.Node | undefined, name: string): ts.Expression | undefined =>
   node && ts.isObjectLiteralExpression(node)
@@ -36,26 +23,23 @@ const memberOf = (node: ts.Node | undefined, name: string): ts.Expression | unde
 /** Of `new Problem(code, message)`, `new GatewayError(code, { message })`, `invalidField(field, message)`, and members named `message`. */
 function sentencesOf(file: string): string[] {
   const source = ts.createSourceFile(file, readFileSync(join(root, file), 'utf8'), ts.ScriptTarget.Latest, true);
-  const constants = new Map<string, ts.Expression[]>();
-  const found: ((known: Constants) => string[])[] = [];
+  const constants = constantsOf(source);
+  const found: string[] = [];
   const visit = (node: ts.Node): void => {
-    if (ts.isVariableDeclaration(node) && ts.isIdentifier(node.name) && node.initializer)
-      constants.set(node.name.text, [...(constants.get(node.name.text) ?? []), node.initializer]);
     if (ts.isNewExpression(node) && /^(?:Problem|GatewayError)$/.test(node.expression.getText())) {
       const [code, given] = node.arguments ?? [];
       const message = node.expression.getText() === 'Problem' ? given : memberOf(given, 'message');
       const isLeftOut = message === undefined || message.getText() === 'undefined';
-      const general = (known: Constants) => textsOf(code, known).map((one) => errorCodes[one as ErrorCode]?.message ?? '');
-      found.push((known) => (isLeftOut ? general(known) : textsOf(message, known)));
+      const general = () => textsOf(code, constants).map((one) => errorCodes[one as ErrorCode]?.message ?? '');
+      found.push(...(isLeftOut ? general() : textsOf(message, constants)));
     }
-    if (ts.isCallExpression(node) && node.expression.getText() === 'invalidField') found.push((known) => textsOf(node.arguments[1], known));
-    const message = memberOf(node, 'message');
-    if (message) found.push((known) => textsOf(message, known));
+    if (ts.isCallExpression(node) && node.expression.getText() === 'invalidField') found.push(...textsOf(node.arguments[1], constants));
+    found.push(...textsOf(memberOf(node, 'message'), constants));
     ts.forEachChild(node, visit);
   };
   visit(source);
   // One word explains nothing, and what holds no word of its own passes others on.
-  return found.flatMap((read) => read(constants)).filter((text) => / [a-z]/i.test(text));
+  return found.filter((text) => / [a-z]/i.test(text));
 }
 
 beforeAll(() => setFaultTexts(zh));
