@@ -29,10 +29,7 @@ export function foundUpstreams(items: readonly Upstream[], q: string): Upstream[
 /** The page of what is there that the state asks for; what fails is on the first, since it is first in the answer. */
 function pageOf(items: readonly Upstream[], { q, page }: ListState): Page<Upstream> {
   const found = foundUpstreams(items, q);
-  // What is there may be less than when the page was turned.
-  const last = Math.max(1, Math.ceil(found.length / pageSize));
-  const shown = Math.min(page, last);
-  return { items: found.slice((shown - 1) * pageSize, shown * pageSize), total: found.length, page: shown, page_size: pageSize };
+  return { items: found.slice((page - 1) * pageSize, page * pageSize), total: found.length, page, page_size: pageSize };
 }
 
 /** `tests` null: the reader may not make any. */
@@ -70,7 +67,7 @@ export function UpstreamsTab({ health, tests }: { health: UseQueryResult<Health>
         query={{ ...health, data: health.data && page } as UseQueryResult<Page<Upstream>>}
         columns={columns}
         rowKey={({ name }) => name}
-        state={{ ...state, page: page.page }}
+        state={state}
         onState={setState}
         empty={<EmptyState icon={IconHeartbeat} title={t('emptyTitle')} hint={t('emptyHint')} />}
       />
