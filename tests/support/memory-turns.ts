@@ -27,6 +27,7 @@ export class MemoryTurns {
   readonly turns = new Map<string, Turn>();
   readonly conversations = new Map<string, Conversation>();
   readonly writes: TurnsWrite[] = [];
+  readonly reads: TurnsRead[] = [];
   /** What happens instead of an answer. */
   mode: 'answers' | 'refuses' | 'is-silent' | 'is-full' = 'answers';
   #serving: Disposable | undefined;
@@ -39,6 +40,7 @@ export class MemoryTurns {
         'turns.write': (request, body, stream) => this.#answer(stream, () => ({ head: this.#write(request, body) })),
         'turns.read': (request, _body, stream) =>
           this.#answer(stream, () => {
+            this.reads.push(request);
             const { found, content } = this.#read(request);
             return { head: found, content };
           }),
@@ -156,7 +158,8 @@ export class MemoryTurns {
     switch (request.kind) {
       case 'turn': {
         const turn = this.#of(owner, request.id);
-        return turn ? { found: { found: true, turn: turn.facts }, content: turn.response } : none;
+        if (turn) return { found: { found: true, turn: turn.facts }, content: turn.response };
+        return this.turns.get(request.id)?.facts.owner === owner ? { found: { found: false, deleted: true } } : none;
       }
       case 'input-items': {
         const turn = this.#of(owner, request.id);
@@ -171,7 +174,7 @@ export class MemoryTurns {
       }
       case 'items': {
         const all = [...this.turns.values()]
-          .filter(({ facts }) => facts.owner === owner)
+          .filter(({ facts, deleted }) => facts.owner === owner && !deleted)
           .flatMap(({ input, response }) => [...input, ...(response?.output ?? [])]);
         const ids = new Set(request.ids);
         return { found: { found: true }, content: Object.fromEntries(all.filter(({ id }) => ids.has(id)).map((item) => [item.id, item])) };

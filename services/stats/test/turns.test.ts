@@ -111,6 +111,14 @@ describe('the store of turns', () => {
     expect(JSON.stringify(raw)).not.toContain('answered in');
   });
 
+  test('says to its owner alone that a turn was deleted', async () => {
+    await put('resp_1');
+    await write({ kind: 'delete', owner: 'ada', id: 'resp_1' });
+    expect((await read({ kind: 'turn', owner: 'ada', id: 'resp_1' })).found).toEqual({ found: false, deleted: true });
+    expect((await read({ kind: 'turn', owner: 'bob', id: 'resp_1' })).found).toEqual({ found: false });
+    expect((await read({ kind: 'turn', owner: 'ada', id: 'resp_2' })).found).toEqual({ found: false });
+  });
+
   test('a history that is too long, or not ready, is refused', async () => {
     await put('resp_1');
     await put('resp_2', { parent: 'resp_1' });

@@ -239,6 +239,18 @@ describe('a turn', () => {
     expect([missing.status, missing.body.error.message]).toEqual([404, "Item with id 'msg_x' not found."]);
   });
 
+  test('item references: an item on its way to a busy store is waited for', async () => {
+    const first = await reply(chatReply('Hi there'), {});
+    const turn = turns.turns.get(first.body.id)!;
+    turn.deleted = true;
+    turns.reads.length = 0;
+    const next = reply(chatReply('ok'), { input: [{ type: 'item_reference', id: first.body.output[0].id }] });
+    await until(() => turns.reads.length > 0, 'the first look');
+    turn.deleted = false;
+    expect((await next).status).toBe(200);
+    expect(sent().messages.map(({ content }: Json) => content)).toEqual(['Hi there']);
+  });
+
   test.each([true, false])('an item of an id alone is a reference too, with store: %s', async (store) => {
     const first = await reply(chatReply('Hi there'), {});
     const { id } = first.body.output[0];
@@ -333,6 +345,20 @@ describe('calls', () => {
     // Side by side: what is not there is looked for again for a while.
     const answers = await Promise.all(calls.map(({ id, path, method }) => call(`/v1/responses/${id}${path}`, undefined, method)));
     for (const { status, body } of answers) expect([status, body.error.message.replace(/'.*'/, '')]).toEqual([404, 'Response with id  not found.']);
+  });
+
+  test('a deleted one is not looked for again', async () => {
+    const { body } = await reply(chatReply('one'), { input: 'a' });
+    await call(`/v1/responses/${body.id}`, undefined, 'DELETE');
+    turns.reads.length = 0;
+    for (const [path, method] of [
+      ['', 'GET'],
+      ['', 'DELETE'],
+      ['/cancel', 'POST'],
+      ['/input_items', 'GET'],
+    ] as const)
+      expect((await call(`/v1/responses/${body.id}${path}`, undefined, method)).status).toBe(404);
+    expect(turns.reads).toHaveLength(4);
   });
 
   test('DELETE leaves descendants, and its ancestors in their history', async () => {

@@ -55,7 +55,6 @@ describe.each(arrangements('stored-turns/retrieval'))('a %s gateway', (arrangeme
   }
 
   test('a turn is deleted with and without the prefix, once', async () => {
-    // Side by side: a turn that is not there is looked for again for some seconds.
     await Promise.all(
       [(id: string) => id, (id: string) => id.slice('resp_'.length)].map(async (idOf) => {
         const { response } = await stage.ask({ model: 'alpha', input: 'say-one' });

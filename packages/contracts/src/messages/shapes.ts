@@ -161,6 +161,7 @@ export const openShapes = {
     request: turnsRead,
     head: z.looseObject({
       found: z.boolean(),
+      deleted: z.boolean().optional(),
       turn: turnFacts.optional(),
       createdAt: part.instant.optional(),
       turns: part.whole.optional(),

@@ -132,6 +132,8 @@ export interface ChainedTurn extends Pick<TurnFacts, 'id' | 'parent' | 'conversa
 export interface TurnsFound {
   /** false: it is not there, or not this owner's. */
   found: boolean;
+  /** Of `turn`: it was there and is deleted, so that nobody needs to wait for it. Earlier versions do not say so. */
+  deleted?: boolean;
   /** Of `history` only where an upstream keeps the last turn. */
   turn?: TurnFacts;
   createdAt?: number;

@@ -67,7 +67,7 @@ async function readTurn({ owner, id, waitMs = 0 }: Read<'turn'>, { turns, keyrin
     await new Promise((resolve) => setTimeout(resolve, pollMs));
     turn = await turns.find(owner, id);
   }
-  if (!turn) return nothing;
+  if (!turn) return (await turns.chain(owner, id, 1)).length > 0 ? { found: { found: false, deleted: true }, text: '' } : nothing;
   return { found: { found: true, turn: factsOf(turn) }, text: turn.response === null ? '' : openText(turn.response, keyring, { owner, id }) };
 }
 

@@ -60,18 +60,25 @@ async function readHistory(owner: string, named: { turn: string } | { conversati
   };
 }
 
-/** The items that the input names, in as many questions as the bus takes. Refuses what is larger than a body may be. */
+/** The items that the input names; those that are not there yet are looked for again, as turns are. Refuses what is larger than a body may be. */
 export async function readItems(owner: string, { references }: TurnWishes, { bus, maxHistoryBytes }: ReadDeps): Promise<ReadonlyMap<string, unknown>> {
-  const ids = references.filter(mayBeStored);
-  if (ids.length === 0) return noItems;
+  const named = new Set(references.filter(mayBeStored));
+  if (named.size === 0) return noItems;
   const items = new Map<string, unknown>();
   let size = 0;
-  for (let from = 0; from < ids.length; from += idsAtOnce) {
-    const { content, bytes } = await readTurns(bus, { kind: 'items', owner, ids: ids.slice(from, from + idsAtOnce) });
-    size += bytes;
-    if (size > maxHistoryBytes)
-      throw new GatewayError('context_length_exceeded', { message: `The stored items that the input names are larger than ${maxHistoryBytes} bytes.` });
-    if (typeof content === 'object' && content !== null) for (const [id, item] of Object.entries(content)) items.set(id, item);
-  }
+  // In as many questions as the bus takes.
+  const ask = async (ids: readonly string[]): Promise<void> => {
+    for (let from = 0; from < ids.length; from += idsAtOnce) {
+      const { content, bytes } = await readTurns(bus, { kind: 'items', owner, ids: ids.slice(from, from + idsAtOnce) });
+      size += bytes;
+      if (size > maxHistoryBytes)
+        throw new GatewayError('context_length_exceeded', { message: `The stored items that the input names are larger than ${maxHistoryBytes} bytes.` });
+      if (typeof content === 'object' && content !== null) for (const [id, item] of Object.entries(content)) items.set(id, item);
+    }
+  };
+  await lookAgain('unknown', async () => {
+    await ask([...named].filter((id) => !items.has(id)));
+    return items.size === named.size || undefined;
+  });
   return items;
 }

@@ -26,14 +26,15 @@ async function find(context: CallContext, waitMs = 0): Promise<FoundTurn> {
   const ids = storedIds(context.call.target ?? '', idPrefix);
   const [first] = ids;
   const found = first === undefined ? undefined : await lookAgain(ageOf(first, idPrefix), () => findOne(ids, waitMs, context));
-  if (!found) throw noTurn(context);
+  if (!found || found === 'deleted') throw noTurn(context);
   return found;
 }
 
-async function findOne(ids: readonly string[], waitMs: number, { call, deps }: CallContext): Promise<FoundTurn | undefined> {
+async function findOne(ids: readonly string[], waitMs: number, { call, deps }: CallContext): Promise<FoundTurn | 'deleted' | undefined> {
   for (const id of ids) {
     const { found, content } = await readTurns(deps.bus, { kind: 'turn', owner: call.owner, id, waitMs });
     if (found.found && found.turn) return { turn: found.turn, response: content };
+    if (found.deleted) return 'deleted';
   }
   return undefined;
 }
