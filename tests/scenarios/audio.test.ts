@@ -25,6 +25,7 @@ const start = (more: Partial<Parameters<typeof startInProcess>[0]> = {}): Promis
       { name: 'ears', upstream: 'alpha_audio', upstream_model_id: 'gpt-4o-transcribe' },
       { name: 'claude', upstream: 'beta', upstream_model_id: 'claude' },
     ],
+    loadBalancers: [{ name: 'voices', strategy: 'priority', entries: [{ model: 'voice' }, { model: 'voice-of-chat' }] }],
     ...more,
   });
 
@@ -160,6 +161,21 @@ describe.each(arrangements)('%s', (_name, split) => {
         .openai.audio.speech.create({ model: 'voice', voice: 'nobody', input: 'Hello' })
         .catch((error: unknown) => error);
       expect(failed).toMatchObject({ status: 400, code: 'invalid_value', param: 'voice' });
+    });
+
+    test('an error under a status of success is one, and another node is asked', async () => {
+      const busy = answerJson({ error: { message: 'Slow down.', type: 'rate_limit_error', code: 'rate_limit_exceeded' } });
+      upstream.answer = busy;
+      const failed = sdk();
+      await expect(failed.openai.audio.speech.create({ model: 'voice', voice: 'alloy', input: 'Hello' })).rejects.toMatchObject({ status: 429 });
+      expect(await failed.row()).toMatchObject({ status: 429, characters: null });
+      // A limit is the account's, so that the next node is asked.
+      upstream.answer = (response, request) => {
+        if (request.headers['authorization'] !== 'Bearer sk-of-alpha') return busy(response, request);
+        response.writeHead(200, { 'content-type': 'audio/mpeg' }).end(sound);
+      };
+      const answer = await sdk().openai.audio.speech.create({ model: 'voices', voice: 'alloy', input: 'Hello' });
+      expect(Buffer.from(await answer.arrayBuffer()).equals(sound)).toBe(true);
     });
 
     test('a model of another kind says where it is served', async () => {

@@ -184,11 +184,12 @@ class Attempt {
     this.#headers = headers;
     this.#record.markFirstByte();
     const { passed } = this.#upstreamRequest.target;
+    const isJson = /json/i.test(headers['content-type'] ?? '');
     if (status >= 200 && status <= 299 && this.#expectTask(status)) return;
     if (passed && this.#request.job.stream && mayPass(status, this.#request.job)) this.#expectPassed(status);
     else if (status < 200 || status > 299) this.#mode = 'error';
-    else if (this.#request.job.streamForm === 'bytes' && this.#upstreamRequest.target.verbatim) this.#expectBytes();
-    else if (this.#request.job.stream && !/json/i.test(headers['content-type'] ?? '')) this.#expectStream();
+    else if (this.#request.job.streamForm === 'bytes' && this.#upstreamRequest.target.verbatim && !isJson) this.#expectBytes();
+    else if (this.#request.job.stream && !isJson) this.#expectStream();
     else if (!this.#request.job.stream && this.#request.job.operation === 'generate' && !passed && isStream(headers['content-type'] ?? '')) {
       this.#mode = 'stream';
       // Bytes of a stream are none of a whole reply, so both protocols being one changes nothing here.

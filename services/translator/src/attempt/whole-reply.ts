@@ -1,6 +1,6 @@
 /** A whole reply: read, counted, and handed to its caller, as a body or as the stream that was asked for. */
-import { isInUpstreamTerms, isUnary } from '@model-gateway/contracts';
-import type { ChatEvent } from '@model-gateway/protocols';
+import { isInUpstreamTerms, isObject, isUnary } from '@model-gateway/contracts';
+import type { ChatEvent, UpstreamFault } from '@model-gateway/protocols';
 import { isAnswer, modelFailure } from '../model-failure.ts';
 import type { UpstreamRequest } from '../prepare/upstream-request.ts';
 import type { ReplySink } from '../reply-sink.ts';
@@ -26,6 +26,7 @@ export interface ReplyTarget extends Pick<CurrentRequest, 'request' | 'record' |
 }
 
 const noEvents: ChatEvent[] = [];
+type Failed = Extract<ChatEvent, { type: 'error' }>;
 
 type Delivered = Omit<AttemptEnd, 'status'>;
 
@@ -42,7 +43,7 @@ export function deliverWhole(bytes: Buffer, reply: ReplyTarget): Delivered | Pro
     return { fault: null, committed: true };
   }
   const events = unwrapEvents(adapter.readWhole(json, route.target), upstreamRequest, record);
-  const failed = events.find((event): event is Extract<ChatEvent, { type: 'error' }> => event.type === 'error');
+  const failed = events.find((event): event is Failed => event.type === 'error');
   if (failed) return { fault: failed.error, committed: false, body: bytes.toString('utf8') };
   const failure = upstreamRequest.target.verbatim === null && !events.some(isAnswer) ? events.map(modelFailure).find((fault) => fault !== null) : undefined;
   if (failure) {
@@ -84,6 +85,8 @@ function deliverUnary(bytes: Buffer, reply: ReplyTarget): Delivered | Promise<De
     return { fault: null, committed: true };
   }
   const json: unknown = transform.look?.(bytes) ?? JSON.parse(bytes.toString('utf8'));
+  const failure = failureIn(json, reply);
+  if (failure) return { fault: failure, committed: false, body: bytes.toString('utf8') };
   const usage = target.verbatim ? target.adapter.readUnaryUsage?.(json) : undefined;
   if (usage) record.meter.count(usage);
   else estimate(bytes, reply);
@@ -91,6 +94,13 @@ function deliverUnary(bytes: Buffer, reply: ReplyTarget): Delivered | Promise<De
   record.markContent();
   if (body !== undefined) sink.whole(body);
   return { fault: null, committed: true };
+}
+
+/** What a reply says that is a success by its status alone: some servers answer so for the vendor behind them. */
+function failureIn(json: unknown, { upstreamRequest: { target } }: ReplyTarget): UpstreamFault | undefined {
+  if (!isObject(json) || !isObject(json['error'])) return undefined;
+  const failed = target.adapter.readWhole(json, target.route.target).find((event): event is Failed => event.type === 'error');
+  return failed?.error ?? { class: 'server', code: 'error', message: 'the upstream answered with an error under a status of success' };
 }
 
 /** Of an answer without figures: what its upstream's protocol makes of it. */
