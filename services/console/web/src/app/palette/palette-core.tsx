@@ -39,6 +39,8 @@ export function PaletteCore({ asked, query, setQuery }: { asked: number; query: 
       query={query}
       onQueryChange={setQuery}
       shortcut={null}
+      // Spotlight blurs what is below by default: 40 ms a frame without a graphics processor, with every blink of the cursor.
+      overlayProps={{ backgroundOpacity: 0.6 }}
       onSpotlightOpen={() => countOverlay(1)}
       // The key that closed it is still on its way to what lies below.
       onSpotlightClose={() => {
