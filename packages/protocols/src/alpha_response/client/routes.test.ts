@@ -89,6 +89,13 @@ describe('errors to a caller', () => {
     });
   });
 
+  test('a message that says what a field must be names it, since SDKs show the message alone', () => {
+    const messageOf = (message: string): unknown =>
+      JSON.parse(writeError({ code: 'invalid_request', status: 400, message, requestId: 'r', param: 'input.0.role' }).body).error.message;
+    expect(messageOf('must be user or assistant')).toBe('input.0.role must be user or assistant');
+    expect(messageOf('input.0 is no item')).toBe('input.0 is no item');
+  });
+
   test('codes that coding agents act on', () => {
     expect(written('rate_limited', 429)).toMatchObject({ type: 'rate_limit_error', code: 'rate_limit_exceeded', param: null });
     expect(written('budget_exhausted', 402)).toMatchObject({ code: 'insufficient_quota' });
