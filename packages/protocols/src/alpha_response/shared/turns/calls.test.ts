@@ -96,6 +96,7 @@ describe('conversations', () => {
       metadata: { topic: 'x' },
     });
     expect(calls.readConversationUpdate({ metadata: { a: '1' } })).toEqual({ metadata: { a: '1' } });
+    expect(calls.readConversationUpdate({ metadata: null })).toEqual({ metadata: {} });
   });
 
   const pairs = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, 'v']));

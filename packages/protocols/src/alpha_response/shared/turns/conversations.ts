@@ -16,9 +16,10 @@ export function readNewConversation(value: unknown, mintId: MintId): { items: un
 }
 
 export function readConversationUpdate(value: unknown): { metadata: Record<string, string> } {
-  const metadata = own(readBody(value), 'metadata');
-  if (metadata === undefined) throw invalid('metadata', 'metadata must be given');
-  return { metadata: readMetadata(metadata) };
+  const body = readBody(value);
+  // null is one of its values: it takes the metadata away.
+  if (!Object.hasOwn(body, 'metadata')) throw invalid('metadata', 'metadata must be given');
+  return { metadata: readMetadata(own(body, 'metadata')) };
 }
 
 export function readNewItems(value: unknown, mintId: MintId): unknown[] {
