@@ -45,8 +45,13 @@ export class ItemReader {
     }
     const items = asArray(input);
     if (!items) throw invalid('input', 'must be a string or an array of items');
+    this.readItems(items, 'input');
+  }
+
+  /** `path` names the list in the request. */
+  readItems(items: readonly unknown[], path: string): void {
     items.forEach((item, index) => {
-      this.#readItem(item, `input.${index}`);
+      this.#readItem(item, `${path}.${index}`);
     });
   }
 

@@ -1,6 +1,9 @@
 /** Bodies of calls on conversations, and their answers. */
 import { invalid } from '../../../kit/fail.ts';
+import { Losses } from '../../../kit/losses.ts';
 import { asArray, asObject, asString, own } from '../../../kit/read.ts';
+import { ItemReader } from '../read-items.ts';
+import { noTools } from '../tools.ts';
 import { type MintId, referenceOf, typeOf, withIds } from './items.ts';
 
 const maxItems = 20;
@@ -44,6 +47,8 @@ function readItems(value: unknown, mintId: MintId): unknown[] {
       throw invalid(`items.${index}`, `items.${index} must be an item itself, not a reference to one`);
     if (typeOf(item) === undefined) throw invalid(`items.${index}.type`, `items.${index}.type must be given on an item without a role`);
   });
+  // What no model could be sent would have every later request on the conversation refused, for a field that is not in it.
+  new ItemReader(new Losses(), noTools()).readItems(items, 'items');
   return withIds(items, mintId);
 }
 
