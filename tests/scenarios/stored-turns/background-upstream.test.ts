@@ -128,6 +128,20 @@ describe.each(arrangements('stored-turns/background-upstream'))('a %s gateway', 
     expect(textOf(three.response)).toBe('said three');
   });
 
+  test('a conversation is read by a run, which adds nothing to it, as is declared', async () => {
+    const conversation = await stage.client.conversations.create({ items: [{ role: 'user', content: 'say-early' }] });
+    stage.takeRequests();
+    const { data: queued, response } = await stage.client.responses
+      .create({ model, input: 'say-one', background: true, conversation: conversation.id })
+      .withResponse();
+    const [request] = stage.takeRequests();
+    expect(JSON.stringify(request!.json)).toContain('say-early');
+    expect(request!.json).not.toHaveProperty('conversation');
+    await polled(queued.id);
+    expect((await stage.client.conversations.items.list(conversation.id)).data).toHaveLength(1);
+    expect((await stage.losses(response.headers.get('x-request-id')!)).map(({ field }) => field)).toContain('conversation');
+  });
+
   test('background onto background goes on upstream', async () => {
     const one = await begin('say-one');
     await polled(one.id);

@@ -34,10 +34,11 @@ export async function openTurn(current: CurrentRequest, wishes: TurnWishes, deps
   const expansion = await expandRequest(current, wishes, deps);
   const { body, losses } = expansion;
   if (job.operation !== 'generate') return { body, losses };
-  if (!wishes.store) return { body, losses: wishes.conversation === undefined ? losses : [...losses, notAdded] };
-  // The upstream keeps it, under an id of its own.
+  const unkept = wishes.conversation === undefined ? losses : [...losses, notAdded];
+  if (!wishes.store) return { body, losses: unkept };
+  // The upstream keeps it, under an id of its own, and knows no conversation of the gateway's.
   if (wishes.background && !current.request.background)
-    return { body, losses, ...registerOwner(current, { parent: expansion.kept?.turn ?? null, background: true }, deps) };
+    return { body, losses: unkept, ...registerOwner(current, { parent: expansion.kept?.turn ?? null, background: true }, deps) };
   // An edge of an earlier version tells no ids; the console's own tests have none.
   if (job.accessKeyId === undefined || !client.turns) return { body, losses, ...(!job.accessKey.startsWith(internalPrefix) && { unstored: notStored }) };
   const turn = createTurn(current, { wishes, expansion, owner: job.accessKeyId, turns: client.turns }, deps);
