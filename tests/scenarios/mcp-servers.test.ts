@@ -207,9 +207,8 @@ describe.each(arrangements('MCP servers'))('MCP servers, %s', (arrangement) => {
     expect(
       (await rpc('tools/search', { query: 'weather of cities' }, { path: '/mcp?max_tool_tokens=1' })).result.tools.map(({ name }: Json) => name),
     ).toContain('described.get_weather');
-    expect(await call('described__get_weather', { city: 'Rome' }, { path: '/mcp?separator=__' })).toMatchObject({
-      result: { structuredContent: { celsius: 21 } },
-    });
+    for (const name of ['described__get_weather', 'described.get_weather'])
+      expect(await call(name, { city: 'Rome' }, { path: '/mcp?separator=__' })).toMatchObject({ result: { structuredContent: { celsius: 21 } } });
     for (const [query, name] of [
       ['separator=-', 'separator'],
       ['separator=', 'separator'],

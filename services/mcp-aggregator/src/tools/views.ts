@@ -104,7 +104,8 @@ function createView(servers: readonly McpServer[], caller: Caller, aggregated: b
   let index: ToolIndex | undefined;
   return {
     offered,
-    byName: new Map(offered.map((one) => [one.name, one])),
+    // With another separator the names with dots can be called as well.
+    byName: new Map(offered.flatMap((one) => [...(aggregated && one.name !== dotted(one) ? [[dotted(one), one] as const] : []), [one.name, one] as const])),
     list: `[${[...(aggregated ? [searchTool] : []), ...texts].join(',')}]`,
     index() {
       index ??= new ToolIndex(offered);
@@ -112,5 +113,7 @@ function createView(servers: readonly McpServer[], caller: Caller, aggregated: b
     },
   };
 }
+
+const dotted = ({ server, tool }: OfferedTool): string => `${server.name}.${tool.name}`;
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref());
