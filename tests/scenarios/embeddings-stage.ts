@@ -64,6 +64,7 @@ export async function startVectors(): Promise<void> {
       model('qwen-vectors', 'delta', { kind: 'delta-text-embedding' }),
       { name: 'qwen-v2', upstream: 'delta', upstream_model_id: 'text-embedding-v2', kind: 'delta-text-embedding' },
       model('qwen-ranks', 'delta', { kind: 'delta-rerank' }),
+      model('qwen-vl-ranks', 'delta', { kind: 'delta-rerank' }),
       model('qwen-chat', 'delta'),
       model('claude', 'beta'),
       { name: 'titan', upstream: 'cloudhost_invoke', upstream_model_id: 'amazon.titan-embed-text-v2:0' },

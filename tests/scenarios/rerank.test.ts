@@ -93,6 +93,15 @@ describe('rerank', () => {
     expect(row).toMatchObject({ client_protocol: 'alpha_rerank', input_tokens: 5, losses: [{ field: 'max_tokens_per_doc', action: 'dropped' }] });
   });
 
+  test('the native API is sent documents of fields as texts, but for models that read pictures', async () => {
+    vendor.reply = { status: 200, body: { output: { results: [{ index: 0, relevance_score: 0.5 }] }, usage: { total_tokens: 5 } } };
+    const fields = ['a', { text: 'b' }, { title: 'T', text: 'c' }];
+    await post('/v1/rerank', { model: 'qwen-ranks', query: 'q', documents: fields });
+    expect(vendor.received[0]?.body).toMatchObject({ input: { documents: ['a', 'b', 'title: T\ntext: c'] } });
+    await post('/v1/rerank', { model: 'qwen-vl-ranks', query: 'q', documents: [{ text: 'b' }, { image: 'https://example.com/a.png' }] });
+    expect(vendor.received[0]?.body).toMatchObject({ input: { documents: [{ text: 'b' }, { image: 'https://example.com/a.png' }] } });
+  });
+
   test('is asked of InvokeModel, whose searches are counted', async () => {
     vendor.reply = {
       status: 200,

@@ -123,7 +123,7 @@ export { embeddingsClient, exactly, fieldsOfVendor, textOf } from './shared/embe
 export { type ChatFamily, chatFamily, chatFamilyOfModel } from './shared/families.ts';
 export { imagesClient } from './shared/images.ts';
 export { writeReasoning } from './shared/reasoning.ts';
-export { readResult, rerankClient } from './shared/rerank.ts';
+export { documentText, readResult, rerankClient } from './shared/rerank.ts';
 export { tiersRead, tiersWritten } from './shared/service-tiers.ts';
 export type { RawFields } from './shared/wire.ts';
 export { bodyLayout } from './upstream/body-layout.ts';

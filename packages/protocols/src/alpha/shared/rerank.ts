@@ -34,6 +34,16 @@ function readTopN(body: unknown): number | undefined {
 const asDocument = (document: string | Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   typeof document === 'string' ? { text: document } : document;
 
+/** For upstreams whose documents are texts: one of fields has each of them on a line of its own. */
+export function documentText(document: string | Readonly<Record<string, unknown>>): string {
+  if (typeof document === 'string') return document;
+  const text = document['text'];
+  if (typeof text === 'string' && Object.keys(document).length === 1) return text;
+  return Object.entries(document)
+    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join('\n');
+}
+
 export const rerankClient: UnaryClientCodec<RerankRequest, Ranking> = {
   readRequest(body) {
     const query = asString(own(body, 'query'));

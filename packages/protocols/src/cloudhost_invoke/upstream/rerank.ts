@@ -1,5 +1,5 @@
 /** Rerank in the bodies of the models' vendors: https://docs.aws.amazon.com/bedrock/latest/userguide/rerank-supported.html */
-import { readResult } from '../../alpha/index.ts';
+import { documentText, readResult } from '../../alpha/index.ts';
 import type { Ranking, RerankRequest, Target, UnaryUpstreamCodec } from '../../contract/index.ts';
 import { Losses } from '../../kit/losses.ts';
 import { asArray, own } from '../../kit/read.ts';
@@ -18,7 +18,7 @@ export const rerank: UnaryUpstreamCodec<RerankRequest, Ranking> = {
     const losses = new Losses();
     const isCohere = /cohere/i.test(idsOf(target));
     losses.unread('', others, isCohere ? carried : new Set());
-    const texts = documents.map((document) => (typeof document === 'string' ? document : textOf(document)));
+    const texts = documents.map(documentText);
     const body = {
       query,
       documents: texts,
@@ -38,12 +38,3 @@ export const rerank: UnaryUpstreamCodec<RerankRequest, Ranking> = {
     return { reply: { results: list.map((entry) => readResult(entry, documents.length)), searchUnits: Math.ceil(documents.length / 100) }, usage: null };
   },
 };
-
-/** A document of fields as one text, each field on a line of its own. */
-function textOf(document: Readonly<Record<string, unknown>>): string {
-  const text = document['text'];
-  if (typeof text === 'string' && Object.keys(document).length === 1) return text;
-  return Object.entries(document)
-    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .join('\n');
-}
