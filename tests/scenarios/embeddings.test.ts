@@ -250,6 +250,11 @@ describe('embeddings', () => {
       const { json, row } = await post('/v1beta/models/vectors:embedContent', body);
       expect(json).toEqual({ embedding: { values: [1, 2] } });
       expect(row.losses.map(({ field }) => field)).toEqual(['taskType', 'title']);
+      const unknown = await post('/v1beta/models/vectors:embedContent', { content: { parts: [{ text: 'a' }] }, auto_truncate: true });
+      expect(unknown.row.losses.map(({ field }) => field)).toEqual(['autoTruncate']);
+      const entry = { model: 'models/vectors', content: { parts: [{ text: 'a' }] }, autoTruncate: true };
+      const several = await post('/v1beta/models/vectors:batchEmbedContents', { requests: [entry] });
+      expect(several.row.losses.map(({ field }) => field)).toEqual(['requests.autoTruncate']);
     });
 
     test.each([

@@ -3,13 +3,15 @@ import type { Embeddings, EmbeddingsRequest, UnaryClientCodec } from '../../cont
 import { invalid } from '../../kit/fail.ts';
 import { Losses } from '../../kit/losses.ts';
 import { asArray, asObject, asString } from '../../kit/read.ts';
-import { field, listField, numberField, textField } from '../shared/fields.ts';
+import { camelName, field, listField, numberField, textField } from '../shared/fields.ts';
 
 const maxRequests = 10_000;
 const purposes: ReadonlyMap<string, NonNullable<EmbeddingsRequest['purpose']>> = new Map([
   ['RETRIEVAL_QUERY', 'query'],
   ['RETRIEVAL_DOCUMENT', 'document'],
 ]);
+const entryFields: ReadonlySet<string> = new Set(['model', 'content', 'taskType', 'title', 'outputDimensionality']);
+const bodyFields: ReadonlySet<string> = new Set([...entryFields, 'requests']);
 const unspecified = 'TASK_TYPE_UNSPECIFIED';
 
 export const embeddingsClient: UnaryClientCodec<EmbeddingsRequest, Embeddings> = {
@@ -23,6 +25,8 @@ export const embeddingsClient: UnaryClientCodec<EmbeddingsRequest, Embeddings> =
     const inputs = requests.map((one, index) => ({ text: readText(one, single ? 'content' : `requests.${index}.content`) }));
     const dimensions = common(requests, (one) => numberField(one, 'outputDimensionality', 'requests'), 'outputDimensionality');
     const purpose = readPurpose(requests, losses);
+    losses.unread('', body, bodyFields, camelName);
+    if (!single) for (const one of requests) losses.unread('requests', one, entryFields, camelName);
     if (requests.some((one) => textField(one, 'title') !== undefined)) losses.dropped('title', 'This upstream has no field for the title of a text.');
     const request: EmbeddingsRequest = {
       inputs,
