@@ -325,6 +325,9 @@ describe('/v2/embed, in the shape of Cohere', () => {
     vendor.reply = { status: 200, body: vectorsReply([1]) };
     const lost = (await post('/v2/embed', { model: 'vectors', ...body })).row.losses.map(({ field }) => field);
     expect(lost.sort()).toEqual(['input_type', 'truncate']);
+    // Also where it is one of those that other upstreams have a word for.
+    const query = (await post('/v2/embed', { model: 'vectors', texts: ['a'], input_type: 'search_query' })).row.losses;
+    expect(query.map(({ field }) => field)).toEqual(['input_type']);
   });
 
   test.each([

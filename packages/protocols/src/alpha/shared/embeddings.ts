@@ -105,6 +105,12 @@ export function fieldsOfVendor({ ofVendor = {}, purpose }: EmbeddingsRequest): L
   return losses;
 }
 
+/** Adds the loss of the vectors' purpose, with the name of the caller's field. */
+export function dropPurpose({ purpose, ofVendor }: EmbeddingsRequest, losses: Losses): void {
+  if (purpose && own(ofVendor, 'input_type') !== undefined) losses.dropped('input_type', 'This upstream is not told what the vectors are for.');
+  else if (purpose) losses.dropped('taskType', 'This upstream is not told what the vectors are for.');
+}
+
 /** For upstreams that take texts alone. */
 export function textOf(input: EmbeddingInput): string {
   if ('text' in input) return input.text;
@@ -117,7 +123,7 @@ export function textOf(input: EmbeddingInput): string {
 export const embeddingsUpstream: UnaryUpstreamCodec<EmbeddingsRequest, Embeddings> = {
   writeRequest(request, { target }) {
     const losses = isCohere(target) ? new Losses() : fieldsOfVendor(request);
-    if (request.purpose && !isCohere(target)) losses.dropped('taskType', 'This upstream is not told what the vectors are for.');
+    if (!isCohere(target)) dropPurpose(request, losses);
     return { body: isCohere(target) ? writeCohere(request, target) : writePlain(request, target), losses: losses.list };
   },
   readReply(body, { inputs }) {

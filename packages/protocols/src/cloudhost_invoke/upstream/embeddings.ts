@@ -3,7 +3,7 @@
  * https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-embed.html
  */
 import { noUsage, type Usage } from '@model-gateway/contracts';
-import { exactly, fieldsOfVendor, textOf } from '../../alpha/index.ts';
+import { dropPurpose, exactly, fieldsOfVendor, textOf } from '../../alpha/index.ts';
 import type { Embeddings, EmbeddingsRequest, Target, UnaryUpstreamCodec } from '../../contract/index.ts';
 import { vectorOf } from '../../kit/float-vector.ts';
 import { Losses } from '../../kit/losses.ts';
@@ -34,7 +34,7 @@ export const embeddings: UnaryUpstreamCodec<EmbeddingsRequest, Embeddings> = {
   writeRequest(request, { target }) {
     const losses = isCohere(target) ? new Losses() : fieldsOfVendor(request);
     if (request.dimensions !== undefined && !hasLengths(target)) losses.dropped('dimensions', 'This model has vectors of one length alone.');
-    if (request.purpose && !isCohere(target)) losses.dropped('taskType', 'This upstream is not told what the vectors are for.');
+    if (!isCohere(target)) dropPurpose(request, losses);
     return { body: isCohere(target) ? writeCohere(request, target) : writeTitan(request, target), losses: losses.list };
   },
   readReply(body, { inputs }) {
