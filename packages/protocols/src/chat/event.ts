@@ -71,7 +71,7 @@ export const isContent = (event: ChatEvent): boolean =>
  * What went wrong at an upstream, decided from the protocol's own codes and never from the status alone.
  * caller: the request's fault, kept for the caller · credential: our key · account: our account (quota, arrears) ·
  * rate, overloaded, server, timeout, connect: the upstream's state · context: too long for the model · too-large: more tokens than the account has in a
- * whole minute, which no waiting mends.
+ * whole minute, which no waiting mends · model: what the model wrote was no call, or no JSON, and the upstream says so with a 400.
  */
 export interface UpstreamFault {
   class:
@@ -79,6 +79,7 @@ export interface UpstreamFault {
     | 'context'
     | 'too-large'
     | 'not-found'
+    | 'model'
     | 'credential'
     | 'account'
     | 'rate'
@@ -92,7 +93,7 @@ export interface UpstreamFault {
   status?: number;
   /** The upstream's own code or type. */
   code?: string;
-  /** The upstream's own words; may be shown to the caller only for `caller`, `context`, `too-large` and `not-found`. */
+  /** The upstream's own words; may be shown to the caller only for `caller`, `context`, `too-large`, `not-found` and `model`. */
   message: string;
   param?: string;
   /** What the upstream says for programs beside its words (`error.details`). */

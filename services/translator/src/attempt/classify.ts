@@ -26,6 +26,8 @@ const meanings: Record<UpstreamFault['class'], Meaning> = {
   // The same model may be served there with a larger allowance.
   'too-large': { code: 'context_overflow', next: 'key', sign: 'none' },
   'not-found': { code: 'upstream_rejected', next: 'node', sign: 'none' },
+  // Another model may write what this one could not; prompts decide it, so that nothing is known of the upstream.
+  model: { code: 'upstream_rejected', next: 'node', sign: 'none' },
   credential: { code: 'upstream_credential', next: 'key', sign: 'key' },
   account: { code: 'upstream_failed', next: 'key', sign: 'key' },
   rate: { code: 'upstream_rate_limited', next: 'key', sign: 'node' },
@@ -76,7 +78,7 @@ export const wasUnreached = ({ class: kind, code = '' }: UpstreamFault): boolean
 const isRedirect = ({ status = 0 }: UpstreamFault): boolean => status >= 300 && status <= 399;
 
 /** Faults whose words belong to the caller; all others say no more than our own sentence. */
-const callersFaults = new Set<UpstreamFault['class']>(['caller', 'context', 'too-large', 'not-found']);
+const callersFaults = new Set<UpstreamFault['class']>(['caller', 'context', 'too-large', 'not-found', 'model']);
 
 /** Longer than any path to a field that helps. */
 const maxParamLength = 200;

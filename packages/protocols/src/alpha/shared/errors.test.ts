@@ -113,6 +113,21 @@ test.each([
 ])('%i %s is %s', (status, text, expected) => expect(readError(status, {}, text).class).toBe(expected));
 
 test.each([
+  // https://github.com/pydantic/pydantic-ai/pull/2774, https://github.com/HunorLaczko/ha-groq-cloud-api/issues/20
+  ['tool_use_failed', "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details."],
+  ['tool_use_failed', 'tool call validation failed: attempted to call tool "invalid api key" which was not in request.tools'],
+  // https://github.com/thepersonalaicompany/amurex-backend/issues/38
+  ['json_validate_failed', "Failed to generate JSON. Please adjust your prompt. See 'failed_generation' for more details."],
+])('%s is a fault of the model, whatever it quotes: %s', (code, message) => {
+  expect(readError(400, {}, body({ message, type: 'invalid_request_error', code, failed_generation: '<function=read>' }))).toMatchObject({
+    class: 'model',
+    status: 400,
+    code,
+    message,
+  });
+});
+
+test.each([
   // https://github.com/autohandai/code-cli/issues/338, https://github.com/continuedev/continue/issues/10602
   [
     'Groq',

@@ -53,6 +53,8 @@ const missingModelCodes =
   /model_not_found|model_not_exist|model_not_available|model_decommissioned|not_found_error|^NotFound|DeploymentNotFound|OperationNotSupported|unknown_model|invalid_model|^1211$/i;
 const missingModelWords =
   /model\b.{0,200}\b(?:does not exist|not found|not exist|is not supported|unknown)|unknown model|no endpoints found|not a valid model id|supported api model names are/i;
+/** Groq's, with a 400, for what the model wrote: no call that could be read or was allowed, or no JSON as it was asked for. */
+const modelCodes = /^(?:tool_use_failed|json_validate_failed)$/;
 /** A server at home that lost its model while it answered, or before; it says 400. */
 const lostModelWords = /model has crashed|model (?:is )?unloaded/i;
 const moderationWords = /moderation|flagged|content[_ ](?:policy|filter)|safety/i;
@@ -66,6 +68,8 @@ const said = (words: Words, codes: RegExp): boolean => codes.test(words.code) ||
 
 /** In order: the first that holds decides. The vendor's own code outranks the status, since some say 400 or 429 about our account. */
 const rules: readonly Rule[] = [
+  // Before all that goes by words: these quote what the model wrote.
+  { class: 'model', when: (words) => said(words, modelCodes) },
   { class: 'rate', when: (words, status) => status === 429 && throttleWords.test(words.message) },
   // Before the account: the words name the page of bills.
   { class: 'too-large', when: (words) => exceedsWholeRate(words.message) },

@@ -28,6 +28,9 @@ const byCode: ReadonlyMap<string, FaultClass> = new Map<string, FaultClass>([
   ['model_not_found', 'not-found'],
   ['deploymentnotfound', 'not-found'],
   ['operationnotsupported', 'not-found'],
+  // Groq's, for what the model wrote: no call that could be read or was allowed, or no JSON as it was asked for.
+  ['tool_use_failed', 'model'],
+  ['json_validate_failed', 'model'],
   ['rate_limit_exceeded', 'rate'],
   ['rate_limit_error', 'rate'],
   ['ratelimitreached', 'rate'],
