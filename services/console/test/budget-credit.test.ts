@@ -1,5 +1,5 @@
 /** Top-ups and resets of budgets: exact amounts, recorded, of the present period alone. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { budgetSchema } from '@model-gateway/contracts';
 import { creditOf, periodEnd, periodStart, spendableMicros } from '@model-gateway/limits';
 import { creditBudget } from '../src/statistics/credit-budget.ts';
@@ -70,4 +70,45 @@ test('a credit is money of its currency: it ends where the budget gets another o
   expect(await budgetOf()).toMatchObject({ limit: '12', credit: { topped_up_micros: 7_000_000 } });
   await change({ currency: 'EUR' });
   expect(await budgetOf()).toEqual({ limit: '12', period: 'month', currency: 'EUR' });
+});
+
+describe('a budget that is written without its credit, as configuration files are', () => {
+  const budgetOf = async () => (await harness.call('GET', `${api}/key-groups/team`)).body.budget;
+  const write = async (budget: object | null) => expect((await harness.call('PATCH', `${api}/key-groups/team`, { budget })).status).toBe(200);
+  const fromFile = async (budget: object) => {
+    const file = { version: 2, key_groups: [{ name: 'team', models: ['*'], budget }] };
+    expect((await harness.call('POST', `${api}/import`, file)).status).toBe(200);
+  };
+  const plain = { limit: '20', period: 'month', currency: 'USD' };
+
+  test.each([
+    ['by the API', write],
+    ['by a file', fromFile],
+  ])('keeps it (%s)', async (_how, send) => {
+    await write(null);
+    await write(plain);
+    await credit('group', 'team', 'top-up', { amount: '7' });
+    await send({ ...plain, limit: '21' });
+    expect(await budgetOf()).toMatchObject({ limit: '21', credit: { topped_up_micros: 7_000_000 } });
+  });
+
+  test.each([
+    ['another period', { ...plain, period: 'week' }],
+    ['another currency', { ...plain, currency: 'EUR' }],
+  ])('ends it with %s', async (_what, budget) => {
+    await write(null);
+    await write(plain);
+    await credit('group', 'team', 'top-up', { amount: '7' });
+    await write(budget);
+    expect(await budgetOf()).toEqual(budget);
+  });
+
+  test('ends it with one of zeros', async () => {
+    await write(null);
+    await write(plain);
+    await credit('group', 'team', 'top-up', { amount: '7' });
+    const { from } = (await budgetOf()).credit;
+    await write({ ...plain, credit: { from, topped_up_micros: 0, forgiven_micros: 0 } });
+    expect((await budgetOf()).credit).toMatchObject({ topped_up_micros: 0 });
+  });
 });

@@ -25,11 +25,17 @@ export function creditBudget(budget: Budget, credit: Credit, at: number): Budget
   return { ...budget, credit: { from: periodStart(budget.period, at), ...next } };
 }
 
-/** As it is stored: top-ups and resets are in the currency that they were made in, and end where the budget gets another one, unless others are sent. */
+/**
+ * As it is stored. A configuration file or a caller of the API that says nothing of top-ups and resets leaves them as they are. They are in the currency
+ * that they were made in, and end where the budget gets another one, unless others are sent.
+ */
 export function withOwnCredit<D extends { budget?: Budget | null }>(document: D, before: { budget?: Budget | null } | undefined): D {
   const { budget } = document;
   const had = before?.budget;
-  if (!budget?.credit || !had || budget.currency === had.currency || !isDeepStrictEqual(budget.credit, had.credit)) return document;
+  if (!budget || !had?.credit) return document;
+  const isSame = budget.currency === had.currency;
+  if (!budget.credit) return isSame && budget.period === had.period ? { ...document, budget: { ...budget, credit: had.credit } } : document;
+  if (isSame || !isDeepStrictEqual(budget.credit, had.credit)) return document;
   const { credit: _ended, ...kept } = budget;
   return { ...document, budget: kept };
 }
