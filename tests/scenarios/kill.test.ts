@@ -47,6 +47,20 @@ suite('split over NATS', () => {
     for (const one of streams)
       expect({ who: one.client, took: one.endedAt === null ? 'forever' : one.endedAt - since < ms }).toEqual({ who: one.client, took: true });
   }
+  /** Nobody is left to say what these used: their rows, and what is charged for them, go by what was delivered. */
+  async function expectEstimates(streams: readonly Exchange[]): Promise<void> {
+    const rowOf = async (id: string) => (await gateway.rows()).find((row) => row.client_request_id === id);
+    for (const one of streams) {
+      await until(async () => (await rowOf(one.id)) !== undefined, 'the row of a broken stream');
+      const row = await rowOf(one.id);
+      expect(row).toMatchObject({ upstream: expect.any(String), upstream_model_id: long, usage_source: 'estimated' });
+      expect(row!.input_tokens).toBeGreaterThan(0);
+      // Four bytes of text to a token; events of a word each are a token each.
+      const written = textOf(one).length / 4;
+      expect(row!.output_tokens).toBeGreaterThanOrEqual(Math.floor(written / 3));
+      expect(row!.output_tokens).toBeLessThanOrEqual(written * 3 + 20);
+    }
+  }
   const expectPrefix = (one: Exchange, whole: string): void => {
     const seen = textOf(one);
     expect(whole.startsWith(seen)).toBe(true);
@@ -61,6 +75,7 @@ suite('split over NATS', () => {
       expectProperEnd(one, true);
       expectPrefix(one, words(600));
     }
+    await expectEstimates(streams);
     await meanwhile.done;
     expect(meanwhile.status).toBe(503);
     expect(meanwhile.endedAt! - meanwhile.startedAt).toBeLessThan(5000 + busyMs);

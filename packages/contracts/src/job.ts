@@ -84,6 +84,8 @@ export interface ReplyHead {
   headers: Record<string, string>;
   /** The stored turn that the reply is: should the translator die, the edge reports to the store how the reply ended. */
   turn?: { id: string };
+  /** Of a stream: what answers, as its row will say. Should the translator die, the edge's row says so, with an estimate of what was used. */
+  served?: Pick<RequestRow, 'model' | 'upstream' | 'upstream_model_id' | 'upstream_protocol' | 'routes'>;
   /**
    * The request is run without a caller. What follows is an event stream, which the edge keeps under `Job.streamId`. `answer`: the whole body of the reply
    * to the caller, as JSON text; absent: the caller is the first reader of the stream.

@@ -12,6 +12,7 @@ import { ClientExchange } from './client-exchange.ts';
 import type { EdgeContext } from './context.ts';
 import type { ClientRouteMatch } from './http/client-routes.ts';
 import { answerModels } from './models/models.ts';
+import { estimatePrompt } from './reply/delivered.ts';
 import { Reply } from './reply/reply.ts';
 import { RequestLogEntry } from './request-log-entry.ts';
 import { keepFor, keepingOf } from './resume/keep.ts';
@@ -71,7 +72,7 @@ function openTranslator({ exchange, entry, query, socket }: Entering, { facts, p
   if (exchange.left) throw new GatewayError('client_gone');
   const keeping = keepingOf(exchange, principal, wanted, context);
   if (keeping && wanted.stream === 'sse' && exchange.request.headers['x-gateway-resume'] === '1') keepFor(exchange, keeping, context.streams);
-  const reply = new Reply({ exchange, entry, facts, form: wanted.stream, keeping }, context);
+  const reply = new Reply({ exchange, entry, facts, form: wanted.stream, promptTokens: estimatePrompt(facts.requestBytes, wanted.places), keeping }, context);
   query.delete('key');
   const deadlineMs = context.config.maxRequestMs;
   const { traceparent } = entry;

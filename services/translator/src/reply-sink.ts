@@ -62,6 +62,7 @@ export class ReplySink implements PumpSink, OpenReply {
     this.#stream.head({
       status: 200,
       ...(turn && { turn: { id: turn.id } }),
+      ...(job.stream && { served: this.#record.served }),
       headers: {
         'content-type': contentType ?? client.contentType(job.streamForm),
         'cache-control': 'no-cache',

@@ -116,6 +116,14 @@ export const job = z.looseObject({
   }),
 });
 
+export const served = z.looseObject({
+  model: orNull(text),
+  upstream: orNull(text),
+  upstream_model_id: orNull(text),
+  upstream_protocol: orNull(text),
+  routes: texts,
+});
+
 export const realtimeJob = z.looseObject({
   id,
   clientRequestId: orNull(text),

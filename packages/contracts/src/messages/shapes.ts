@@ -138,6 +138,7 @@ export const openShapes = {
       status: z.int().min(100).max(599),
       headers: part.textByName,
       turn: z.looseObject({ id: part.id }).optional(),
+      served: part.served.optional(),
       background: z.looseObject({ answer: part.text.optional() }).optional(),
     }),
     tail: z.looseObject({

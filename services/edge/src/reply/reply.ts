@@ -12,6 +12,7 @@ import type { OpenReply } from '../open-connections.ts';
 import type { RequestLogEntry } from '../request-log-entry.ts';
 import { type Keeping, keepInBackground } from '../resume/keep.ts';
 import { writeTurnEnd } from '../turns/write-turn-end.ts';
+import { Delivered } from './delivered.ts';
 import { endingOf } from './on-break.ts';
 import { ReplyBody } from './reply-body.ts';
 
@@ -28,6 +29,8 @@ export interface RepliedRequest {
   entry: RequestLogEntry;
   facts: RequestFacts;
   form: StreamForm;
+  /** Of the request's prompt, by its bytes. */
+  promptTokens: number;
   /** Absent: the reply cannot be kept for another connection. */
   keeping?: Keeping | undefined;
 }
@@ -42,11 +45,15 @@ export class Reply implements StreamHandlers<'translator.run'>, OpenReply {
   readonly #facts: RequestFacts;
   readonly #keeping: Keeping | undefined;
   readonly #context: ReplyContext;
+  readonly #promptTokens: number;
+  readonly #delivered = new Delivered();
   #form: StreamForm;
   #body: ReplyBody;
   #terminator: StreamTerminator | null;
   /** The stored turn that the reply is. */
   #turn: ReplyHead['turn'];
+  /** What answers. */
+  #origin: ReplyHead['served'];
   #background = false;
   readonly #keepAlive: string | null;
   #call: StreamCall | undefined;
@@ -62,12 +69,13 @@ export class Reply implements StreamHandlers<'translator.run'>, OpenReply {
   /** How a broken stream was ended. */
   #ended: BrokenEnding | null = null;
 
-  constructor({ exchange, entry, facts, form, keeping }: RepliedRequest, context: ReplyContext) {
+  constructor({ exchange, entry, facts, form, promptTokens, keeping }: RepliedRequest, context: ReplyContext) {
     this.#keeping = keeping;
     this.#exchange = exchange;
     this.#entry = entry;
     this.#facts = facts;
     this.#form = form;
+    this.#promptTokens = promptTokens;
     this.#context = context;
     this.#body = new ReplyBody(exchange.response);
     this.#keepAlive = exchange.protocol.client.keepAlive(form, exchange.request.headers as Headers);
@@ -93,6 +101,7 @@ export class Reply implements StreamHandlers<'translator.run'>, OpenReply {
 
   head(head: ReplyHead): void {
     this.#turn = head.turn;
+    this.#origin = head.served;
     if (head.background) this.#runInBackground(head, head.background);
     else this.#commit(head.status, head.headers);
   }
@@ -152,6 +161,7 @@ export class Reply implements StreamHandlers<'translator.run'>, OpenReply {
   #sent(more: boolean, length: number, flags: number): void {
     this.#betweenEvents = (flags & frameFlag.messageEnd) !== 0;
     this.#exchange.responseBytes += length;
+    this.#delivered.add(length);
     this.#unconsumed += length;
     this.#quiet = 0;
     if (more) return this.#consume();
@@ -188,7 +198,9 @@ export class Reply implements StreamHandlers<'translator.run'>, OpenReply {
       if (!ended) this.#finishTurn(error);
     }
     const row = this.#entry.row(this.#facts, this.#exchange.response.statusCode, error.code);
-    this.#entry.publish({ ...row, ending: this.#ended }, this.#facts);
+    // Where the translator lives, its own row takes the place of this estimate.
+    const estimate = this.#delivered.estimate(this.#origin, this.#facts.operation, this.#promptTokens);
+    this.#entry.publish({ ...row, ...estimate, ending: this.#ended }, this.#facts);
   }
 
   /** The translator cannot write the end of its turn any more, or not as the caller saw it. */

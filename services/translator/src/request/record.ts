@@ -7,6 +7,7 @@ import {
   noUsage,
   type ProtocolId,
   pathOfRow,
+  type ReplyHead,
   type RequestRow,
   type TurnAtUpstream,
   type Usage,
@@ -91,6 +92,20 @@ export class RequestRecord {
   /** What answered, where it says so. */
   get upstreamModelId(): string | null {
     return this.meter.servedModel ?? this.#route?.target.upstreamModelId ?? null;
+  }
+
+  /** What answers, as the row says it. */
+  get served(): NonNullable<ReplyHead['served']> {
+    const rerouted = this.#routes.length > 1;
+    return {
+      // Whichever model serves it in the end, this one was requested.
+      model: rerouted ? (this.#routes[0] ?? this.#model) : this.#model,
+      upstream: this.upstream,
+      // What answered is what is billed.
+      upstream_model_id: this.upstreamModelId,
+      upstream_protocol: this.upstreamProtocol,
+      routes: rerouted ? [...this.#routes.slice(0, -1), this.#model] : noRoutes,
+    };
   }
 
   get firstByteMs(): number | null {
@@ -266,7 +281,6 @@ export class RequestRecord {
     const { job, clock } = this.#request;
     if (this.#late) this.lose([this.#late]);
     const usage = this.#settleRow(complete);
-    const rerouted = this.#routes.length > 1;
     return newRequestRow({
       id: job.id,
       client_request_id: job.clientRequestId,
@@ -274,14 +288,9 @@ export class RequestRecord {
       authority: 2,
       access_key: job.accessKey,
       key_group: job.keyGroup,
-      // Whichever model serves it in the end, this one was requested.
-      model: rerouted ? (this.#routes[0] ?? this.#model) : this.#model,
       requested_model: job.requestedModel,
-      upstream: this.upstream,
-      // What answered is what is billed.
-      upstream_model_id: this.upstreamModelId,
+      ...this.served,
       client_protocol: job.clientProtocol,
-      upstream_protocol: this.upstreamProtocol,
       stream: job.stream,
       status,
       error_code: errorCode,
@@ -314,7 +323,6 @@ export class RequestRecord {
       path: isInUpstreamTerms(job.operation) ? pathOfRow(job.method, job.path) : null,
       losses: this.#losses,
       pipeline: this.#pipeline,
-      routes: rerouted ? [...this.#routes.slice(0, -1), this.#model] : noRoutes,
     });
   }
 }
