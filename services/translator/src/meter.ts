@@ -1,5 +1,5 @@
 /** Counts what a reply used: the upstream's own figures where it gave them, an estimate from the text where it did not. */
-import { noUsage, type Usage, type UsageSource } from '@model-gateway/contracts';
+import { inputTokensOf, noUsage, outputTokensOf, type Usage, type UsageSource } from '@model-gateway/contracts';
 import type { ChatEvent, DeltaEvent, FinishReason } from '@model-gateway/protocols';
 
 /** What two calls of an upstream used together. */
@@ -110,9 +110,9 @@ export class Meter {
   }
 
   /**
-   * The final figures. A complete reply's own usage is kept, explicit zeros included. A broken one keeps what was measured and
-   * adds the estimate of what had flowed, never less. Without any usage everything is estimated, if anything flowed;
-   * `promptTokens` is asked then alone.
+   * The final figures. A complete reply's own usage is kept. A broken one keeps what was measured and adds the estimate of what had flowed, never less.
+   * Without any usage everything is estimated, if anything flowed; so is a prompt of no tokens that was answered, and its reply where that has none either:
+   * servers that count nothing fill in zeros. `promptTokens` is asked then alone.
    */
   settle(complete: boolean, promptTokens: () => number): { tokens: Usage; source: UsageSource | null } {
     const own = this.settleCall(complete, promptTokens);
@@ -126,8 +126,11 @@ export class Meter {
     const output = Math.ceil(this.#outputBytes / bytesPerToken);
     const reasoning = Math.ceil(this.#reasoningBytes / bytesPerToken);
     if (this.#usage) {
-      if (complete) return { tokens: this.#usage, source: this.#guessed ? 'estimated' : 'upstream' };
-      return { tokens: { ...this.#usage, ...atLeast(this.#usage, { output, reasoning }) }, source: this.#guessed ? 'estimated' : 'partial' };
+      const isUncounted = this.hasSeenText && inputTokensOf(this.#usage) === 0;
+      const counted = isUncounted ? { ...this.#usage, input: promptTokens() } : this.#usage;
+      const isGuess = this.#guessed || isUncounted;
+      if (complete && !(isUncounted && outputTokensOf(counted) === 0)) return { tokens: counted, source: isGuess ? 'estimated' : 'upstream' };
+      return { tokens: { ...counted, ...atLeast(counted, { output, reasoning }) }, source: isGuess ? 'estimated' : 'partial' };
     }
     if (!this.hasSeenText && !complete) return { tokens: noUsage, source: null };
     const sound = this.#sound > 0 ? { audioOutput: Math.ceil(this.#sound) } : {};

@@ -1,4 +1,4 @@
-/** What a reply used: the upstream's figures, explicit zeros included, and honest estimates where there are none. */
+/** What a reply used: the upstream's figures, and honest estimates where there are none. */
 import { describe, expect, test } from '@jest/globals';
 import { noUsage, type Usage } from '@model-gateway/contracts';
 import type { ChatEvent } from '@model-gateway/protocols';
@@ -20,8 +20,17 @@ describe('a complete reply', () => {
     expect(metered(text(4000), { type: 'usage', usage: counted }).settle(true, prompt(900))).toEqual({ tokens: counted, source: 'upstream' });
   });
 
-  test('explicit zeros stay zero', () => {
-    expect(metered(text(4000), { type: 'usage', usage: noUsage }).settle(true, prompt(900))).toEqual({ tokens: noUsage, source: 'upstream' });
+  test('explicit zeros stay zero where nothing was written', () => {
+    expect(metered({ type: 'usage', usage: noUsage }).settle(true, prompt(900))).toEqual({ tokens: noUsage, source: 'upstream' });
+  });
+
+  // https://github.com/chenyme/grok2api/issues/612, https://github.com/lm-sys/FastChat/issues/2170
+  test('a prompt without tokens was not counted, nor was a reply of text without any', () => {
+    const settled = (counted: Partial<Usage>, complete = true) => metered(text(4000), { type: 'usage', usage: usage(counted) }).settle(complete, prompt(900));
+    expect(settled({ output: 54 })).toEqual({ tokens: usage({ input: 225, output: 54 }), source: 'estimated' });
+    expect(settled({})).toEqual({ tokens: usage({ input: 225, output: 1000 }), source: 'estimated' });
+    expect(settled({ output: 54 }, false)).toEqual({ tokens: usage({ input: 225, output: 1000 }), source: 'estimated' });
+    expect(settled({ cacheRead: 7, output: 54 })).toEqual({ tokens: usage({ cacheRead: 7, output: 54 }), source: 'upstream' });
   });
 
   test('the last usage wins', () => {
@@ -59,12 +68,14 @@ describe('a broken reply', () => {
 
   test('reasoning that the upstream counts within the output is counted once', () => {
     const thought = (counted: Partial<Usage>) =>
-      metered({ type: 'thinking-delta', index: 0, text: 'x'.repeat(2400) }, text(1600), { type: 'usage', usage: usage(counted) }).settle(false, prompt(9))
-        .tokens;
-    expect(thought({ output: 1000 })).toEqual(usage({ output: 1000 }));
-    expect(thought({ output: 700 })).toEqual(usage({ output: 700, reasoning: 300 }));
-    expect(thought({ output: 1 })).toEqual(usage({ output: 400, reasoning: 600 }));
-    expect(thought({ output: 380, reasoning: 590 })).toEqual(usage({ output: 400, reasoning: 600 }));
+      metered({ type: 'thinking-delta', index: 0, text: 'x'.repeat(2400) }, text(1600), { type: 'usage', usage: usage({ input: 3, ...counted }) }).settle(
+        false,
+        prompt(9),
+      ).tokens;
+    expect(thought({ output: 1000 })).toEqual(usage({ input: 3, output: 1000 }));
+    expect(thought({ output: 700 })).toEqual(usage({ input: 3, output: 700, reasoning: 300 }));
+    expect(thought({ output: 1 })).toEqual(usage({ input: 3, output: 400, reasoning: 600 }));
+    expect(thought({ output: 380, reasoning: 590 })).toEqual(usage({ input: 3, output: 400, reasoning: 600 }));
   });
 
   test('without usage: an estimate once anything flowed, nothing otherwise', () => {

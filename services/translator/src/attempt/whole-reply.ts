@@ -1,5 +1,5 @@
 /** A whole reply: read, counted, and handed to its caller, as a body or as the stream that was asked for. */
-import { isInUpstreamTerms, isObject, isUnary } from '@model-gateway/contracts';
+import { inputTokensOf, isInUpstreamTerms, isObject, isUnary } from '@model-gateway/contracts';
 import type { ChatEvent, UpstreamFault } from '@model-gateway/protocols';
 import { isAnswer, modelFailure } from '../model-failure.ts';
 import type { UpstreamRequest } from '../prepare/upstream-request.ts';
@@ -126,7 +126,8 @@ function countPassed(json: unknown, { request, record, upstreamRequest }: ReplyT
   const { target, emulation, bridge } = upstreamRequest;
   if (!target.verbatim || request.job.stream || emulation || bridge) return false;
   const usage = target.adapter.finishedUsage?.(json);
-  if (!usage) return false;
+  // No prompt is empty: what is estimated then goes by the text of the reply.
+  if (!usage || inputTokensOf(usage) === 0) return false;
   record.meter.count(usage);
   if (request.span) noteFinish(json, { record, upstreamRequest });
   return true;
