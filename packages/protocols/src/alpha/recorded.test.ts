@@ -206,6 +206,6 @@ describeRecorded(present, 'alpha')('recorded traffic', () => {
     ['err-401/response.json', 401, 'credential'],
     ['err-404-model/response.json', 404, 'not-found'],
     ['err-429-retry-after/response.json', 429, 'rate'],
-    ['tools-error-400-then-retry/1.response.json', 400, 'caller'],
+    ['tools-error-400-then-retry/1.response.json', 400, 'model'],
   ])('error %s', (file, status, expected) => expect(readError(status, {}, text(file)).class).toBe(expected));
 });

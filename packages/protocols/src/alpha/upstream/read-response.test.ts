@@ -378,7 +378,7 @@ describe('ends and errors', () => {
     const reader = new AlphaReader();
     const json = { error: { message: 'no tool called', type: 'invalid_request_error', code: 'tool_use_failed', status_code: 400 } };
     expect(reader.read({ event: 'error', data: JSON.stringify(json), json })).toMatchObject([
-      { type: 'error', error: { class: 'caller', status: 400, code: 'tool_use_failed' } },
+      { type: 'error', error: { class: 'model', status: 400, code: 'tool_use_failed' } },
     ]);
     expect(reader.finish()).toEqual([]);
     // https://openrouter.ai/docs/api/reference/overview (`error` of a choice)
