@@ -229,6 +229,30 @@ test('its description and settings are changed by themselves; a refresh in betwe
   expect([vendor.isDead(), (await call('POST', 'sso-credentials/login/refresh')).status]).toEqual([false, 200]);
 });
 
+test('it is changed as every resource is: a reply may be sent back, null resets, and the record says what was before and after', async () => {
+  const { credential } = (await login()).body;
+  const change = (body: object) => call('PUT', 'sso-credentials/login', body);
+  const faultsOf = async (body: object) => (await change(body)).body.error.details.map(({ field }: { field: string }) => field);
+  const same = await change(credential);
+  expect([same.status, same.body]).toEqual([200, credential]);
+  expect((await change({})).body.etag).toBe(credential.etag);
+  expect((await change({ ...credential, description: 'of the team' })).body).toMatchObject({ description: 'of the team', tokens: '********', state: 'ok' });
+  expect((await change({ ...credential, description: 'of another' })).status).toBe(412);
+  expect((await change({ description: null, settings: { region: 'eu-west-1' } })).body).toMatchObject({ description: '' });
+  expect(await faultsOf({ name: 'x', profile: 'entra', account: 'x', tokens: 'a-refresh-token' })).toEqual(['name', 'profile', 'account', 'tokens']);
+  expect(await faultsOf({ bogus: 1 })).toEqual(['bogus']);
+  expect((await change({ state: 'revoked' })).body).toMatchObject({ state: 'revoked', tokens: null });
+  expect((await change({ settings: null })).body.settings).toEqual({});
+  const records = (await audited()).filter(({ action }) => action === 'update').map(({ diff }) => diff);
+  const located = { ...settings(), region: 'eu-west-1' };
+  expect(records.reverse()).toEqual([
+    { description: { before: '', after: 'of the team' } },
+    { description: { before: 'of the team', after: '' }, settings: { before: settings(), after: located } },
+    { state: { before: 'ok', after: 'revoked' }, tokens: { before: '********', after: null } },
+    { settings: { before: located, after: {} } },
+  ]);
+});
+
 describe('a file', () => {
   const file = (over: object = {}) => ({ sso_credentials: [{ name: 'filed', profile: 'cloudhost_ide', settings: settings(), ...over }] });
 

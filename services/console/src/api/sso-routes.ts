@@ -10,8 +10,9 @@ import { Problem } from '../problem.ts';
 import { etagMatches, formatEtag } from '../resources/etag.ts';
 import type { ResourceOperations } from '../resources/operations.ts';
 import { upstreamKeyMask } from '../resources/upstream-keys.ts';
+import { changeBody, changeCredential } from '../sso/change-credential.ts';
 import { createUpstream, newUpstream } from '../sso/create-upstream.ts';
-import { findCredential, importPasted, readSettings, showCredential, usersOf } from '../sso/credentials.ts';
+import { findCredential, importPasted, showCredential, usersOf } from '../sso/credentials.ts';
 import { TokenFault } from '../sso/token-http.ts';
 import { readInput } from '../validation/read-input.ts';
 import { pageOf } from './answers/common.ts';
@@ -23,13 +24,12 @@ const tag = 'sso-credentials';
 const all = `${base}/sso-credentials`;
 const one = `${all}/{name}`;
 const settings = z.record(z.string().max(64), z.string().max(65_536));
-const description = z.string().max(2000);
 
 /** What every way of taking a credential in says of it. */
 export const newCredential = z.strictObject({
   name: resourceName,
   profile: z.string().max(64),
-  description: description.optional(),
+  description: z.string().max(2000).optional(),
   settings: settings.optional(),
   account: z.string().min(1).max(200).optional().describe('Whose it is, where the vendor does not tell'),
   replace: z.boolean().optional().describe('Gives new tokens to the credential of this name'),
@@ -38,14 +38,6 @@ export const newCredential = z.strictObject({
 const importBody = newCredential.extend({
   tokens: z.string().min(1).max(262_144).optional().describe('The JSON that the vendor or its client wrote, or a refresh token; not for machine identities'),
 });
-const changeBody = z
-  .strictObject({
-    description,
-    settings: z.record(z.string().max(64), z.string().max(65_536).nullable()).describe('Those that are named; null: the usual value again'),
-    state: z.literal('revoked').describe('Forgets its tokens: only a new login helps'),
-  })
-  .partial();
-
 const showProfile = (profile: LoginProfile) => ({
   ...showFields(profile),
   flows: [...profile.flows],
@@ -135,54 +127,21 @@ const readRoute = (context: ConsoleContext): Route => ({
   },
 });
 
-/** A refresh changes the row as well: a caller that named no revision is not concerned by it. */
-const changeTries = 10;
-
-async function changeCredential(request: Request, change: z.infer<typeof changeBody>, { storage, sso }: ConsoleContext): Promise<SsoCredential> {
-  const condition = request.get('if-match');
-  for (let tried = 0; tried < changeTries; tried++) {
-    const row = await findCredential(parameter(request, 'name'), { storage });
-    etagMatches(row.version, condition);
-    const profile = sso.gates.require(row.profile);
-    const patch = {
-      ...(change.description !== undefined && { description: change.description }),
-      ...(change.settings && { settings: changedSettings(profile, row.settings, change.settings) }),
-      ...(change.state && ({ state: 'revoked', tokens: null, refreshAt: null, refreshingUntil: null } as const)),
-    };
-    if ((await storage.ssoCredentials.update(row.id, row.version, patch)) !== null) return row;
-  }
-  throw new Problem('precondition_failed');
-}
-
-/** Throws 422. */
-function changedSettings(profile: LoginProfile, before: Readonly<Record<string, string>>, change: Readonly<Record<string, string | null>>) {
-  const kept = Object.fromEntries(Object.entries(before).filter(([name]) => change[name] !== null));
-  const given = Object.fromEntries(Object.entries(change).flatMap(([name, value]): [string, string][] => (value === null ? [] : [[name, value]])));
-  const read = readSettings(profile, given, kept);
-  if (Object.keys(read.secrets).length > 0) throw new Problem('validation_failed', 'Secret settings are changed by importing the credential anew.');
-  return { ...kept, ...read.settings };
-}
-
 function changeRoutes(context: ConsoleContext): Route[] {
   const handle = async (request: Request, response: Response): Promise<void> => {
-    const change = readInput(changeBody, request.body);
-    const row = await changeCredential(request, change, context);
-    await context.audit({
-      ...auditOf(request, actorNameOf(response)),
-      action: 'update',
-      entity_type: 'sso_credential',
-      entity_id: row.name,
-      diff: { fields: Object.keys(change) },
-    });
-    if (change.state) await context.sso.sync();
-    await answer(response, await findCredential(row.name, context), context);
+    const name = parameter(request, 'name');
+    const { changed } = await changeCredential(name, request.body, request.get('if-match'), context);
+    if (Object.keys(changed).length > 0)
+      await context.audit({ ...auditOf(request, actorNameOf(response)), action: 'update', entity_type: 'sso_credential', entity_id: name, diff: changed });
+    if (changed['state']) await context.sso.sync();
+    await answer(response, await findCredential(name, context), context);
   };
   return (['put', 'patch'] as const).map(
     (method): Route => ({
       method,
       path: one,
       operationId: `${method}_sso_credentials`,
-      summary: 'Change what is said of it; its tokens come by a login alone',
+      summary: 'Change what is said of it (merge: a field that is not sent stays, null resets it to its default); its tokens come by a login alone',
       tag,
       body: changeBody,
       conditional: true,
