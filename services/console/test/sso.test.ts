@@ -275,10 +275,20 @@ describe('a file', () => {
     expect((await call('POST', 'import', file({ description: 'changed' }))).body.updated.sso_credentials).toEqual(['filed']);
     expect((await call('POST', 'import', file({ description: 'changed' }))).body).toMatchObject({ unchanged: { sso_credentials: ['filed'] }, revision: null });
     expect((await audited()).filter(({ actor }) => actor !== 'gateway').map(({ action, diff }) => [action, diff])).toEqual([
-      ['update', { flow: 'file' }],
+      ['update', { flow: 'file', description: { before: '', after: 'changed' } }],
       ['import', { profile: 'cloudhost_ide', account: null, flow: 'file', tokens: '********' }],
     ]);
   });
+});
+
+test('a file that leaves out what a login needs is refused, whether the credential is there or not', async () => {
+  await restart({ alpha_user: true });
+  const file = (given: object) => ({ sso_credentials: [{ name: 'agent', profile: 'alpha_user', settings: given }] });
+  const missing = [{ field: 'sso_credentials.0.settings.client_id', message: 'is required' }];
+  expect((await call('POST', 'import', file({}))).body.error.details).toEqual(missing);
+  expect((await call('POST', 'import', file({ client_id: 'ours' }))).status).toBe(200);
+  expect((await call('POST', 'import', file({}))).body.error.details).toEqual(missing);
+  expect((await call('GET', 'sso-credentials/agent')).body.settings).toEqual({ client_id: 'ours' });
 });
 
 test('no token stands in an answer, a log line or a row', async () => {

@@ -116,14 +116,14 @@ const convertRoute: Route = {
 const changedCredentials = ({ credentials }: ImportWork): TakenCredential[] => credentials.filter(({ outcome }) => outcome !== 'unchanged');
 
 /** Its tokens are a mask. */
-const recordOf = ({ name, created }: TakenCredential) =>
+const recordOf = ({ name, created, changed }: TakenCredential) =>
   ({
     action: created ? 'import' : 'update',
     entity_type: 'sso_credential',
     entity_id: name,
     diff: created
       ? { profile: created.profile, account: created.account, flow: 'file', tokens: created.tokens === null ? null : upstreamKeyMask }
-      : { flow: 'file' },
+      : { flow: 'file', ...changed },
   }) as const;
 
 function sendYaml(response: Response, value: unknown): void {

@@ -85,10 +85,10 @@ export async function findCredential(name: string, { storage }: Pick<ConsoleCont
   return row;
 }
 
-/** Settings apart from those that are sealed. Throws 422. */
-export function readSettings(profile: LoginProfile, given: Readonly<Record<string, string>>, kept: Readonly<Record<string, string>> = {}) {
+/** Settings apart from those that are sealed; `field`: their path in what was sent. Throws 422. */
+export function readSettings(profile: LoginProfile, given: Readonly<Record<string, string>>, kept: Readonly<Record<string, string>> = {}, field = 'settings') {
   const faults = checkSettings(profile, { ...kept, ...given });
-  if (faults.length > 0) throw invalid(faults.map(({ setting, message }) => ({ field: `settings.${setting}`, message })));
+  if (faults.length > 0) throw invalid(faults.map(({ setting, message }) => ({ field: `${field}.${setting}`, message })));
   const isSecret = (name: string): boolean => profile.settings[name]?.secret === true;
   const entries = Object.entries(given);
   return {

@@ -1,12 +1,12 @@
 /** Credentials in configuration files: named and described, their tokens a reference. What exists keeps its tokens: those of a file are older than any that were renewed. */
 import { randomUUID } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
 import { resourceName } from '@model-gateway/contracts';
 import type { CatalogWriter, NewSsoCredential, SsoCredential } from '@model-gateway/storage';
 import { z } from 'zod';
 import type { ConsoleContext } from '../context.ts';
 import { invalidField, Problem } from '../problem.ts';
 import { refuseNewName } from '../validation/new-name.ts';
+import { type ChangedCredential, differences } from './change-credential.ts';
 import { isMachine, readSettings } from './credentials.ts';
 import { readPastedTokens } from './pasted-tokens.ts';
 import { noTokens, sealTokens } from './tokens.ts';
@@ -38,6 +38,8 @@ export interface TakenCredential {
   outcome: 'created' | 'updated' | 'unchanged';
   /** The new one. */
   created?: NewSsoCredential;
+  /** What the file changed of one that was there. */
+  changed?: ChangedCredential['changed'];
 }
 
 /** Somebody changes a credential just now (a refresh does): looked at anew so many times. */
@@ -64,30 +66,28 @@ async function takeOne(entry: Entry, at: string, stored: CatalogWriter['ssoCrede
     const row = await stored.find(name);
     if (!row) {
       refuseNewName(name, `${at}.name`);
-      const created = planNew(entry, context, `${at}.tokens`);
+      const created = planNew(entry, context, at);
       if (await stored.insert(created)) return { name, outcome: 'created', created };
       continue;
     }
     if (row.profile !== profile.id) throw invalidField(`${at}.profile`, `is ${row.profile} in the credential of this name`);
-    const { settings } = readSettings(profile, entry.settings, row.settings);
-    if (description === row.description && isDeepStrictEqual(settings, row.settings)) return { name, outcome: 'unchanged' };
-    if ((await stored.update(row.id, row.version, { description, settings })) !== null) return { name, outcome: 'updated' };
+    // The file's replace those that are stored: a required one that it leaves out is missing.
+    const wanted = { description, settings: readSettings(profile, entry.settings, {}, `${at}.settings`).settings };
+    const changed = differences(row, wanted);
+    if (Object.keys(changed).length === 0) return { name, outcome: 'unchanged' };
+    if ((await stored.update(row.id, row.version, wanted)) !== null) return { name, outcome: 'updated', changed };
   }
   throw new Problem('conflict', `The credential ${name} is being changed by others: try again.`);
 }
 
 /** Its first token is asked for by the next round of refreshes. */
-function planNew(
-  { name, profile: id, description, settings: given, account, tokens }: Entry,
-  { sso, keyring }: ConsoleContext,
-  field: string,
-): NewSsoCredential {
+function planNew({ name, profile: id, description, settings: given, account, tokens }: Entry, { sso, keyring }: ConsoleContext, at: string): NewSsoCredential {
   const profile = sso.gates.require(id);
   const now = sso.now();
   const text = tokens === undefined || tokens === null || reference.test(tokens) ? null : tokens;
-  if (text !== null && isMachine(profile)) throw invalidField(field, 'is not for a machine identity, which gets its tokens by itself');
-  const pasted = text === null ? null : readPastedTokens(text, now, field);
-  const { settings, secrets } = readSettings(profile, given);
+  if (text !== null && isMachine(profile)) throw invalidField(`${at}.tokens`, 'is not for a machine identity, which gets its tokens by itself');
+  const pasted = text === null ? null : readPastedTokens(text, now, `${at}.tokens`);
+  const { settings, secrets } = readSettings(profile, given, {}, `${at}.settings`);
   const credentialId = randomUUID();
   const gives = pasted !== null || isMachine(profile);
   const held = {
