@@ -145,6 +145,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     expect((await call('PUT', `${pins}/ada`, { entry: 'slow' })).body).toEqual({ access_key: 'ada', entry: 'slow' });
     expect((await call('PUT', pins, { access_key: 'ada', entry: 'fast' })).status).toBe(200);
     expect((await call('GET', `${pins}/ada`)).body).toEqual({ access_key: 'ada', entry: 'fast' });
+    expect((await call('PUT', `${pins}/ada`, (await call('GET', `${pins}/ada`)).body)).status).toBe(200);
     expect((await call('GET', pins)).body).toEqual({ items: [{ access_key: 'ada', entry: 'fast' }], total: 1, page: 1, page_size: 50 });
     await call('POST', `${api}/access-keys`, { name: 'bob', group: 'team' });
     await call('PUT', `${pins}/bob`, { entry: 'slow' });
@@ -163,6 +164,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
       [`${pins}/nobody`, { entry: 'fast' }, 422, 'access_key'],
       [`${pins}/ada`, { entry: 'quick' }, 422, 'entry'],
       [`${pins}/ada`, {}, 422, 'entry'],
+      [`${pins}/ada`, { access_key: 'bob', entry: 'fast' }, 422, 'access_key'],
       [`${path}/none/pins/ada`, { entry: 'fast' }, 404, undefined],
     ] as const) {
       const answer = await call('PUT', where, body);

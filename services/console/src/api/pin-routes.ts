@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 import { z } from 'zod';
 import type { ConsoleContext } from '../context.ts';
 import { type Call, commit } from '../history/commit.ts';
-import { Problem } from '../problem.ts';
+import { invalidField, Problem } from '../problem.ts';
 import { findBalancer, type Outcome, putPin } from '../resources/pins.ts';
 import { readInput } from '../validation/read-input.ts';
 import { pageOf } from './answers/common.ts';
@@ -13,7 +13,8 @@ import { listQuery, toListQuery } from './list-query.ts';
 import { base, parameter, type Route } from './route.ts';
 
 const pinSchema = z.strictObject({ access_key: resourceName, entry: modelName });
-const entrySchema = z.strictObject({ entry: modelName });
+/** Of replies as well: the key of the address, where it is sent back. */
+const entrySchema = pinSchema.partial({ access_key: true });
 
 /** What the routes of pins do. */
 function createPinActions(context: ConsoleContext) {
@@ -59,8 +60,10 @@ function createPinActions(context: ConsoleContext) {
     response.json({ access_key: pin.access_key, entry: pin.entry });
   };
   const putOfKey = async (request: Request, response: Response) => {
-    const { entry } = readInput(entrySchema, request.body);
-    await putOne({ request, response }, parameter(request, 'access_key'), entry);
+    const { access_key, entry } = readInput(entrySchema, request.body);
+    const pinned = parameter(request, 'access_key');
+    if (access_key !== undefined && access_key !== pinned) throw invalidField('access_key', 'is another than in the address: pin that one at its own');
+    await putOne({ request, response }, pinned, entry);
   };
   const remove = async (request: Request, response: Response) => {
     const accessKey = parameter(request, 'access_key');
