@@ -176,6 +176,17 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     expect(await found("' or 1=1 --")).toEqual([]);
   });
 
+  test('a search finds a text as it is written, whatever letters it has; ASCII ones in either case', async () => {
+    const names = ['ÉCLAIR', 'Жар', 'İstanbul', '模型'];
+    await storage.catalog.change(async (writer) => {
+      for (const name of names) await writer.keyGroups.insert(`id-${name}`, sampleGroup({ name }));
+    });
+    const found = async (search: string) =>
+      (await storage.catalog.keyGroups.list({ page: 1, pageSize: 10, search })).items.map(({ document }) => document.name);
+    for (const name of names) expect(await found(name)).toEqual([name]);
+    expect([await found('Éclair'), await found('ISTANBUL'.slice(1))]).toEqual([['ÉCLAIR'], ['İstanbul']]);
+  });
+
   test('writers at the same time follow one another', async () => {
     const before = await storage.catalog.revision();
     const outcomes = await Promise.all(

@@ -73,7 +73,8 @@ export function createPostgresDialect({ url, tls }: { url: string; tls?: Postgre
     minOf: 'least',
     greatestOf: 'greatest',
     encodeBoolean: (value) => value,
-    contains: (column, text) => sql<boolean>`strpos(lower(${column}), lower(${text})) > 0`,
+    // By one collation on both sides: the database's own would fold letters of the text that the columns' "C" leaves, and É would not be found where it is written.
+    contains: (column, text) => sql<boolean>`strpos(lower(${column} collate "C"), lower(${text}::text collate "C")) > 0`,
     mentions: (column, text) => sql<boolean>`strpos(${column}::text, ${text}) > 0`,
     holds: (column, key, text) =>
       sql<boolean>`(strpos(${column}::text, ${JSON.stringify(text)}) > 0 and exists (select 1 from json_array_elements_text(${column} -> ${key}::text) as element where element = ${text}))`,
