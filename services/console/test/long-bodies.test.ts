@@ -41,6 +41,20 @@ describe('long bodies', () => {
     expect((await harness.call('GET', `${api}/access-keys/key-7`)).body).toMatchObject({ description: 'dé[{' });
   });
 
+  test('YAML that cannot be read says where, short or long; a type that is not read says which are', async () => {
+    const models = (text: string) => `${'# comment\n'.repeat(2_000)}models:\n  - ${text}\n`;
+    for (const [text, message] of [
+      ['models: [', 'The request body is not valid YAML (line 1, column 10).'],
+      [models('{name: a, name: b}'), 'A key of the YAML is given twice (line 2002, column 15).'],
+      ['models: *nobody', 'The request body is not valid YAML.'],
+    ] as const) {
+      const { status, body } = await send(text);
+      expect([status, body.error]).toEqual([400, { code: 'invalid_json', message }]);
+    }
+    const { status, body } = await send('version: 2', 'text/plain');
+    expect([status, body.error.message]).toEqual([415, 'This content type is not supported: send application/json or application/yaml.']);
+  });
+
   test('broken long bodies are refused without quoting their content', async () => {
     const secret = `canary-${'s'.repeat(200_000)}`;
     for (const [text, type] of [

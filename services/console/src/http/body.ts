@@ -41,7 +41,12 @@ export function readBody(read: ReadBody, { yaml: takesYaml = false, small = fals
       // An empty one says what `{}` says.
       request.body = body.length === 0 && !isYaml ? {} : await read({ bytes: body, charset: charsetOf(request), yaml: isYaml, sections });
     } else if (request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0)
-      throw new Problem('unsupported_media_type', 'This content type is not supported: send application/json.');
+      throw new Problem(
+        'unsupported_media_type',
+        takesYaml
+          ? 'This content type is not supported: send application/json or application/yaml.'
+          : 'This content type is not supported: send application/json.',
+      );
     next();
   };
   return [small ? smallJson : json, ...(takesYaml ? [yaml] : []), take];

@@ -1,5 +1,5 @@
 /** The bytes of a body → its value, checked as far as needs no schema. Runs in a thread of its own for all that may take long. */
-import { parse as parseYaml } from 'yaml';
+import { parse as parseYaml, YAMLParseError } from 'yaml';
 import { Problem } from '../../problem.ts';
 import { assertPlainJson, type PlainLimits } from '../../validation/plain-json.ts';
 import { yamlDepth } from './yaml-depth.ts';
@@ -54,8 +54,15 @@ function readYaml(text: string): unknown {
   if (yamlDepth(text) > deepestYaml) throw new Problem('validation_failed', `The body is nested more than ${deepestYaml} levels deep.`);
   try {
     return parseYaml(text, { maxAliasCount: yamlAliases, uniqueKeys: true, logLevel: 'error' });
-  } catch {
-    // The parser's message quotes the document.
-    throw new Problem('invalid_json', 'The request body is not valid YAML.');
+  } catch (error) {
+    throw new Problem('invalid_json', yamlFault(error));
   }
+}
+
+/** Where it is, in words of our own: the parser's quote the document. */
+function yamlFault(error: unknown): string {
+  const [at] = (error instanceof YAMLParseError && error.linePos) || [];
+  if (!at) return 'The request body is not valid YAML.';
+  if ((error as YAMLParseError).code === 'DUPLICATE_KEY') return `A key of the YAML is given twice (line ${at.line}, column ${at.col}).`;
+  return `The request body is not valid YAML (line ${at.line}, column ${at.col}).`;
 }
