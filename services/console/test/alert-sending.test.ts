@@ -1,10 +1,10 @@
-/** Alerts on their way: receivers that never answer hold up nobody else's. */
+/** Alerts on their way: receivers that never answer hold up nobody else's, and where a channel sends is what was said. */
 import { expect, test } from '@jest/globals';
 import { openStorage } from '@model-gateway/storage';
 import { createOutbound, type Outbound } from '@model-gateway/upstream-client';
 import { silent } from '../../../packages/storage/test/engines.ts';
 import { until } from '../../../tests/support/gateway.ts';
-import { api, startConsole } from './harness.ts';
+import { api, startConsole, startFreshConsole } from './harness.ts';
 
 test('a receiver that does not answer holds up no alert for another', async () => {
   const unanswered: (() => void)[] = [];
@@ -49,4 +49,21 @@ test('a receiver that does not answer holds up no alert for another', async () =
     await storage.close();
   }
   expect(taken).toEqual(['https://talking.example.com/hook']);
+});
+
+test('the mask of an address stands for the one it was read from, and for no other', async () => {
+  const harness = await startFreshConsole();
+  try {
+    const { url } = (await harness.call('POST', `${api}/alert-channels`, { name: 'hook', kind: 'webhook', url: 'https://one.example.com/path' })).body;
+    expect(url).toBe('https://one.example.com/********');
+    const change = async (to: string) => {
+      const { status, body } = await harness.call('PATCH', `${api}/alert-channels/hook`, { url: to });
+      return [status, body.url ?? body.error.details[0].field];
+    };
+    expect(await change(url)).toEqual([200, url]);
+    expect(await change('https://two.example.com/********')).toEqual([422, 'url']);
+    expect(await change('https://two.example.com/path')).toEqual([200, 'https://two.example.com/********']);
+  } finally {
+    await harness.close();
+  }
 });

@@ -42,6 +42,9 @@ export const alertChannels: Resource<AlertChannelDocument, AlertChannelInput> = 
     const stored = building.existing?.document;
     // A password does not follow to another server.
     const isSameServer = smtp !== null && stored?.smtp?.host === smtp.host && stored.smtp.port === smtp.port && stored.smtp.username === smtp.username;
+    // Its origin is no secret: another one beside the mask is a wish to send elsewhere, which needs the path.
+    if (stored && url !== null && isMasked(url) && url !== show(stored).url)
+      throw invalid([{ field: joinPath(building.prefix, 'url'), message: 'is the mask of another address: send the whole address' }]);
     const sealed_url = seal('url', url, stored?.sealed_url ?? null, building);
     return {
       document: {
