@@ -62,7 +62,9 @@ export function sealHeaders(sent: Headers, { upstreamId, existing, context, pref
     const boundTo = sealedAs.upstreamHeader(upstreamId, lower);
     const kept = sealedOnes.get(lower);
     const old = plainOnes.get(lower);
-    const isMask = isMasked(given) && (isTelling(name) || kept !== undefined || isSecret(name, old ?? ''));
+    // Under any name: a header that is renamed takes its mask along, which would be sent as its value.
+    const isBare = given === upstreamKeyMask && old === undefined;
+    const isMask = isBare || (isMasked(given) && (isTelling(name) || kept !== undefined || isSecret(name, old ?? '')));
     if (isMask && kept === undefined && old === undefined)
       faults.push({ field: joinPath(prefix, 'custom_headers', name), message: 'is a mask: send the value' });
     const value = isMask ? (old ?? '') : given;
