@@ -14,8 +14,13 @@ beforeAll(async () => {
       { name: 'own', upstream: 'up', upstream_model_id: 'my-finetune', extra_config: { context_window: 65_536, max_output_tokens: 4096 } },
       { name: 'apart', upstream: 'up', upstream_model_id: 'gpt-5.2' },
       { name: 'unknown', upstream: 'up', upstream_model_id: 'no-such' },
+      { name: 'vectors', upstream: 'up', upstream_model_id: 'no-such-embedder', protocol: 'alpha_embeddings' },
+      { name: 'ranks', upstream: 'up', upstream_model_id: 'no-such-reranker', protocol: 'alpha_rerank' },
     ],
-    loadBalancers: [{ name: 'both', entries: [{ model: 'claude-big' }, { model: 'small' }, { model: 'apart' }] }],
+    loadBalancers: [
+      { name: 'both', entries: [{ model: 'claude-big' }, { model: 'small' }, { model: 'apart' }] },
+      { name: 'spare-vectors', entries: [{ model: 'vectors' }] },
+    ],
     outbound,
   });
 });
@@ -37,7 +42,10 @@ describe('pain 22: limits', () => {
     // Of its window of 400,000 a prompt may fill what the longest reply leaves.
     apart: [272_000, 128_000],
     unknown: [],
+    vectors: [],
+    ranks: [],
     both: [128_000, 16_384],
+    'spare-vectors': [],
   };
 
   test('in every shape; those of a load balancer are what all of its models keep to', async () => {
@@ -60,6 +68,28 @@ describe('pain 22: limits', () => {
     expect(first).toMatchObject({ has_more: true, first_id: 'claude-big', last_id: 'small' });
     expect((await get(`/v1/models?limit=100&after_id=${first.last_id}`, version)).json).toMatchObject({ has_more: false, first_id: 'also-small' });
     expect(await get('/v1/models?limit=0', version)).toMatchObject({ status: 400, json: { type: 'error', error: { type: 'invalid_request_error' } } });
+  });
+});
+
+test('what a model is served for: clients choose by it', async () => {
+  const { models } = (await get('/v1beta/models')).json as { models: { name: string; thinking?: boolean; supportedGenerationMethods: string[] }[] };
+  const methods = Object.fromEntries(models.map((one) => [one.name, one.supportedGenerationMethods]));
+  const embedding = ['embedContent', 'batchEmbedContents'];
+  expect(methods).toMatchObject({
+    'models/small': ['generateContent', 'streamGenerateContent', 'countTokens'],
+    'models/both': ['generateContent', 'streamGenerateContent', 'countTokens'],
+    'models/vectors': embedding,
+    'models/spare-vectors': embedding,
+    'models/ranks': [],
+  });
+  expect(models.find(({ name }) => name === 'models/vectors')).not.toHaveProperty('thinking');
+  expect((await get('/v1beta/models/vectors')).json.supportedGenerationMethods).toEqual(embedding);
+  const { data } = (await get('/v1/model/info')).json as { data: { model_name: string; model_info: { mode: string | null } }[] };
+  expect(Object.fromEntries(data.map((one) => [one.model_name, one.model_info.mode]))).toMatchObject({
+    small: 'chat',
+    vectors: 'embedding',
+    ranks: 'rerank',
+    'spare-vectors': 'embedding',
   });
 });
 

@@ -30,10 +30,13 @@ function withOwnFacts(family: ModelFamily, config: Model['extra_config']): Model
 
 const tokens = (value: unknown): number | undefined => (Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : undefined);
 
+/** The models that a load balancer may choose. */
+export const membersOf = (snapshot: Snapshot, { entries }: LoadBalancer): Model[] =>
+  entries.flatMap((entry) => (entry.enabled ? (snapshot.models.get(entry.model) ?? []) : [])).filter((model) => model.enabled);
+
 /** What every model behind a load balancer has: the smallest window, and only abilities that all share. undefined when none can serve. */
-export function familyOfBalancer(snapshot: Snapshot, { entries }: LoadBalancer): ModelFamily | undefined {
-  const members = entries.flatMap((entry) => (entry.enabled ? (snapshot.models.get(entry.model) ?? []) : [])).filter((model) => model.enabled);
-  const [first, ...rest] = members.map(familyOfModel);
+export function familyOfBalancer(snapshot: Snapshot, balancer: LoadBalancer): ModelFamily | undefined {
+  const [first, ...rest] = membersOf(snapshot, balancer).map(familyOfModel);
   if (!first) return undefined;
   return rest.reduce(
     (one, other) => ({

@@ -1,8 +1,8 @@
 /** Names to models and load balancers, as callers, groups and lists see them. */
-import type { KeyGroup, ResolvedName, Snapshot } from '@model-gateway/contracts';
+import type { KeyGroup, Model, ResolvedName, Snapshot } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { ModelFamily } from '@model-gateway/model-catalog';
-import { familyOfBalancer, familyOfModel } from './family.ts';
+import { familyOfBalancer, familyOfModel, membersOf } from './family.ts';
 import { matchesWildcard } from './wildcard.ts';
 
 /**
@@ -50,6 +50,8 @@ export interface Listed {
   createdAt: number | undefined;
   /** What is known of the model, or of all that a load balancer may choose. */
   family: ModelFamily | undefined;
+  /** The model, or those that a load balancer may choose. */
+  models: readonly Model[];
 }
 
 /** What a caller of this group sees in model lists: canonical names unless hidden, and aliases; what is disabled left out. */
@@ -57,13 +59,13 @@ export function listedNames(snapshot: Snapshot, group: KeyGroup): Listed[] {
   const listed: Listed[] = [];
   for (const model of snapshot.models.values()) {
     if (!model.enabled || !isGranted(group, model.name)) continue;
-    const known = { createdAt: model.created_at, family: familyOfModel(model) };
+    const known = { createdAt: model.created_at, family: familyOfModel(model), models: [model] };
     if (!model.hide_name) listed.push({ name: model.name, ...known });
     for (const alias of model.aliases) listed.push({ name: alias, ...known });
   }
   for (const balancer of snapshot.loadBalancers.values()) {
     if (!balancer.enabled || !isGranted(group, balancer.name)) continue;
-    const known = { createdAt: balancer.created_at, family: familyOfBalancer(snapshot, balancer) };
+    const known = { createdAt: balancer.created_at, family: familyOfBalancer(snapshot, balancer), models: membersOf(snapshot, balancer) };
     for (const name of [balancer.name, ...balancer.aliases]) listed.push({ name, ...known });
   }
   return listed;

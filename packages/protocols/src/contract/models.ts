@@ -1,5 +1,6 @@
 /** Lists of models: for callers, and from upstreams. */
 
+import type { Operation } from '@model-gateway/contracts';
 import type { ModelFamily } from '@model-gateway/model-catalog';
 import type { Target, UpstreamRequest } from './target.ts';
 
@@ -12,6 +13,8 @@ export interface ListedModel {
   ownedBy: string;
   /** Limits and abilities; of a load balancer, what all of its models have. Absent: nothing is known. */
   family?: ModelFamily;
+  /** What it can be asked for; of a load balancer, what any of its models can be. Absent: conversations. */
+  serves?: readonly Operation[];
 }
 
 /** How a list of models was asked for. */

@@ -1,9 +1,9 @@
 /** The model lists, in each protocol's shape, from the snapshot alone. */
 import { createHash } from 'node:crypto';
-import type { CatalogState, KeyGroup, Snapshot } from '@model-gateway/contracts';
+import type { CatalogState, KeyGroup, Model, Operation, Snapshot } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
-import type { ListedModel, RouteMatch } from '@model-gateway/protocols';
-import { listedNames } from '@model-gateway/routing';
+import { findProtocol, type ListedModel, type RouteMatch } from '@model-gateway/protocols';
+import { describeTarget, listedNames } from '@model-gateway/routing';
 import type { ClientExchange } from '../client-exchange.ts';
 
 interface List extends CatalogState {
@@ -15,14 +15,25 @@ interface List extends CatalogState {
 /** Made once for each group and revision that somebody asks about. */
 const lists = new WeakMap<KeyGroup, List>();
 
+/** Of upstreams whose protocol does not say what it serves. */
+const conversations: readonly Operation[] = ['generate'];
+
+function servedBy(snapshot: Snapshot, model: Model): readonly Operation[] {
+  const upstream = snapshot.upstreams.get(model.upstream);
+  if (!upstream) return [];
+  const { protocol, target } = describeTarget(model, upstream);
+  return findProtocol(protocol)?.upstream?.serves?.(target) ?? conversations;
+}
+
 function listOf(snapshot: Snapshot, group: KeyGroup): List {
   const known = lists.get(group);
   if (known?.revision === snapshot.revision && known.committedAt === snapshot.committedAt) return known;
-  const models: ListedModel[] = listedNames(snapshot, group).map(({ name, createdAt, family }) => ({
+  const models: ListedModel[] = listedNames(snapshot, group).map(({ name, createdAt, family, models }) => ({
     name,
     createdAt: Math.floor((createdAt ?? 0) / 1000),
     ownedBy: 'model-gateway',
     ...(family && { family }),
+    serves: [...new Set(models.flatMap((model) => servedBy(snapshot, model)))],
   }));
   const tag = `W/"${createHash('sha256').update(JSON.stringify(models)).digest('base64url').slice(0, 22)}"`;
   const list = { revision: snapshot.revision, committedAt: snapshot.committedAt, models, tag };

@@ -1,4 +1,5 @@
 /** Lists of models, in the shapes that clients of this protocol read. */
+import type { Operation } from '@model-gateway/contracts';
 import type { ListedModel, ModelsAsked } from '../../contract/index.ts';
 import { catalogueEntry } from './agent-catalogue.ts';
 
@@ -25,14 +26,28 @@ export function writeModels(models: readonly ListedModel[], { path, query }: Mod
 
 const perToken = (micros: number | undefined): number | null => (micros === undefined ? null : micros / 1e12);
 
-function writeModelInfo({ name, family }: ListedModel): unknown {
+/** That proxy's words for what a model does; the first that fits, since a model has one. */
+const modes: readonly (readonly [Operation, string])[] = [
+  ['generate', 'chat'],
+  ['embed', 'embedding'],
+  ['rerank', 'rerank'],
+  ['image', 'image_generation'],
+  ['speech', 'audio_speech'],
+  ['transcribe', 'audio_transcription'],
+  ['realtime', 'realtime'],
+];
+
+const modeOf = ({ serves }: ListedModel): string | null => (serves ? (modes.find(([operation]) => serves.includes(operation))?.[1] ?? null) : 'chat');
+
+function writeModelInfo(model: ListedModel): unknown {
+  const { name, family } = model;
   const prices = family?.prices?.currency === 'USD' ? family.prices : null;
   return {
     model_name: name,
     litellm_params: { model: name },
     model_info: {
       id: name,
-      mode: 'chat',
+      mode: modeOf(model),
       max_tokens: family?.output ?? null,
       max_input_tokens: family?.input ?? null,
       max_output_tokens: family?.output ?? null,

@@ -3,15 +3,24 @@
 import type { ListedModel, ModelsAsked } from '../../contract/index.ts';
 import { invalid } from '../../kit/fail.ts';
 
-const methods = ['generateContent', 'streamGenerateContent', 'countTokens'];
+const chatMethods = ['generateContent', 'streamGenerateContent', 'countTokens'];
+const embeddingMethods = ['embedContent', 'batchEmbedContents'];
+
+const isChat = ({ serves }: ListedModel): boolean => serves?.includes('generate') ?? true;
+
+/** Clients choose models by these. What has no method of this protocol is served on other paths alone. */
+function methodsOf(model: ListedModel): readonly string[] {
+  if (isChat(model)) return chatMethods;
+  return model.serves?.includes('embed') ? embeddingMethods : [];
+}
 
 export const writeModel = (model: ListedModel): unknown => ({
   name: `models/${model.name}`,
   displayName: model.name,
   ...(model.family?.input && { inputTokenLimit: model.family.input }),
   ...(model.family?.output && { outputTokenLimit: model.family.output }),
-  ...(model.family && { thinking: model.family.thinking.style !== 'none' }),
-  supportedGenerationMethods: methods,
+  ...(model.family && isChat(model) && { thinking: model.family.thinking.style !== 'none' }),
+  supportedGenerationMethods: methodsOf(model),
 });
 
 /** The vendor's own bound, which cuts a larger wish silently. Without `pageSize` all are given up to it. */
