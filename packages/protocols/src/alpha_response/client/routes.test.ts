@@ -85,15 +85,16 @@ describe('errors to a caller', () => {
 
   test('the shape', () => {
     expect(JSON.parse(writeError({ code: 'invalid_request', status: 400, message: 'm', requestId: 'r', param: 'input' }).body)).toEqual({
-      error: { message: 'm', type: 'invalid_request_error', param: 'input', code: 'invalid_request' },
+      error: { message: 'input: m', type: 'invalid_request_error', param: 'input', code: 'invalid_request' },
     });
   });
 
-  test('a message that says what a field must be names it, since SDKs show the message alone', () => {
-    const messageOf = (message: string): unknown =>
-      JSON.parse(writeError({ code: 'invalid_request', status: 400, message, requestId: 'r', param: 'input.0.role' }).body).error.message;
-    expect(messageOf('must be user or assistant')).toBe('input.0.role must be user or assistant');
-    expect(messageOf('input.0 is no item')).toBe('input.0 is no item');
+  test('a message names the field once: clients show nothing else', () => {
+    const said = (message: string, code = 'invalid_request') =>
+      own(own(JSON.parse(writeError({ code, status: 400, message, requestId: 'r', param: 'tools.0.name' }).body), 'error'), 'message');
+    expect(said('must be a string')).toBe('tools.0.name: must be a string');
+    expect(said('tools.0.name must be a string')).toBe('tools.0.name must be a string');
+    expect(said('Said by an upstream.', 'upstream_rejected')).toBe('Said by an upstream.');
   });
 
   test('codes that coding agents act on', () => {

@@ -3,6 +3,7 @@
 import type { UpstreamFault } from '../../chat/event.ts';
 import type { ClientAdapter, ClientError } from '../../contract/index.ts';
 import { exceedsWholeRate, type OverflowWords, redrawOverflow, saysOverflow } from '../../kit/context-overflow.ts';
+import { namingField } from '../../kit/fail.ts';
 import { asNumber, asObject, asString, own } from '../../kit/read.ts';
 import { readRetryAfter } from '../../kit/retry-after.ts';
 import { clearsCaller } from '../../kit/status-of-fault.ts';
@@ -157,12 +158,10 @@ const overflowWords: OverflowWords = {
 /** Agents read from the sentence how long to wait. */
 const waitWords = (seconds: number): string => ` Please try again in ${Math.max(1, Math.ceil(seconds))}s.`;
 
-/** Readers say what a field must be, and SDKs show the message without `param`: it names the field itself. */
-const nameField = ({ message, param }: ClientError): string => (param !== undefined && message.startsWith('must ') ? `${param} ${message}` : message);
-
 function drawError(error: ClientError): { message: string; type: string; param: string | null; code: string } {
   const waits = error.retryAfter !== undefined && (error.status === 429 || error.status === 503) && !/try again in/i.test(error.message);
-  const message = error.code === 'context_overflow' ? redrawOverflow(error.message, overflowWords) : nameField(error);
+  const words = error.code === 'invalid_request' ? namingField(error.message, error.param) : error.message;
+  const message = error.code === 'context_overflow' ? redrawOverflow(error.message, overflowWords) : words;
   return {
     message: waits ? message + waitWords(error.retryAfter ?? 1) : message,
     type: clientTypes.get(error.status) ?? (error.status < 500 ? 'invalid_request_error' : 'server_error'),

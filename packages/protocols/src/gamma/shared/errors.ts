@@ -3,6 +3,7 @@
 import type { UpstreamFault } from '../../chat/event.ts';
 import type { ClientError } from '../../contract/index.ts';
 import { type OverflowWords, redrawOverflow, saysOverflow } from '../../kit/context-overflow.ts';
+import { namingField } from '../../kit/fail.ts';
 import { asArray, asNumber, asObject, asString, own } from '../../kit/read.ts';
 import { readRetryAfter } from '../../kit/retry-after.ts';
 
@@ -150,6 +151,6 @@ export function writeError(error: ClientError): { body: string } {
   const details =
     error.retryAfter === undefined ? undefined : [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: `${Math.ceil(error.retryAfter)}s` }];
   const words = error.code === 'context_overflow' ? redrawOverflow(error.message, overflowWords) : error.message;
-  const message = error.param === undefined || words.includes(error.param) ? words : `${error.param}: ${words}`;
+  const message = namingField(words, error.param);
   return { body: JSON.stringify({ error: { code: error.status, message, status: wordOf(error.status), ...(details && { details }) } }) };
 }
