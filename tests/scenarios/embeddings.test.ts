@@ -132,7 +132,7 @@ describe('embeddings', () => {
   test('an answer that lacks a vector is a failure of the upstream', async () => {
     vendor.reply = { status: 200, body: { embeddings: [{ values: [3, 4] }] } };
     const { status, row } = await post('/v1/embeddings', { model: 'gemini', input: ['a', 'b'] });
-    expect([status, row.error_code]).toEqual([502, 'upstream_broken']);
+    expect([status, row.error_code]).toEqual([502, 'upstream_bad_reply']);
   });
 
   test.each([
@@ -188,7 +188,7 @@ describe('embeddings', () => {
       let calls = 0;
       vendor.reply = { status: 200, body: (asked: Record<string, unknown>) => (++calls === 3 ? { output: { embeddings: [] } } : numbered(asked)) };
       const { status, row } = await post('/v1/embeddings', { model: 'qwen-vectors', input: texts });
-      expect([status, row.error_code, vendor.received.length]).toEqual([502, 'upstream_broken', 3]);
+      expect([status, row.error_code, vendor.received.length]).toEqual([502, 'upstream_bad_reply', 3]);
     });
 
     test('tokens among them are refused before the first call', async () => {

@@ -38,7 +38,7 @@ const faults: Fault[] = [
   { name: '503', model: 'err:503:overloaded', status: 503, code: 'upstream_overloaded', rotates: 'alone' },
   { name: '529', model: 'err:529:overloaded', status: 503, code: 'upstream_overloaded', rotates: 'alone' },
   { name: 'hang', model: 'hang', status: 504, code: 'upstream_timeout' },
-  { name: 'garbage', model: 'garbage', status: 502, code: 'upstream_broken' },
+  { name: 'garbage', model: 'garbage', status: 502, code: 'upstream_bad_reply' },
   { name: 'redirect', model: 'redir', status: 502, code: 'upstream_redirect' },
   { name: '400', model: 'err:400:invalid_request_error', status: 400, code: 'upstream_rejected', callers: true },
   { name: '422', model: 'err:422:invalid_request_error', status: 422, code: 'upstream_rejected', callers: true },

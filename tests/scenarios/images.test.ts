@@ -189,7 +189,7 @@ describe('a generate-content upstream', () => {
       })(),
     ).rejects.toThrow();
     expect(upstream.received).toHaveLength(1);
-    expect(await row()).toMatchObject({ error_code: 'upstream_broken' });
+    expect(await row()).toMatchObject({ error_code: 'upstream_bad_reply' });
   });
 
   test('is asked in its own words; what it has no field for is declared', async () => {

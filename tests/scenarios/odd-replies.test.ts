@@ -53,7 +53,18 @@ describe.each(pairs)('%s from %s', (client, upstream) => {
     const { status, text, row } = await ask(client, upstream, stream, json({}));
     expect(status).toBe(502);
     expect(JSON.parse(text)).toHaveProperty('error');
-    expect(row).toMatchObject({ status: 502, error_code: 'upstream_broken', usage_source: null });
+    expect(row).toMatchObject({ status: 502, error_code: 'upstream_bad_reply', usage_source: null });
+  });
+
+  test.each([false, true])('what cannot be read is told from what broke off (stream asked: %p)', async (stream) => {
+    const page = await ask(client, upstream, stream, { status: 200, contentType: 'text/html', body: '<html>Sign in</html>', ending: 'end' });
+    expect(page.row).toMatchObject({ status: 502, error_code: 'upstream_bad_reply' });
+    expect(page.text).toContain('The upstream sent a reply that cannot be read.');
+    for (const body of ['{"id":"x","object":"chat', '']) {
+      const cut = await ask(client, upstream, stream, { status: 200, contentType: 'application/json', body, ending: 'end' });
+      expect(cut.row).toMatchObject({ status: 502, error_code: 'upstream_broken' });
+      expect(cut.text).toContain('The upstream closed the reply before it was complete.');
+    }
   });
 });
 

@@ -36,6 +36,14 @@ describe('faults that are not the caller’s: our own sentence, our own status',
   });
 });
 
+test.each([
+  ['unreadable', 'upstream_bad_reply'],
+  ['malformed', 'upstream_bad_reply'],
+  ['incomplete', 'upstream_broken'],
+])('a reply that is %s is %s', (code, told) => {
+  expect(faultToError(fault('broken', { status: 200, code }), facts)).toMatchObject({ code: told, status: 502 });
+});
+
 describe('the caller’s faults: the upstream’s status and words, cleaned', () => {
   test.each([
     ['caller', 400, 400],

@@ -56,7 +56,7 @@ export async function fetchModels({ id, document }: StoredResource<UpstreamDocum
   try {
     list = JSON.parse(bytes.toString('utf8'));
   } catch {
-    throw new Problem('upstream_bad_reply', 'The upstream answered the model list with something that is not JSON.');
+    throw new Problem('upstream_bad_reply', 'The upstream answered the model list with something that is not JSON: check its base_url and protocol.');
   }
   const models = [...new Set(adapter.readModelList(list))].filter((id) => id !== '');
   const { origin, pathname } = new URL(url);

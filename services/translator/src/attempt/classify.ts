@@ -77,6 +77,15 @@ export const wasUnreached = ({ class: kind, code = '' }: UpstreamFault): boolean
 /** An upstream that has moved: an admin has to enter the new address. */
 const isRedirect = ({ status = 0 }: UpstreamFault): boolean => status >= 300 && status <= 399;
 
+/** Codes of what came whole and is no reply of the protocol: the address or the protocol of the upstream may be wrong, where a reply that broke off says nothing of them. */
+const unreadable: ReadonlySet<string> = new Set(['unreadable', 'malformed']);
+
+function codeOf(fault: UpstreamFault): ErrorCode {
+  if (isRedirect(fault)) return 'upstream_redirect';
+  if (fault.class === 'broken' && unreadable.has(fault.code ?? '')) return 'upstream_bad_reply';
+  return meanings[fault.class].code;
+}
+
 /** Faults whose words belong to the caller; all others say no more than our own sentence. */
 const callersFaults = new Set<UpstreamFault['class']>(['caller', 'context', 'too-large', 'not-found', 'model']);
 
@@ -94,7 +103,7 @@ export interface FaultFacts {
 
 /** The error a caller gets when this fault ended the last attempt of a single upstream. */
 export function faultToError(fault: UpstreamFault, facts: FaultFacts): GatewayError {
-  const code = isRedirect(fault) ? 'upstream_redirect' : meanings[fault.class].code;
+  const code = codeOf(fault);
   const details = facts.sameProtocol ? detailsOf(fault, facts) : {};
   const retryAfter = fault.retryAfterMs === undefined ? {} : { retryAfter: Math.max(1, Math.ceil(fault.retryAfterMs / 1000)) };
   if (!callersFaults.has(fault.class))

@@ -32,7 +32,7 @@ import { noAccess, outboundFault } from './classify.ts';
 import type { SendDeps } from './deps.ts';
 import { callHeaders } from './headers.ts';
 import { isJsonObject } from './json-object.ts';
-import { beginsField, beginsObject, firstVisible, withoutMark } from './reply-bytes.ts';
+import { beginsField, beginsMarkup, beginsObject, firstVisible, isCutShort, withoutMark } from './reply-bytes.ts';
 import type { AttemptEnd } from './result.ts';
 import { deliverWhole } from './whole-reply.ts';
 
@@ -239,14 +239,14 @@ class Attempt {
   }
 
   /**
-   * Where a stream was asked for, some servers name it JSON, or answer JSON under a stream's name: the first byte tells, since neither begins as the
+   * Where a stream was asked for, some servers name it JSON, or answer JSON or a web page in its place: the first byte tells, since none begins as the
    * other. false: nothing but blanks, which tell nothing.
    */
   #lookAtFirst(chunk: Buffer): boolean {
     if (!this.#request.job.stream || this.#mode === 'error' || this.#upstreamRequest.target.adapter.framing !== 'sse') return true;
     const first = firstVisible(chunk);
     if (first === undefined) return false;
-    if (this.#mode === 'stream' && beginsObject(first)) {
+    if (this.#mode === 'stream' && (beginsObject(first) || beginsMarkup(first))) {
       this.#mode = 'whole';
       this.#pump = undefined;
     } else if (this.#mode === 'whole' && beginsField(first)) this.#expectStream();
@@ -417,17 +417,21 @@ class Attempt {
       made.then(
         (end) => this.#settle({ ...end, status: this.#status }),
         (error: unknown) =>
-          isGatewayError(error) ? this.#settle({ fault: null, committed: false, status: this.#status, refusal: error }) : this.#unreadable(error),
+          isGatewayError(error) ? this.#settle({ fault: null, committed: false, status: this.#status, refusal: error }) : this.#unreadable(error, bytes),
       );
     } catch (error) {
-      this.#unreadable(error);
+      this.#unreadable(error, bytes);
     }
   }
 
-  #unreadable(error: unknown): void {
+  /** `bytes`: the whole reply, where it was to be read at once. */
+  #unreadable(error: unknown, bytes?: Buffer): void {
     this.#deps.logger.warn({ request: this.#request.job.id, upstream: this.#upstreamRequest.target.route.upstream.name, error }, 'unreadable reply');
     this.#settle({
-      fault: { class: 'broken', code: 'unreadable', message: 'the upstream sent a reply that cannot be read' },
+      fault:
+        bytes && isCutShort(bytes)
+          ? { class: 'broken', code: 'incomplete', message: 'the upstream ended its reply before it was complete' }
+          : { class: 'broken', code: 'unreadable', message: 'the upstream sent a reply that cannot be read' },
       committed: this.#sink.committed,
       status: this.#status,
     });

@@ -5,6 +5,7 @@ import { LeadingThinking } from '../../kit/leading-thinking.ts';
 import { Losses, lostIn } from '../../kit/losses.ts';
 import { asArray, asNumber, asString, type JsonObject, own } from '../../kit/read.ts';
 import { readServedTier, type ServedTier } from '../../kit/service-tier.ts';
+import { unreadable } from '../../kit/unreadable.ts';
 import { openAiSoundBytes } from '../../kit/written-tokens.ts';
 import { failureBeside, readStreamError } from '../shared/errors.ts';
 import { readThinkingText } from '../shared/read-parts.ts';
@@ -347,7 +348,9 @@ export function readWhole(body: unknown, firstParty?: boolean): ChatEvent[] {
   const reader = new AlphaReader(firstParty);
   const events = reader.read({ data: '', json: body ?? {} });
   if (events.at(-1)?.type === 'error') return events;
-  if (!asArray(own(body, 'choices'))?.length) return [{ type: 'error', error: { class: 'broken', message: 'The reply holds no choices.' } }];
+  const choices = asArray(own(body, 'choices'));
+  if (!choices) return [unreadable('The reply holds no choices.')];
+  if (choices.length === 0) return [{ type: 'error', error: { class: 'broken', message: 'The reply holds no choices.' } }];
   return [...events, ...reader.read({ data: '[DONE]', json: undefined })];
 }
 

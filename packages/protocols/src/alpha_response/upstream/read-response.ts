@@ -7,6 +7,7 @@ import type { ReplyReader, StreamRecord } from '../../contract/index.ts';
 import { Losses, lostIn } from '../../kit/losses.ts';
 import { asArray, asCount, asNumber, asObject, asString, type JsonObject, own } from '../../kit/read.ts';
 import { readServedTier } from '../../kit/service-tier.ts';
+import { unreadable } from '../../kit/unreadable.ts';
 import { readStreamError } from '../shared/errors.ts';
 import { readCompleted, readIncomplete } from '../shared/stop-reasons.ts';
 import { readUsage } from '../shared/usage.ts';
@@ -74,7 +75,7 @@ export class ResponseReader implements ReplyReader {
     if (!response || status === 'failed' || status === 'cancelled' || (own(response, 'error') !== undefined && !asArray(own(response, 'output'))?.length)) {
       this.fail(body);
     } else if (!asArray(own(response, 'output'))) {
-      this.#events.push({ type: 'error', error: { class: 'broken', message: 'The reply holds no output.' } });
+      this.#events.push(unreadable('The reply holds no output.'));
     } else if (status === undefined || status === 'completed' || status === 'incomplete') {
       this.end(response, status ?? 'completed');
     }

@@ -5,6 +5,7 @@ import type { ReplyReader, StreamRecord } from '../../contract/index.ts';
 import { Losses, lostIn } from '../../kit/losses.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../../kit/read.ts';
 import { readServedTier, type ServedTier } from '../../kit/service-tier.ts';
+import { unreadable } from '../../kit/unreadable.ts';
 import { faultOf } from '../shared/errors.ts';
 import { tiersRead } from '../shared/service-tiers.ts';
 import { readStopReason } from '../shared/stop-reasons.ts';
@@ -272,7 +273,7 @@ export const createReader = (): ReplyReader => new BetaReader();
 export function readWhole(body: unknown): ChatEvent[] {
   const content = asArray(own(body, 'content'));
   if (own(body, 'type') === 'error' || (content === undefined && own(body, 'error') !== undefined)) return [{ type: 'error', error: faultOf(body) }];
-  if (content === undefined) return [{ type: 'error', error: { class: 'broken', message: 'The upstream sent a reply that is not a message.' } }];
+  if (content === undefined) return [unreadable('The upstream sent a reply that is not a message.')];
   const reader = new BetaReader();
   return [
     ...reader.messageStart({ message: body }),

@@ -4,6 +4,7 @@ import { argumentText } from '../../kit/argument-text.ts';
 import { LeadingThinking } from '../../kit/leading-thinking.ts';
 import { Losses, lostIn } from '../../kit/losses.ts';
 import { asArray, asString, own } from '../../kit/read.ts';
+import { unreadable } from '../../kit/unreadable.ts';
 import { tokensOfText } from '../../kit/written-tokens.ts';
 import { readStreamError } from './errors.ts';
 import { readFinish } from './stop-reasons.ts';
@@ -213,5 +214,5 @@ export class IdeStreamingReader implements ReplyReader {
 /** The service has no whole replies: a JSON body after 200 is an error, or nothing of its. */
 export function readWhole(body: unknown): ChatEvent[] {
   if (own(body, '__type') !== undefined) return [{ type: 'error', error: readStreamError({ data: '', json: body }) }];
-  return [{ type: 'error', error: { class: 'broken', message: 'The upstream answered with JSON instead of a stream.' } }];
+  return [unreadable('The upstream answered with JSON instead of a stream.')];
 }

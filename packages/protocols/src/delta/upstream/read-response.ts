@@ -3,6 +3,7 @@ import type { ChatEvent } from '../../chat/event.ts';
 import type { ReplyReader, StreamRecord } from '../../contract/index.ts';
 import { argumentText } from '../../kit/argument-text.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../../kit/read.ts';
+import { unreadable } from '../../kit/unreadable.ts';
 import { readBodyError } from './errors.ts';
 import { Increments, type StreamManner } from './increments.ts';
 import { toCompatibleUsage } from './usage.ts';
@@ -149,7 +150,8 @@ export function readWhole(body: unknown): ChatEvent[] {
   const error = readBodyError(body, false);
   if (error) return [{ type: 'error', error }];
   const seen = readEnvelope(body);
-  if (asObject(own(body, 'output')) === undefined || (seen.content === undefined && seen.calls.length === 0 && seen.finish === null))
+  if (asObject(own(body, 'output')) === undefined) return [unreadable('The reply holds no output.')];
+  if (seen.content === undefined && seen.calls.length === 0 && seen.finish === null)
     return [{ type: 'error', error: { class: 'broken', message: 'The reply holds no output.' } }];
   const usage = toCompatibleUsage(seen.usage);
   const message = {

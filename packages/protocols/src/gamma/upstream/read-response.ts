@@ -4,6 +4,7 @@ import type { ReplyReader, StreamRecord } from '../../contract/index.ts';
 import { argumentText } from '../../kit/argument-text.ts';
 import { Losses, lostIn } from '../../kit/losses.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../../kit/read.ts';
+import { unreadable } from '../../kit/unreadable.ts';
 import { readPublisherModels } from '../../kit/vertex.ts';
 import { readErrorValue } from '../shared/errors.ts';
 import { field, listField, objectField, textField } from '../shared/fields.ts';
@@ -219,9 +220,9 @@ export function readWhole(body: unknown): ChatEvent[] {
   const reader = new GammaReplyReader();
   reader.take(body);
   const events = reader.finishWhole();
-  return events.some(({ type }) => type === 'end' || type === 'error')
-    ? events
-    : [{ type: 'error', error: { class: 'broken', message: 'The reply holds no content.' } }];
+  if (events.some(({ type }) => type === 'end' || type === 'error')) return events;
+  const isReply = asArray(body) !== undefined || field(body, 'candidates') !== undefined || field(body, 'usageMetadata') !== undefined;
+  return [isReply ? { type: 'error', error: { class: 'broken', message: 'The reply holds no content.' } } : unreadable('The reply holds no content.')];
 }
 
 /** `totalTokens` of a countTokens reply. */
