@@ -244,6 +244,79 @@ suite('by keyboard', () => {
     await focusComesTo(name);
   });
 
+  test('what is deleted leaves the keyboard at its neighbour', async () => {
+    const { admin, page, gateway } = stage;
+    const alert = { kind: 'webhook', url: 'http://127.0.0.1:9/alerts' };
+    for (const name of ['first', 'last']) expect((await gateway.console('POST', '/alert-channels', { ...alert, name })).status).toBe(201);
+    await admin.open('/settings/alerts');
+    for (const [name, next] of [
+      ['last', 'first'],
+      ['first', 'New alert channel'],
+    ] as const) {
+      await page.getByRole('table').getByRole('button', { name, exact: true }).focus();
+      await press('Enter');
+      await page.getByRole('dialog', { name }).getByRole('button', { name: 'Delete' }).focus();
+      await press('Enter');
+      const question = page.getByRole('dialog', { name: `Delete ${name}?` });
+      await question.getByRole('button', { name: 'Delete' }).focus();
+      await press('Enter');
+      await dialogsGone(page);
+      await focusComesTo(next);
+    }
+  });
+
+  test('the end of a list leaves the keyboard at the way back', async () => {
+    const { admin, page, gateway } = stage;
+    await gateway.configure({ models: Array.from({ length: 60 }, (_, index) => ({ name: `m${index}`, upstream: 'up', upstream_model_id: 'text:1' })) });
+    await admin.open('/models');
+    const next = page.getByRole('button', { name: 'Next page' });
+    await next.waitFor();
+    while (await next.isEnabled()) {
+      await next.focus();
+      await press('Enter');
+      await admin.settled();
+    }
+    await focusComesTo('Previous page');
+  });
+
+  test('a button that works has the keyboard again when it is done', async () => {
+    const { admin, page, gateway } = stage;
+    await gateway.console('POST', '/alert-channels', { name: 'tried', kind: 'webhook', url: 'http://127.0.0.1:9/alerts' });
+    await admin.open('/settings/alerts?edit=tried');
+    const button = page.getByRole('dialog').getByRole('button', { name: 'Send a test' });
+    await button.waitFor();
+    await dialogHasFocus(page);
+    await button.focus();
+    await press('Enter');
+    await page.getByRole('alert').filter({ hasText: 'was not accepted' }).waitFor();
+    await focusComesTo('Send a test');
+    // Who presses somewhere else meanwhile is not called back.
+    const { promise: pressed, resolve } = Promise.withResolvers<void>();
+    const slow = '**/alert-channels/tried/test';
+    await page.route(slow, (route) => pressed.then(() => route.continue()));
+    await press('Enter');
+    await page.getByRole('dialog').getByRole('heading').click();
+    resolve();
+    await until(() => button.isEnabled(), 'the button to be ready again', waitMs);
+    expect(await focused()).not.toBe('Send a test');
+    await page.unroute(slow);
+  });
+
+  test('a line that is taken out of a form leaves the keyboard in the form', async () => {
+    const { admin, page } = stage;
+    await admin.open('/load-balancers?create=new');
+    await dialogHasFocus(page);
+    const add = page.getByRole('button', { name: 'Add an entry' });
+    await add.focus();
+    await press('Enter');
+    const entries = page.getByRole('button', { name: /^Remove entry/ });
+    for (const count = await entries.count(); (await entries.count()) === count; ) {
+      await entries.last().focus();
+      await press('Enter');
+    }
+    await focusComesTo('Add an entry');
+  });
+
   test('the menu of a phone says whether it is open', async () => {
     const { browser, gateway } = stage;
     const { page, open, context } = await visit(browser, { url: gateway.url, token: gateway.consoleKey, width: 375 });
