@@ -244,10 +244,12 @@ suite('by keyboard', () => {
     await focusComesTo(name);
   });
 
-  test('what is deleted leaves the keyboard at its neighbour', async () => {
+  test('what is deleted leaves the keyboard at its neighbour, and is not asked for again', async () => {
     const { admin, page, gateway } = stage;
     const alert = { kind: 'webhook', url: 'http://127.0.0.1:9/alerts' };
     for (const name of ['first', 'last']) expect((await gateway.console('POST', '/alert-channels', { ...alert, name })).status).toBe(201);
+    const missing: string[] = [];
+    page.on('response', (response) => response.status() === 404 && missing.push(response.url()));
     await admin.open('/settings/alerts');
     for (const [name, next] of [
       ['last', 'first'],
@@ -263,6 +265,7 @@ suite('by keyboard', () => {
       await dialogsGone(page);
       await focusComesTo(next);
     }
+    expect(missing).toEqual([]);
   });
 
   test('the end of a list leaves the keyboard at the way back', async () => {
