@@ -266,6 +266,8 @@ suite('by keyboard', () => {
       await focusComesTo(next);
     }
     expect(missing).toEqual([]);
+    // The message about it can be closed by somebody who hears its button.
+    await page.getByRole('alert').filter({ hasText: 'last was deleted' }).getByRole('button', { name: 'Close' }).waitFor();
   });
 
   test('the end of a list leaves the keyboard at the way back', async () => {

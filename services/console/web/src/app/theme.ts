@@ -1,5 +1,6 @@
 /** Colours, fonts and defaults of the components. */
 import { type CSSVariablesResolver, createTheme, darken } from '@mantine/core';
+import i18next from 'i18next';
 
 export const theme = createTheme({
   primaryColor: 'indigo',
@@ -21,6 +22,8 @@ export const theme = createTheme({
     DrawerHeader: { defaultProps: { role: 'none' } },
     ModalHeader: { defaultProps: { role: 'none' } },
     ActionIcon: { defaultProps: { variant: 'subtle' } },
+    // Read whenever a message is drawn: the language may have changed.
+    Notification: { defaultProps: () => ({ closeButtonProps: { 'aria-label': i18next.t('actions.close') } }) },
   },
 });
 
