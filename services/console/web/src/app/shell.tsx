@@ -18,7 +18,7 @@ import {
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconLanguage, IconLogout, IconMoon, IconSearch, IconSun, IconUserCircle } from '@tabler/icons-react';
-import { Link, Navigate, Outlet, useLocation } from '@tanstack/react-router';
+import { Link, Navigate, Outlet, useLocation, useMatches } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
@@ -106,8 +106,12 @@ function Pages() {
   const role = useMe().data?.role;
   const isMember = role === 'member';
   const { pathname } = useLocation();
+  const matches = useMatches() as readonly { fullPath?: string }[];
+  // The address is already the next page's while that one loads: until then the old page is drawn, which may be one for other roles.
+  const drawn = matches.at(-1)?.fullPath ?? '/';
   if (isMember && !isForMembers(pathname)) return <Navigate to="/my" replace />;
-  const forAdmins = role === 'monitor' ? adminEntry(pathname) : undefined;
+  if (isMember && !isForMembers(drawn)) return null;
+  const forAdmins = role === 'monitor' ? (adminEntry(pathname) ?? adminEntry(drawn)) : undefined;
   if (forAdmins)
     return (
       <Page title={t(`pages.${forAdmins.id}`)}>
