@@ -57,6 +57,10 @@ suite('little room', () => {
     await page.getByText('/ $500.00', { exact: false }).waitFor();
     await admin.settled();
     expect(await page.evaluate<string[]>(pushed)).toEqual([]);
+    // Times stand in one line, with all of it at hand.
+    const expiry = page.getByTitle('Dec 31, 2098', { exact: false });
+    expect(await expiry.textContent()).toBe('Dec 31, 2098');
+    expect((await expiry.boundingBox())?.height).toBeLessThan(30);
   });
 
   test.each(['Tab', 'Shift+Tab'])('the focus is not behind the head or the buttons of a form (%s)', async (press) => {

@@ -64,6 +64,14 @@ export function formatRecent(value: number, now: number = Date.now()): string {
   return dateFormat({ ...year, month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' }).format(date);
 }
 
+/** For narrow columns: the time of today, or the day alone, and the year where it is another. */
+export function formatNear(value: number | string, now: number = Date.now()): string {
+  const [date, today] = [new Date(value), new Date(now)];
+  if (date.toDateString() === today.toDateString()) return dateFormat({ timeStyle: 'short' }).format(date);
+  const year = date.getFullYear() === today.getFullYear() ? {} : { year: 'numeric' as const };
+  return dateFormat({ ...year, month: 'short', day: 'numeric' }).format(date);
+}
+
 /** Of an axis whose marks are `stepSeconds` apart: times of a day, and the day where one begins. */
 export function formatAxisTime(value: number, stepSeconds: number): string {
   const date = new Date(value);

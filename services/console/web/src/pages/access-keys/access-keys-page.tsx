@@ -12,7 +12,7 @@ import type { Column } from '../../components/data-table.tsx';
 import { describeFault } from '../../components/describe-fault.ts';
 import { Editable } from '../../components/editable.tsx';
 import { FormSections } from '../../components/form-sections.tsx';
-import { formatRecent, formatTime } from '../../components/format.ts';
+import { formatNear, formatTime } from '../../components/format.ts';
 import {
   BudgetFields,
   type BudgetForm,
@@ -140,7 +140,7 @@ export function AccessKeysPage() {
             {t('never')}
           </Text>
         ) : (
-          <span title={formatTime(last_used_at)}>{formatRecent(Date.parse(last_used_at))}</span>
+          <NearTime at={last_used_at} />
         ),
     },
     { id: 'expires', title: t('expires'), wide: true, cell: ({ expires_at }) => <Expiry at={expires_at} /> },
@@ -183,9 +183,16 @@ function Expiry({ at }: { at: string | null }) {
       {t('expired')}
     </Badge>
   ) : (
-    formatTime(at)
+    <NearTime at={at} />
   );
 }
+
+/** Short enough for one line; the whole is in its title and in the key's form. */
+const NearTime = ({ at }: { at: string }) => (
+  <span className="nowrap" title={formatTime(at)}>
+    {formatNear(at)}
+  </span>
+);
 
 function KeyDrawer({ name, onClose, onShow }: { name: string | null; onClose: () => void; onShow: (key: AccessKey) => void }) {
   const { t } = useTranslation('access-keys');
