@@ -1,6 +1,6 @@
-/** The keyboard goes on where it was when what has the focus is taken away or switched off: a browser would begin again at the top of the page. */
+/** Keeps the focus near where it was when the focused element is removed or disabled: a browser would move it to the top of the page. */
 
-/** Where the keyboard is, or would go back to. Follows: when the element is taken away, what stands in its place is meant. */
+/** The element that has the focus, or gets it back. When it is removed, it is replaced by the nearest element that remains. */
 export interface FocusPlace {
   element: HTMLElement | null;
 }
@@ -9,7 +9,7 @@ const movable = 'button:enabled:not([tabindex="-1"]), a[href]:not([tabindex="-1"
 
 const current: FocusPlace = { element: null };
 const places = new Set([current]);
-/** Switched off while it works: it has the focus again afterwards. */
+/** Disabled while its request is running: it gets the focus back afterwards. */
 let working: HTMLElement | null = null;
 
 export const isFocusLost = (): boolean => document.activeElement === null || document.activeElement === document.body;
@@ -60,7 +60,7 @@ function switchedOff(element: HTMLElement): void {
 
 const moveTo = (element: HTMLElement | null): void => element?.focus({ preventScroll: true });
 
-/** What stands where the element was; null: what it stood in is gone as well, or nothing there takes the focus. */
+/** The nearest focusable element after `element` was removed; null: its parents were removed as well, or nothing near takes the focus. */
 function successorOf(element: HTMLElement, records: readonly MutationRecord[]): HTMLElement | null {
   let gone: Node = element;
   let before: Node | null = null;
@@ -73,7 +73,7 @@ function successorOf(element: HTMLElement, records: readonly MutationRecord[]): 
   return nearest(gone instanceof Element ? gone : null, before);
 }
 
-/** The first that follows `before` in `parent`, else the last one that does not, else one in what is around them. A page that gave way to another is begun at its top. */
+/** The first focusable element after `before` in `parent`, else one in `before` or ahead of it, else one in the ancestors, up to the dialog or the page. A replaced page gets the focus as a whole. */
 function nearest(parent: Element | null, before: Node | null): HTMLElement | null {
   const bounds = parent?.closest('[role="dialog"], main');
   if (!parent || !bounds) return null;
