@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
 import { api, type FreshHarness, startFreshConsole } from './harness.ts';
 
+const lines = (count: number, line: (index: number) => string) => Array.from({ length: count }, (_, index) => line(index)).join('\n');
+
 describe('long bodies', () => {
   let harness: FreshHarness;
   beforeAll(async () => {
@@ -46,7 +48,7 @@ describe('long bodies', () => {
     for (const [text, message] of [
       ['models: [', 'The request body is not valid YAML (line 1, column 10).'],
       [models('{name: a, name: b}'), 'A key of the YAML is given twice (line 2002, column 15).'],
-      ['models: *nobody', 'The request body is not valid YAML.'],
+      ['models: *nobody', 'The request body is not valid YAML: an alias (`*name`) has no anchor before it.'],
     ] as const) {
       const { status, body } = await send(text);
       expect([status, body.error]).toEqual([400, { code: 'invalid_json', message }]);
@@ -93,6 +95,42 @@ describe('long bodies', () => {
   ])('%s is refused', async (_what, text, path, says) => {
     const { status, body } = await harness.call('POST', `${api}/${path}`, text);
     expect([status, body.error.message]).toEqual([400, expect.stringContaining(says)]);
+  });
+
+  test.each([
+    ['a wide mapping', lines(40_000, (index) => `a${index}: x`), 'is not a known field'],
+    ['a wide mapping on one line', `{${lines(40_000, (index) => `a${index}: x`).replaceAll('\n', ', ')}}`, 'is not a known field'],
+    ['aliases of as many anchors', `upstreams:\n${lines(25_000, (index) => `- &a${index} x\n- *a${index}`)}`, 'more than 5000 anchors and aliases'],
+    ['many aliases of one anchor', `upstreams:\n- &a x\n${lines(1_000, () => '- *a')}`, 'An anchor has more than 100 aliases'],
+    ['an alias of nothing', `upstreams:\n${lines(1_000, () => '- *a')}`, 'an alias (`*name`) has no anchor before it'],
+    ['a key twice in a wide mapping', `${lines(40_000, (index) => `a${index}: x`)}\na7: y`, 'A key of the YAML is given twice (line 40001, column 1).'],
+    ['a fault in every line', 'a: b: c\n'.repeat(100_000), 'not valid YAML'],
+  ])('%s of YAML costs no more than its length, and is told what is wrong', async (_what, text, says) => {
+    const { status, body } = await send(text);
+    expect([400, 422]).toContain(status);
+    expect(body.error.message).toContain(says);
+  });
+
+  test('others are served while the configuration of another gateway is converted', async () => {
+    const text = `model_list: []\n${lines(8_000, (index) => `setting_${index}: x`)}`;
+    let isDone = false;
+    const converted = harness.call('POST', `${api}/import/convert`, { source: 'litellm', text }).finally(() => {
+      isDone = true;
+    });
+    let served = 0;
+    while (!isDone) if ((await harness.call('GET', `${api}/key-groups/team`)).status === 200) served++;
+    expect((await converted).body.findings.length).toBeGreaterThanOrEqual(8_000);
+    expect(served).toBeGreaterThan(5);
+  });
+
+  test('a configuration of another gateway that is too deep or has too many aliases is told so', async () => {
+    for (const [text, says] of [
+      [`x: ${'['.repeat(300_000)}`, 'text: is not read: The body is nested more than 256 levels deep.'],
+      [`x:\n${lines(6_000, (index) => `- &a${index} x`)}`, 'more than 5000 anchors and aliases'],
+    ] as const) {
+      const { status, body } = await harness.call('POST', `${api}/import/convert`, { source: 'litellm', text });
+      expect([status, body.error.code, body.error.message]).toEqual([422, 'validation_failed', expect.stringContaining(says)]);
+    }
   });
 
   test('a charset that is none of Unicode is refused, UTF-16 is read', async () => {

@@ -6,13 +6,13 @@ import { z } from 'zod';
 import type { ConsoleContext } from '../context.ts';
 import { commit } from '../history/commit.ts';
 import { describeChanges, summarize } from '../history/describe-change.ts';
-import { invalidField } from '../problem.ts';
+import { type ConvertText, createTextConverter } from '../http/reading/body-reader.ts';
 import { formatEtag, revisionMatches } from '../resources/etag.ts';
 import type { ResourceOperations } from '../resources/operations.ts';
 import { upstreamKeyMask } from '../resources/upstream-keys.ts';
 import type { TakenCredential } from '../sso/transfer.ts';
 import { exportConfiguration } from '../transfer/export.ts';
-import { convertForeign, foreignSources, UnreadableSource } from '../transfer/foreign/index.ts';
+import { foreignSources } from '../transfer/foreign/index.ts';
 import { type ImportWork, importSchema, prepareImport } from '../transfer/import.ts';
 import { readInput } from '../validation/read-input.ts';
 import { convertAnswer, exportedFile, importAnswer } from './answers/configuration.ts';
@@ -87,11 +87,11 @@ export const transferRoutes = (resources: readonly ResourceOperations[], context
       response.set('ETag', formatEtag(revision)).json({ dry_run: dryRun, revision: changed ? revision : null, ...value, ...describeChanges(changes) });
     },
   },
-  convertRoute,
+  convertRoute(createTextConverter()),
 ];
 
 /** Changes nothing: what it gives is for `import`. */
-const convertRoute: Route = {
+const convertRoute = (convert: ConvertText): Route => ({
   method: 'post',
   path: `${base}/import/convert`,
   operationId: 'convert_configuration',
@@ -101,17 +101,10 @@ const convertRoute: Route = {
   sections: true,
   status: 200,
   answer: convertAnswer,
-  handle(request, response) {
-    const { source, text } = readInput(convertBody, request.body);
-    try {
-      const { file, findings } = convertForeign(source, text);
-      response.json({ file: printYaml(file, { lineWidth: 0 }), findings });
-    } catch (error) {
-      if (error instanceof UnreadableSource) throw invalidField('text', error.message);
-      throw error;
-    }
+  async handle(request, response) {
+    response.json(await convert(readInput(convertBody, request.body)));
   },
-};
+});
 
 const changedCredentials = ({ credentials }: ImportWork): TakenCredential[] => credentials.filter(({ outcome }) => outcome !== 'unchanged');
 

@@ -1,7 +1,9 @@
-/** Reads bodies: short ones here, long ones in a thread, so that nobody else waits for a large import. */
+/** Reads bodies and converts foreign configurations: what takes a few milliseconds here, the rest in a thread, so that nobody else waits for a large import. */
 import { Worker } from 'node:worker_threads';
-import { Problem } from '../../problem.ts';
-import type { FromThread, ToThread } from './messages.ts';
+import type { ErrorCode } from '@model-gateway/contracts/errors';
+import { invalidField, Problem } from '../../problem.ts';
+import type { Finding } from '../../transfer/foreign/index.ts';
+import type { ForeignText, FromThread, ToThread } from './messages.ts';
 import { addPiece } from './pieces.ts';
 import { type BodyText, readText } from './read-text.ts';
 
@@ -19,20 +21,30 @@ const memoryMb = 512;
 const threadFile = import.meta.url.endsWith('.ts') ? 'thread.ts' : 'body-thread.js';
 
 export function createBodyReader(): ReadBody {
+  const readLong = createLine();
+  return async (body) => (body.bytes.byteLength <= (body.yaml ? shortYaml : shortJson) ? readText(body) : readLong(body));
+}
+
+/** What `convertForeign` makes of a text, its file printed. Rejects with a `Problem`. */
+export type ConvertText = (text: ForeignText) => Promise<{ file: string; findings: Finding[] }>;
+
+export const createTextConverter = (): ConvertText => createLine() as ConvertText;
+
+/** One after another, each in a thread. */
+function createLine(): (asked: BodyText | ForeignText) => Promise<unknown> {
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;
-  return async (body) => {
-    if (body.bytes.byteLength <= (body.yaml ? shortYaml : shortJson)) return readText(body);
+  return async (asked) => {
     if (waiting >= maxWaiting) throw new Problem('overloaded', 'Other large bodies are being read: try again in a moment.', { retryAfter: 5 });
     waiting++;
-    const mine = last.then(() => readInThread(body));
+    const mine = last.then(() => readInThread(asked));
     last = mine.catch(() => undefined);
     return mine.finally(() => waiting--);
   };
 }
 
 /** A thread of its own, which ends with the body: what it took of memory goes back. */
-function readInThread(body: BodyText): Promise<unknown> {
+function readInThread(asked: BodyText | ForeignText): Promise<unknown> {
   const thread = new Worker(new URL(`./${threadFile}`, import.meta.url), { name: 'body', resourceLimits: { maxOldGenerationSizeMb: memoryMb } });
   const ask = (message: ToThread, transfer: ArrayBuffer[] = []): void => thread.postMessage(message, transfer);
   let tooLong: NodeJS.Timeout | undefined;
@@ -40,7 +52,7 @@ function readInThread(body: BodyText): Promise<unknown> {
     let value: unknown;
     tooLong = setTimeout(() => reject(new Problem('payload_too_large', 'Reading the body takes too long: send it in parts, or as JSON.')), maxMs);
     thread.on('message', (message: FromThread) => {
-      if ('refused' in message) return reject(new Problem(message.refused.code, message.refused.message));
+      if ('refused' in message) return reject(problemOf(message.refused));
       if ('end' in message) return resolve(value);
       if ('value' in message) ({ value } = message);
       else addPiece(value, message);
@@ -55,12 +67,16 @@ function readInThread(body: BodyText): Promise<unknown> {
       ),
     );
     thread.on('exit', () => reject(new Error('the thread that reads bodies ended')));
+    if ('source' in asked) return ask(asked);
     // Long bodies lie in memory of their own, which goes over without a copy.
-    const { bytes } = body;
+    const { bytes } = asked;
     const own = bytes.byteLength === bytes.buffer.byteLength && bytes.buffer instanceof ArrayBuffer;
-    ask({ ...body, bytes: new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength) }, own ? [bytes.buffer as ArrayBuffer] : []);
+    ask({ ...asked, bytes: new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength) }, own ? [bytes.buffer as ArrayBuffer] : []);
   }).finally(() => {
     clearTimeout(tooLong);
     void thread.terminate();
   });
 }
+
+const problemOf = ({ code, message, field }: { code: ErrorCode; message: string; field?: string }): Problem =>
+  field === undefined ? new Problem(code, message) : invalidField(field, message);

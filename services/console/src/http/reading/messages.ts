@@ -1,8 +1,15 @@
-/** What goes between the console and the thread that reads a long body. */
+/** What goes between the console and the thread that reads long texts. */
 import type { ErrorCode } from '@model-gateway/contracts/errors';
+import type { ForeignSource } from '../../transfer/foreign/index.ts';
 import type { BodyText } from './read-text.ts';
 
-export type ToThread = BodyText | { next: true };
+/** Another gateway's configuration, to be converted. */
+export interface ForeignText {
+  source: ForeignSource;
+  text: string;
+}
+
+export type ToThread = BodyText | ForeignText | { next: true };
 
 export type FromThread =
   /** The value with its long lists empty. */
@@ -10,4 +17,4 @@ export type FromThread =
   /** More of a list. */
   | { field: string; entries: unknown[] }
   | { end: true }
-  | { refused: { code: ErrorCode; message: string } };
+  | { refused: { code: ErrorCode; message: string; field?: string } };

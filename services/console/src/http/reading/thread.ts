@@ -1,7 +1,9 @@
-/** The thread that reads one long body: the text in, its value out in pieces, each when the other side asks for it. */
+/** The thread that reads one long body, or converts one foreign configuration: the text in, its value out in pieces, each when the other side asks for it. */
 import { parentPort } from 'node:worker_threads';
+import { stringify as printYaml } from 'yaml';
 import { Problem } from '../../problem.ts';
-import type { FromThread, ToThread } from './messages.ts';
+import { convertForeign, type Finding, UnreadableSource } from '../../transfer/foreign/index.ts';
+import type { ForeignText, FromThread, ToThread } from './messages.ts';
 import { piecesOf } from './pieces.ts';
 import { readText } from './read-text.ts';
 
@@ -18,10 +20,16 @@ function nextPiece(): FromThread {
 
 function read(message: Exclude<ToThread, { next: true }>): FromThread {
   try {
-    pieces = piecesOf(readText(message));
+    pieces = piecesOf('source' in message ? convert(message) : readText(message));
     return nextPiece();
   } catch (error) {
+    if (error instanceof UnreadableSource) return { refused: { code: 'validation_failed', message: error.message, field: 'text' } };
     if (!(error instanceof Problem)) throw error;
     return { refused: { code: error.code, message: error.message } };
   }
+}
+
+function convert({ source, text }: ForeignText): { file: string; findings: Finding[] } {
+  const { file, findings } = convertForeign(source, text);
+  return { file: printYaml(file, { lineWidth: 0 }), findings };
 }

@@ -1,5 +1,6 @@
 /** Configurations of other gateways, converted. */
-import { parse as parseYaml } from 'yaml';
+import { parseYaml } from '../../http/reading/parse-yaml.ts';
+import { Problem } from '../../problem.ts';
 import { type Converted, isNode } from './findings.ts';
 import { convertLitellm } from './litellm.ts';
 import { isMysqlDump, readMysqlDump } from './mysql-dump.ts';
@@ -26,9 +27,9 @@ export function convertForeign(source: ForeignSource, text: string): Converted {
   if (source !== 'litellm' && isMysqlDump(text)) return convertNewApi(tablesOfDump(text));
   let parsed: unknown;
   try {
-    parsed = parseYaml(text, { maxAliasCount: 100, uniqueKeys: true, logLevel: 'error' });
-  } catch {
-    throw new UnreadableSource('is neither YAML nor JSON');
+    parsed = parseYaml(text);
+  } catch (error) {
+    throw new UnreadableSource(error instanceof Problem && error.code !== 'invalid_json' ? `is not read: ${error.message}` : 'is neither YAML nor JSON');
   }
   if (!isNode(parsed))
     throw new UnreadableSource(source === 'litellm' ? 'is no config.yaml: it holds no settings' : 'is no export: it must be {"channels": […], "tokens": […]}');

@@ -1,0 +1,76 @@
+/** YAML → its value, in a time that grows with the text alone: what costs the parser its square is checked here, or refused with a reason. */
+import { type Document, isAlias, isMap, isScalar, type Pair, parseDocument, type Scalar, visit } from 'yaml';
+import { Problem } from '../../problem.ts';
+import { yamlDepth } from './yaml-depth.ts';
+
+/** As deep as any value may be, and what a block's and a flow's own brackets add. */
+const deepest = 256;
+/** Of one anchor: aliases can multiply a small document into a large value. */
+const aliasesOfAnchor = 100;
+/** Anchors and aliases together: each alias is looked for among all that stand before it. */
+const mostAnchors = 5_000;
+
+/** Where it is, in words of our own: the parser's quote the document, which may hold secrets. */
+const notYaml = (text: string, offset: number | undefined): Problem =>
+  new Problem('invalid_json', `The request body is not valid YAML${offset === undefined ? '' : ` ${placeOf(text, offset)}`}.`);
+
+function placeOf(text: string, offset: number): string {
+  const lines = text.slice(0, offset).split('\n');
+  return `(line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1})`;
+}
+
+/** One document of YAML or JSON. `longest`: bytes of one that is not JSON. Throws the Problem of one that is not read. */
+export function parseYaml(text: string, longest = Number.POSITIVE_INFINITY): unknown {
+  // A file of JSON is YAML too, and is read in a hundredth of the time.
+  if (/^\s*[{[]/.test(text)) {
+    try {
+      return JSON.parse(text);
+    } catch {
+      // A flow of YAML then.
+    }
+  }
+  if (Buffer.byteLength(text) > longest)
+    throw new Problem('payload_too_large', `A body of YAML may have ${longest} bytes: send a longer one as JSON, as \`model-gateway apply\` does.`);
+  if (yamlDepth(text) > deepest) throw new Problem('validation_failed', `The body is nested more than ${deepest} levels deep.`);
+  let document: Document;
+  try {
+    // Keys are compared below: the parser compares each with each. Its messages, which quote, would be made for each of its errors.
+    document = parseDocument(text, { uniqueKeys: false, prettyErrors: false, logLevel: 'error' });
+  } catch {
+    throw notYaml(text, undefined);
+  }
+  if (document.errors.length > 0) throw notYaml(text, document.errors[0]?.pos[0]);
+  checkNodes(document, text);
+  try {
+    return document.toJS({ maxAliasCount: aliasesOfAnchor });
+  } catch (error) {
+    if (error instanceof Error && error.message.startsWith('Excessive alias count'))
+      throw new Problem('validation_failed', `An anchor has more than ${aliasesOfAnchor} aliases: write the value out, or send it as JSON.`);
+    throw new Problem('invalid_json', 'The request body is not valid YAML: an alias (`*name`) has no anchor before it.');
+  }
+}
+
+function checkNodes(document: Document, text: string): void {
+  let anchors = 0;
+  visit(document, {
+    Node(_key, node) {
+      if ((isAlias(node) || node.anchor !== undefined) && ++anchors > mostAnchors)
+        throw new Problem(
+          'validation_failed',
+          `The body has more than ${mostAnchors} anchors and aliases (\`&name\`, \`*name\`): write values out, or send it as JSON.`,
+        );
+      const repeated = isMap(node) ? repeatedKey(node.items) : undefined;
+      if (repeated) throw new Problem('invalid_json', `A key of the YAML is given twice ${placeOf(text, repeated.range?.[0] ?? 0)}.`);
+    },
+  });
+}
+
+function repeatedKey(pairs: readonly Pair[]): Scalar | undefined {
+  const keys = new Set<unknown>();
+  for (const { key } of pairs) {
+    if (isAlias(key) || !isScalar(key)) continue;
+    if (keys.has(key.value)) return key;
+    keys.add(key.value);
+  }
+  return undefined;
+}
