@@ -203,6 +203,27 @@ suite('people and keys', () => {
     await page.getByRole('region', { name: 'The key', exact: true }).getByText('Expired', { exact: true }).waitFor();
   });
 
+  test('who deletes a user is offered to disable the keys that the user leaves', async () => {
+    const { admin, page, gateway } = stage;
+    const [kept, disabled] = [mintAccessKey(), mintAccessKey()];
+    await gateway.console('POST', '/users', { username: 'alan', role: 'member', password, email: 'alan@example.com' });
+    await gateway.console('POST', '/access-keys', { name: 'of-address', group: 'team', owner: 'alan@example.com', key: kept });
+    await gateway.console('POST', '/access-keys', { name: 'of-name', group: 'team', owner: 'alan', key: disabled });
+    await gateway.console('POST', '/access-keys', { name: 'off', group: 'team', owner: 'alan', enabled: false });
+    await comesTo(disabled, 200);
+    await admin.open('/settings/users?edit=alan');
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    const question = page.getByRole('dialog', { name: 'Delete alan?' });
+    await question.getByLabel('Disable the access key with the owner alan@example.com too').waitFor();
+    await question.getByLabel('Disable the access key with the owner alan too').check();
+    expect(await axeFindings(page)).toEqual([]);
+    await question.getByRole('button', { name: 'Delete', exact: true }).click();
+    await comesTo(disabled, 401);
+    expect(await admitted(kept)).toBe(200);
+    expect((await gateway.console('GET', '/users/alan')).status).toBe(404);
+    await dialogsGone(page);
+  });
+
   test('a member makes a key within what the group allows, sets up a client with it, and sees what it asked and cost', async () => {
     const { browser, gateway } = stage;
     const ada = await visit(browser, { url: gateway.url, token: tokens.ada });

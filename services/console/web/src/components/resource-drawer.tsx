@@ -29,7 +29,14 @@ interface Props<T, V> {
   spend?: SpendDimension;
   /** Buttons beside delete. */
   actions?: (stored: T) => ReactNode;
+  /** Where a deletion leaves something behind: what the question says, and what is done once the resource is gone. */
+  deletion?: (stored: T) => Deletion;
   children: (form: UseFormReturnType<V>, stored: T | null) => ReactNode;
+}
+
+export interface Deletion {
+  hint: ReactNode;
+  after(): Promise<unknown>;
 }
 
 export function ResourceDrawer<T, V extends Record<string, unknown>>({
@@ -44,6 +51,7 @@ export function ResourceDrawer<T, V extends Record<string, unknown>>({
   onCreated,
   spend,
   actions,
+  deletion,
   children,
 }: Props<T, V>) {
   const { t } = useTranslation();
@@ -76,10 +84,15 @@ export function ResourceDrawer<T, V extends Record<string, unknown>>({
     const saved = await save.mutateAsync({ name, body: toBody(values), etag: filled.current.etag });
     if (name === null) onCreated?.(saved);
   };
-  const removeIt = async () => {
+  const askToRemove = (there: T) => {
     if (name === null) return;
-    await remove.mutateAsync({ name });
-    onClose();
+    const also = deletion?.(there);
+    const removeIt = async () => {
+      await remove.mutateAsync({ name });
+      onClose();
+      await also?.after();
+    };
+    confirmDelete(name, removeIt, also?.hint);
   };
 
   return (
@@ -97,7 +110,7 @@ export function ResourceDrawer<T, V extends Record<string, unknown>>({
         name !== null &&
         stored && (
           <>
-            <Button color="red" variant="subtle" onClick={() => confirmDelete(name, removeIt)}>
+            <Button color="red" variant="subtle" onClick={() => askToRemove(stored)}>
               {t('actions.delete')}
             </Button>
             {actions?.(stored)}

@@ -2,6 +2,7 @@
 import { Badge, Button, Select, Switch, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconPlus, IconUsers } from '@tabler/icons-react';
+import { useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
 import { useList } from '../../api/resources.ts';
@@ -16,6 +17,7 @@ import { SecretInput } from '../../components/secret-input.tsx';
 import { useListState } from '../../components/use-address-state.ts';
 import { useOpened } from '../../components/use-opened.ts';
 import { useIsAdmin } from '../../session/use-me.ts';
+import { deletionWithKeys } from './delete-with-keys.tsx';
 import { KeysOfUser } from './keys-of-user.tsx';
 
 interface User {
@@ -37,6 +39,8 @@ interface UserForm extends Record<string, unknown> {
 }
 
 const empty: UserForm = { username: '', role: 'monitor', email: '', enabled: true, password: '' };
+/** As `owner` of a key names the user. */
+const ownersOf = ({ username, email }: User): string[] => [...new Set([username, ...(email === null ? [] : [email])])];
 const toForm = ({ username, role, email, enabled }: User): UserForm => ({ username, role, email: email ?? '', enabled, password: '' });
 const toBody = ({ username, email, password, ...form }: UserForm) => ({
   username: username.trim(),
@@ -105,6 +109,7 @@ function RoleBadge({ role }: Pick<User, 'role'>) {
 function UserDrawer({ username, onClose }: { username: string | null; onClose: () => void }) {
   const { t } = useTranslation('users');
   const { t: common } = useTranslation();
+  const client = useQueryClient();
   const endSessions = async (name: string) => {
     try {
       await call('sessions', { method: 'DELETE', query: { username: name } });
@@ -123,6 +128,7 @@ function UserDrawer({ username, onClose }: { username: string | null; onClose: (
       toForm={toForm}
       toBody={toBody}
       onClose={onClose}
+      deletion={(stored) => deletionWithKeys(client, ownersOf(stored))}
       actions={(stored) => (
         <Button variant="subtle" onClick={() => endSessions(stored.username)}>
           {t('endSessions')}
@@ -146,7 +152,7 @@ function UserDrawer({ username, onClose }: { username: string | null; onClose: (
             {...form.getInputProps('role')}
           />
           <TextInput label={t('email')} description={t('emailHint')} disabled={stored?.identity != null} {...form.getInputProps('email')} />
-          {stored && <KeysOfUser owners={[...new Set([stored.username, ...(stored.email === null ? [] : [stored.email])])]} />}
+          {stored && <KeysOfUser owners={ownersOf(stored)} />}
           <Switch label={t('enabled')} description={t('enabledHint')} {...form.getInputProps('enabled', { type: 'checkbox' })} />
           <SecretInput
             label={isNew ? t('password') : t('newPassword')}
