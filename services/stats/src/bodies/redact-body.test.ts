@@ -81,6 +81,7 @@ test('hostile texts take no longer than others', () => {
     'Bearer ',
     '://a:',
     'eyJ'.padEnd(12, 'a'),
+    'eyJaaaaaaaa-',
     'password=',
     '\\',
     '?key=',
@@ -94,6 +95,19 @@ test('hostile texts take no longer than others', () => {
     const { user, system } = process.cpuUsage(began);
     expect([piece, user + system < 1_000_000]).toEqual([piece, true]);
   }
+});
+
+test('a JSON web token is found wherever it stands', () => {
+  const token = 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJhIn0.c2lnbmVk';
+  for (const [text, left] of [
+    [token, '[redacted]'],
+    [`x-${token} ${token}`, 'x-[redacted] [redacted]'],
+    [`a-long-beginning.${token}.more`, 'a-long-beginning.[redacted].more'],
+    [`${token.slice(0, 19)}.short`, `${token.slice(0, 19)}.short`],
+    ['no-token-at-all.of-this-form', 'no-token-at-all.of-this-form'],
+    ['beyJhbGciOiJub25lIn0.eyJzdWIiOiJhIn0', 'beyJhbGciOiJub25lIn0.eyJzdWIiOiJhIn0'],
+  ] as const)
+    expect(redact(text)).toBe(left);
 });
 
 test('a cut never splits a character', () => {
