@@ -66,13 +66,17 @@ afterAll(async () => {
 });
 
 /** One request as the revision writes it; `opened` is given the stream, for callers who leave. */
-function call(name: string, more: Json = {}, { owner = 'one', capabilities = able as Json, opened = (_call: StreamCall): void => {} } = {}): Promise<Json> {
+function call(
+  name: string,
+  more: Json = {},
+  { owner = 'one', capabilities = able as Json, path = '/mcp', opened = (_call: StreamCall): void => {} } = {},
+): Promise<Json> {
   const caller = { ...{ accessKey: 'k', owner, keyGroup: 'all', mask: 'gk-…', clientIp: null, userAgent: null, clientRequestId: null } };
   const headers = {
     ...{ accept: 'application/json, text/event-stream', 'content-type': 'application/json' },
     ...{ 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': name },
   };
-  const exchange: McpExchange = { id: 'r', caller, method: 'POST', path: '/mcp', query: '', headers };
+  const exchange: McpExchange = { id: 'r', caller, method: 'POST', path, query: '', headers };
   const _meta = { [`${prefix}protocolVersion`]: '2026-07-28', [`${prefix}clientCapabilities`]: capabilities };
   const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: {}, ...more, _meta } }));
   return new Promise((resolve, reject) => {
@@ -120,6 +124,14 @@ test('only its own caller goes on with a call, with the same tool, once', async 
   const { result: again } = await call('stateful.ask', { requestState: second.requestState, inputResponses: {} });
   expect(again.inputRequests).toEqual(second.inputRequests);
   expect((await goOn('stateful.ask', again, { color: 'blue' })).result.content[0].text).toBe('Ada likes blue');
+});
+
+test('slashes at the end of a path mean nothing, and as many in its midst cost no more', async () => {
+  const slashes = '/'.repeat(60_000);
+  const began = process.cpuUsage();
+  expect((await call('stateful.increment', {}, { path: `/mcp${slashes}` })).result).toBeDefined();
+  expect((await call('stateful.increment', {}, { path: `/mcp${slashes}x` })).error).toBeDefined();
+  expect(process.cpuUsage(began).user / 1_000_000).toBeLessThan(5);
 });
 
 test('calls at the same time do not mix', async () => {

@@ -19,6 +19,14 @@ describe('header values', () => {
   });
 });
 
+test('a header of spaces costs what its length does', () => {
+  const sent = `a${' '.repeat(100_000)}b`;
+  // Of the processor, not of the clock: others may be at work.
+  const began = process.cpuUsage();
+  expect(decodeHeaderValue(` \t${sent} \t`)).toBe(sent);
+  expect(process.cpuUsage(began).user / 1_000_000).toBeLessThan(5);
+});
+
 describe('arguments repeated in headers', () => {
   const schema = {
     type: 'object',

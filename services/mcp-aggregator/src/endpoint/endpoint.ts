@@ -82,7 +82,8 @@ export class Endpoint {
 
   async #route(entered: Entered, query: URLSearchParams): Promise<void> {
     const { exchange, reply } = entered;
-    const path = exchange.path.replace(/\/+$/, '');
+    // Looked for where a run of slashes begins alone: from each slash, a long run in the midst takes the square of its length.
+    const path = exchange.path.replace(/(?<!\/)\/+$/, '');
     const { method } = exchange;
     if (path === '/mcp/sse') return method === 'GET' ? this.#openStream(entered) : notAllowed(reply, 'GET');
     if (path === '/mcp/messages') return method === 'POST' ? this.#postToStream(entered, query) : notAllowed(reply, 'POST');

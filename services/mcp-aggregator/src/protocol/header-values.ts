@@ -10,7 +10,7 @@ export const encodeHeaderValue = (value: string): string =>
 
 /** null: what stands between the marks is no base64 of UTF-8. */
 export function decodeHeaderValue(sent: string): string | null {
-  const value = sent.replace(/^[\t ]+|[\t ]+$/g, '');
+  const value = sent.replace(/^[\t ]+|(?<![\t ])[\t ]+$/g, '');
   if (!isMarked(value)) return value;
   const inner = value.slice(prefix.length, -suffix.length);
   if (!base64.test(inner)) return null;

@@ -120,7 +120,7 @@ function readTranscription(
 ): ReturnType<UnaryClientCodec<TranscriptionRequest, Transcription>['readRequest']> {
   const losses = new Losses();
   const value = (name: string): string | undefined => fields.find((one) => one.name === name)?.value;
-  losses.unread('', Object.fromEntries(fields.map(({ name }) => [name.replace(/\[.*$/, ''), true])), formFields);
+  losses.unread('', Object.fromEntries(fields.map(({ name }) => [name.split('[', 1)[0]!, true])), formFields);
   const file = files.find(({ name }) => name === 'file');
   if (!file) throw invalid('file', 'The form has no file named file.');
   const asked = value('response_format') ?? 'json';

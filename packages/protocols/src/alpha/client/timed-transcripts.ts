@@ -17,8 +17,8 @@ export const writeVerbose = ({ segments = [], duration }: Transcription, { task,
   segments: segments.map(({ start, end, text }, id) => ({ id, start, end, text })),
 });
 
-/** A blank line would end the subtitle. */
-const oneLine = (text: string): string => text.replaceAll(/\s*[\r\n]+\s*/g, ' ').replaceAll('-->', '->');
+/** A blank line would end the subtitle. Each run of spaces is read once, however long it is. */
+const oneLine = (text: string): string => text.replaceAll(/\s+/g, (space) => (/[\r\n]/.test(space) ? ' ' : space)).replaceAll('-->', '->');
 
 function time(seconds: number, point: ',' | '.'): string {
   const ms = Math.max(0, Math.round(seconds * 1000));

@@ -134,7 +134,11 @@ function fieldsOfForm({ fields, files }: FormBody): Fields {
   return { values, sources: named('image'), mask: named('mask')[0] };
 }
 
-const baseOf = (name: string): string => name.replace(/\[[^\]]*\]$/, '');
+/** Without an expression: one that looks for the end from each bracket takes the square of the length of a name that is all brackets. */
+function baseOf(name: string): string {
+  const open = name.endsWith(']') ? name.indexOf('[', name.lastIndexOf(']', name.length - 2) + 1) : -1;
+  return open === -1 ? name : name.slice(0, open);
+}
 
 /** What the bytes are outranks what their sender calls them. */
 function sourceOf({ name, contentType, content }: FormFile): ImageSource {

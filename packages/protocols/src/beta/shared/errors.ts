@@ -73,7 +73,7 @@ const classByStatus: ReadonlyMap<number, UpstreamFault['class']> = new Map([
 ]);
 
 const accountWords =
-  /credit balance|billing|purchase credits|insufficient (?:credit|balance|funds)|organization has been disabled|usage limits?\b.*regain access/i;
+  /credit balance|billing|purchase credits|insufficient (?:credit|balance|funds)|organization has been disabled|usage limits?\b.{0,200}regain access/i;
 const overloadedWords = /overloaded|at capacity|no capacity/i;
 
 function classify(status: number | undefined, type: string | undefined, message: string): UpstreamFault['class'] {
