@@ -232,6 +232,21 @@ search_tools:
   expect(statusOf('search_tools[3].litellm_params.api_key')).toBe('manual');
 });
 
+test.each(['constructor', '__proto__', 'toString', { toString: 1 }])('LiteLLM: %j is no provider, strategy or search service', (name) => {
+  const text = JSON.stringify({
+    model_list: [
+      { model_name: 'a', litellm_params: { model: typeof name === 'string' ? `${name}/x` : name } },
+      { model_name: 'b', litellm_params: { model: 'openai/x', custom_llm_provider: name, api_key: 'sk-1' } },
+    ],
+    router_settings: { routing_strategy: name },
+    search_tools: [{ search_tool_name: 'web', litellm_params: { search_provider: name, api_key: 'tvly-1' } }],
+  });
+  const { file, findings } = convertForeign('litellm', text);
+  expect((file['models'] as { name: string }[] | undefined)?.map((model) => model.name) ?? []).not.toContain('a');
+  expect(file['search_providers'] ?? []).toEqual([]);
+  expect(findings).toContainEqual(expect.objectContaining({ source_path: expect.stringMatching(/^router_settings\.routing_strategy/), status: 'approximate' }));
+});
+
 test('new-api: channels, tiers, groups, tokens and quotas', () => {
   const { file, findings } = convertForeign('new-api', JSON.stringify(newApi));
   expect(file).toMatchObject({

@@ -58,8 +58,9 @@ export function readDeployment(place: Place, making: Making): Deployment[] {
   const slash = sent.indexOf('/');
   const prefix = slash === -1 ? providerOfName(sent) : sent.slice(0, slash);
   const stated = params.at('custom_llm_provider');
-  const provider = litellmProviders[typeof stated.value === 'string' ? stated.value : prefix];
-  if (!provider) return notMade(place, 'manual', `The provider ${prefix} needs credentials or an address of its own kind: make its upstream by hand.`);
+  const named = typeof stated.value === 'string' ? stated.value : prefix;
+  const provider = Object.hasOwn(litellmProviders, named) ? litellmProviders[named] : undefined;
+  if (!provider) return notMade(place, 'manual', `The provider ${named} needs credentials or an address of its own kind: make its upstream by hand.`);
   const address = params.at('api_base');
   const base = typeof address.value === 'string' ? cleanBase(asSecret(address.value)) : provider.base;
   if (base === null || !(isAddress(base) || base.startsWith('${')))

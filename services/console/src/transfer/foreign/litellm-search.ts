@@ -23,7 +23,8 @@ const services: Readonly<Record<string, Service>> = {
 export function readSearchTool(place: Place, nameOf: (wanted: string) => string): Record<string, unknown>[] {
   const params = place.at('litellm_params');
   const name = place.at('search_tool_name').value;
-  const service = services[String(params.at('search_provider').value)];
+  const { value: named } = params.at('search_provider');
+  const service = typeof named === 'string' && Object.hasOwn(services, named) ? services[named] : undefined;
   if (typeof name !== 'string' || !service) {
     place.report('manual', 'This gateway does not know the service: make a search provider of kind http for something that answers for it.');
     return [];

@@ -94,7 +94,8 @@ function aliasPlaces(root: Place): { alias: string; place: Place; target: Place 
 
 function readRouting(root: Place): Routing {
   const given = root.at('router_settings').at('routing_strategy');
-  const [strategy, status, message] = strategies[String(given.value ?? 'simple-shuffle')] ?? [
+  const { value: named = 'simple-shuffle' } = given;
+  const [strategy, status, message] = (typeof named === 'string' && Object.hasOwn(strategies, named) && strategies[named]) || [
     'weighted',
     'approximate',
     'This strategy is not known here: load balancers are weighted.',
