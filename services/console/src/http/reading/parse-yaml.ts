@@ -7,8 +7,8 @@ import { yamlDepth } from './yaml-depth.ts';
 const deepest = 256;
 /** Of one anchor: aliases can multiply a small document into a large value. */
 const aliasesOfAnchor = 100;
-/** Anchors and aliases together: each alias is looked for among all that stand before it. */
-const mostAnchors = 5_000;
+/** Anchors and aliases together: each alias is searched for among all anchors before it. */
+const maxAnchors = 5_000;
 
 /** Where it is, in words of our own: the parser's quote the document, which may hold secrets. */
 const notYaml = (text: string, offset: number | undefined): Problem =>
@@ -19,8 +19,8 @@ function placeOf(text: string, offset: number): string {
   return `(line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1})`;
 }
 
-/** One document of YAML or JSON. `longest`: bytes of one that is not JSON. Throws the Problem of one that is not read. */
-export function parseYaml(text: string, longest = Number.POSITIVE_INFINITY): unknown {
+/** One document of YAML or JSON. `maxBytes`: bytes of one that is not JSON. Throws the Problem of one that is not read. */
+export function parseYaml(text: string, maxBytes = Number.POSITIVE_INFINITY): unknown {
   // A file of JSON is YAML too, and is read in a hundredth of the time.
   if (/^\s*[{[]/.test(text)) {
     try {
@@ -29,8 +29,8 @@ export function parseYaml(text: string, longest = Number.POSITIVE_INFINITY): unk
       // A flow of YAML then.
     }
   }
-  if (Buffer.byteLength(text) > longest)
-    throw new Problem('payload_too_large', `A body of YAML may have ${longest} bytes: send a longer one as JSON, as \`model-gateway apply\` does.`);
+  if (Buffer.byteLength(text) > maxBytes)
+    throw new Problem('payload_too_large', `A body of YAML may have ${maxBytes} bytes: send a longer one as JSON, as \`model-gateway apply\` does.`);
   if (yamlDepth(text) > deepest) throw new Problem('validation_failed', `The body is nested more than ${deepest} levels deep.`);
   let document: Document;
   try {
@@ -54,10 +54,10 @@ function checkNodes(document: Document, text: string): void {
   let anchors = 0;
   visit(document, {
     Node(_key, node) {
-      if ((isAlias(node) || node.anchor !== undefined) && ++anchors > mostAnchors)
+      if ((isAlias(node) || node.anchor !== undefined) && ++anchors > maxAnchors)
         throw new Problem(
           'validation_failed',
-          `The body has more than ${mostAnchors} anchors and aliases (\`&name\`, \`*name\`): write values out, or send it as JSON.`,
+          `The body has more than ${maxAnchors} anchors and aliases (\`&name\`, \`*name\`): write values out, or send it as JSON.`,
         );
       const repeated = isMap(node) ? repeatedKey(node.items) : undefined;
       if (repeated) throw new Problem('invalid_json', `A key of the YAML is given twice ${placeOf(text, repeated.range?.[0] ?? 0)}.`);
