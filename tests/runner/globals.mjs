@@ -1,6 +1,7 @@
 /** What suites import as `@jest/globals`. A module is loaded once for many suites, so each use asks for what the running suite was given. */
 import { ModernFakeTimers } from '@jest/fake-timers';
 import { ModuleMocker } from 'jest-mock';
+import { quickExpect } from './expect.mjs';
 import { ofSuite } from './suite.mjs';
 
 const ofCurrent = (name) =>
@@ -17,7 +18,7 @@ export const beforeEach = ofCurrent('beforeEach');
 export const afterAll = ofCurrent('afterAll');
 export const afterEach = ofCurrent('afterEach');
 /** One for all suites, as jest gives it. */
-export const expect = ofSuite('expect');
+export const expect = quickExpect(ofSuite('expect'));
 
 const mocker = new ModuleMocker(globalThis);
 const timers = new ModernFakeTimers({ config: { rootDir: '', fakeTimers: {} }, global: globalThis });
