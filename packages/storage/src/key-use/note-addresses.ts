@@ -1,5 +1,5 @@
 /** Keeps from which addresses each access key was used, in the transaction that writes the rows. */
-import { addressKey } from '@model-gateway/contracts';
+import { addressKey } from '@model-gateway/contracts/address-key';
 import { type Kysely, sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import { cleanText } from '../requests/clean-text.ts';

@@ -1,5 +1,5 @@
 /** Sums of every attempt at an upstream, kept in step with the request log rows: a failure before a failover counts for the upstream where it happened. */
-import { type AttemptRecord, withoutCounter, withoutPath } from '@model-gateway/contracts';
+import { type AttemptRecord, withoutCounter, withoutPath } from '@model-gateway/contracts/row';
 import { type Kysely, sql } from 'kysely';
 import { deleteInPieces } from '../delete-in-pieces.ts';
 import type { StorageDialect } from '../dialects/dialect.ts';
