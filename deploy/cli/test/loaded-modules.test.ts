@@ -26,3 +26,9 @@ test('the thread of the rows makes no schemas of requests and configuration', as
   expect(naming(files, '/zod/')).toEqual([]);
   expect(naming(files, '/contracts/src/index.ts')).toEqual([]);
 });
+
+test('a gateway in one process does not load the library of NATS', async () => {
+  const files = await loadedBy('deploy/cli/src/commands/up.ts');
+  expect(naming(files, '/bus/src/memory/memory-bus.ts')).toHaveLength(1);
+  expect(naming(files, '@nats-io')).toEqual([]);
+});

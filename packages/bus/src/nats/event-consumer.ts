@@ -7,7 +7,8 @@ import type { BusLogger } from '../kit/logger.ts';
 import { Outage } from '../kit/outage.ts';
 import { settlesWithin } from '../kit/settle-within.ts';
 import type { ServerConnection } from './connection.ts';
-import { consumerOf, deletionMs, ensureEventConsumer, eventManager, eventStream, maxUnacknowledged } from './event-stream.ts';
+import { deletionMs, ensureEventConsumer, eventManager, maxUnacknowledged } from './event-stream.ts';
+import { consumerOf, eventStream } from './subjects.ts';
 
 /** Options of a durable listener. */
 export interface ListenerOptions {

@@ -2,9 +2,8 @@
 import { durableSubjects } from '@model-gateway/contracts';
 import { AckPolicy, DiscardPolicy, type JetStreamManager, jetstreamManager, RetentionPolicy, StorageType } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { subjectOf } from './subjects.ts';
+import { consumerOf, eventStream, subjectOf } from './subjects.ts';
 
-export const eventStream = 'gw_news';
 const nanosPerMs = 1_000_000;
 const maxAgeMs = 7 * 24 * 3600 * 1000;
 const duplicateWindowMs = 2 * 60 * 1000;
@@ -16,9 +15,6 @@ export const maxUnacknowledged = 128;
 
 /** JetStream's error codes that are not failures here. */
 const apiCode = { streamNotFound: 10059, streamNameInUse: 10058, noStorage: 10047, consumerExists: 10148 } as const;
-
-/** `stats.request` → `stats-request`. */
-export const consumerOf = (subject: string): string => subject.replace('.', '-');
 
 export async function eventManager(connection: NatsConnection): Promise<JetStreamManager> {
   return jetstreamManager(connection, { checkAPI: false, timeout: 5000 });

@@ -67,11 +67,6 @@ const queueGroup = 'gw';
 /** Largest size of the durable store, when it is made; a server with less space is asked for half of it, and so on. */
 const maxStoreBytes = 1024 ** 3;
 
-/** Resolves at once, also when the server is away: the bus connects by itself; see `connected` and `onConnection`. */
-export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
-  return new NatsBus(options);
-}
-
 /** The bus over NATS; `connectNatsBus` creates it. */
 export class NatsBus implements Bus {
   readonly link: ServerConnection;

@@ -2,9 +2,8 @@
 import { dispensableSubjects, durableSubjects, type ServiceName } from '@model-gateway/contracts';
 import { headers, type NatsConnection, type PermissionViolationError } from '@nats-io/transport-node';
 import { settlesWithin } from '../kit/settle-within.ts';
-import { consumerOf, eventStream } from './event-stream.ts';
 import { dispensableFrames, probesOf } from './permissions.ts';
-import { everything, forbidden, isDirectSubject, subjectOf } from './subjects.ts';
+import { consumerOf, eventStream, everything, forbidden, isDirectSubject, subjectOf } from './subjects.ts';
 
 /** What a check of the permissions found. */
 export interface PermissionReport {

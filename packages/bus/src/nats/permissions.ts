@@ -9,8 +9,7 @@ import {
   type ServiceSubjects,
   serviceSubjects,
 } from '@model-gateway/contracts';
-import { consumerOf, eventStream } from './event-stream.ts';
-import { directPattern, inboxPrefix, subjectOf } from './subjects.ts';
+import { consumerOf, directPattern, eventStream, inboxPrefix, subjectOf } from './subjects.ts';
 
 /** Subjects that a user of the server may publish and subscribe to. */
 export interface Permissions {

@@ -11,6 +11,12 @@ export const everything = `${root}.>`;
 /** A subject that no user of the server may publish to. */
 export const forbidden = `${root}.nobody.forbidden`;
 
+/** The JetStream stream of durable events. */
+export const eventStream = 'gw_news';
+
+/** Its consumer of a subject: `stats.request` → `stats-request`. */
+export const consumerOf = (subject: string): string => subject.replace('.', '-');
+
 /** `router.plan` → `gw.v1.router.plan`. Throws on anything that is not a plain `service.verb`. */
 export function subjectOf(name: string): string {
   const words = name.split('.');
