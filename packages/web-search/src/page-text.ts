@@ -2,14 +2,28 @@
 import { compile } from 'html-to-text';
 import { Parser } from 'htmlparser2';
 
-const toText = compile({
-  wordwrap: false,
-  limits: { maxInputLength: 16 * 1024 * 1024, maxDepth: 200, maxChildNodes: 20_000 },
-  selectors: [
-    { selector: 'a', options: { ignoreHref: true } },
-    ...['title', 'img', 'script', 'style', 'noscript', 'template', 'svg', 'iframe', 'nav', 'footer', 'form'].map((selector) => ({ selector, format: 'skip' })),
-  ],
-});
+type ToText = (html: string) => string;
+
+const compileToText = (): ToText =>
+  compile({
+    wordwrap: false,
+    limits: { maxInputLength: 16 * 1024 * 1024, maxDepth: 200, maxChildNodes: 20_000 },
+    selectors: [
+      { selector: 'a', options: { ignoreHref: true } },
+      ...['title', 'img', 'script', 'style', 'noscript', 'template', 'svg', 'iframe', 'nav', 'footer', 'form'].map((selector) => ({
+        selector,
+        format: 'skip',
+      })),
+    ],
+  });
+
+/** Made for the first page: most processes never read one. */
+let compiled: ToText | undefined;
+
+function toText(html: string): string {
+  compiled ??= compileToText();
+  return compiled(html);
+}
 
 /** Elements of a page that lie in one another: no real one comes near it, and the parser's time grows with the square of it. */
 const maxDepth = 512;
