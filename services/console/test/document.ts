@@ -23,21 +23,27 @@ export interface AnswerChecker {
   operations: string[];
 }
 
-export function createAnswerChecker({ paths, components }: OpenApiDocument): AnswerChecker {
+/** A part of the document, as references name it. */
+const pointerTo = (...keys: (string | number)[]): string =>
+  `#/${keys.map((key) => encodeURIComponent(`${key}`.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`;
+
+export function createAnswerChecker(document: OpenApiDocument): AnswerChecker {
+  const { paths } = document;
   const ajv: Ajv2020 = new ajvModule.Ajv2020({ allErrors: true, strictTypes: false, strictSchema: true });
   formatsModule.default.default(ajv);
-  // References point below `components`, so each schema is compiled with them beside it.
-  ajv.addVocabulary(['components']);
-  const compiled = new Map<object, ValidateFunction>();
-  const validate = (schema: object, body: unknown, what: string): void => {
-    const known = compiled.get(schema) ?? ajv.compile({ ...schema, components });
-    compiled.set(schema, known);
+  // Added whole, so that what many answers refer to is compiled once.
+  ajv.addVocabulary(Object.keys(document));
+  ajv.addSchema(document, 'document');
+  const compiled = new Map<string, ValidateFunction>();
+  const validate = (pointer: string, body: unknown, what: string): void => {
+    const known = compiled.get(pointer) ?? ajv.compile({ $ref: `document${pointer}` });
+    compiled.set(pointer, known);
     if (!known(body)) throw new Error(`${what}: ${ajv.errorsText(known.errors)} in ${JSON.stringify(body)?.slice(0, 2_000)}`);
   };
   // What has no parameters is found before what has.
   const routes = Object.entries(paths)
     .sort(([a], [b]) => a.split('{').length - b.split('{').length)
-    .map(([path, operations]) => ({ pattern: new RegExp(`^${path.replaceAll(/[.]/g, '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`), operations }));
+    .map(([path, operations]) => ({ path, pattern: new RegExp(`^${path.replaceAll(/[.]/g, '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`), operations }));
   const succeeded = new Set<string>();
   return {
     succeeded,
@@ -45,13 +51,17 @@ export function createAnswerChecker({ paths, components }: OpenApiDocument): Ans
     check({ method, path, status, type, body }) {
       const media = type?.split(';')[0] ?? null;
       const [plain = ''] = path.split('?');
-      const operationOf = (where: string) => routes.find(({ pattern }) => pattern.test(where))?.operations[method.toLowerCase()];
+      const operationOf = (where: string) => {
+        const route = routes.find(({ pattern }) => pattern.test(where));
+        const operation = route?.operations[method.toLowerCase()];
+        return operation && { ...operation, pointer: ['paths', route.path, method.toLowerCase()] };
+      };
       // `format=csv` on the path of the JSON is what the path of the table gives.
       const operation = (status < 400 && media !== null && endings[media] ? operationOf(`${plain}${endings[media]}`) : undefined) ?? operationOf(plain);
       const what = `${method} ${path} → ${status}`;
       if (status >= 400) {
         if (media !== 'application/json') throw new Error(`${what} is ${media}, not JSON`);
-        validate(components.responses.Error.content['application/json']!.schema, body, what);
+        validate(pointerTo('components', 'responses', 'Error', 'content', media, 'schema'), body, what);
         return operation?.operationId ?? null;
       }
       if (!operation) return null;
@@ -61,9 +71,8 @@ export function createAnswerChecker({ paths, components }: OpenApiDocument): Ans
         if (body !== undefined && body !== '') throw new Error(`${what} has a body that is not described`);
       } else {
         if (media !== null && answer['x-by-accept']?.includes(media)) return operation.operationId;
-        const described = media === null ? undefined : answer.content[media];
-        if (!described) throw new Error(`${what}: ${media} is not described`);
-        validate(described.schema, body, what);
+        if (media === null || !answer.content[media]) throw new Error(`${what}: ${media} is not described`);
+        validate(pointerTo(...operation.pointer, 'responses', status, 'content', media, 'schema'), body, what);
       }
       succeeded.add(operation.operationId);
       return operation.operationId;
