@@ -56,6 +56,15 @@ test('a limit of a minute in the words for an empty account is a limit of a minu
   expect(readError(429, {}, body({ message, type: 'insufficient_quota', code: 'insufficient_quota' })).class).toBe('rate');
 });
 
+test.each([
+  // https://github.com/continuedev/continue/issues/10920
+  'Rate limit reached for model `llama-3.3-70b-versatile` in organization `org_1` service tier `on_demand` on tokens per day (TPD): Limit 100000, Used 97050, Requested 3619. Please try again in 9m38.016s. Need more tokens? Upgrade to Dev Tier today at https://console.groq.com/settings/billing',
+  // https://github.com/openai/codex/issues/88
+  'Rate limit reached for gpt-4o in organization org-1 on tokens per min (TPM): Limit 10000, Used 6630, Requested 3787. Please try again in 9m38.016s. Visit https://platform.openai.com/account/rate-limits to learn more. You can increase your rate limit by adding a payment method to your account at https://platform.openai.com/account/billing.',
+])('a limit whose words link to the page of bills is a limit, and passes at its time: %s', (message) =>
+  expect(readError(429, {}, body({ message, type: 'tokens', code: 'rate_limit_exceeded' }))).toMatchObject({ class: 'rate', retryAfterMs: 578_016 }),
+);
+
 describe('an aggregator that hands on the words of a vendor', () => {
   test('a prompt that does not fit is told as such', () => {
     const raw = { type: 'error', error: { type: 'invalid_request_error', message: 'prompt is too long: 206000 tokens > 200000 maximum' } };

@@ -40,8 +40,11 @@ const accountWords = new RegExp(
   ].join('|'),
   'i',
 );
-/** One vendor calls its limit of a minute a quota, in OpenAI's words for an empty account; only its link tells. */
-const throttleWords = /error-code#(?:token|rate)-limit/i;
+/**
+ * One vendor calls its limit of a minute a quota, in OpenAI's words for an empty account; only its link tells. OpenAI (https://github.com/openai/codex/issues/88)
+ * and Groq (https://github.com/continuedev/continue/issues/10920) end their words about a limit with a link to the page of bills, where it can be raised.
+ */
+const throttleWords = /error-code#(?:token|rate)-limit|^rate limit reached for /i;
 const credentialCodes =
   /^(?:invalid_api_key|authentication_error|invalid_authentication(?:_error)?|unauthorized|permission_(?:denied|error)|unsupported_country_region_territory|AuthenticationError|PermissionDenied|1004|2049)$/i;
 const credentialWords = /(?:incorrect|invalid|no|missing|expired) api[- ]?key|api[- ]?key (?:not valid|is invalid|expired|not found)/i;
