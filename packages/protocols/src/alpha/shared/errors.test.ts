@@ -118,6 +118,8 @@ test.each([
   ],
   // https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/1347
   [400, JSON.stringify({ error: 'The model has crashed without additional information. (Exit code: 6)' }), 'server'],
+  // https://github.com/huggingface/text-generation-inference/blob/003eaec/docs/openapi.json
+  [424, JSON.stringify({ error: 'Request failed during generation', error_type: 'generation' }), 'server'],
   [400, body({ code: 'InvalidParameter', message: 'Total tokens of image and text exceed max message tokens.' }), 'context'],
 ])('%i %s is %s', (status, text, expected) => expect(readError(status, {}, text).class).toBe(expected));
 

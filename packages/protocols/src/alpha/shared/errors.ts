@@ -102,7 +102,8 @@ const rules: readonly Rule[] = [
   },
   // A bare page with 404: the address is wrong, which is no caller's doing.
   { class: 'server', when: (_words, status) => status === 404 || status === 405 },
-  { class: 'server', when: (words) => lostModelWords.test(words.message) },
+  // 424: what TGI says of a generation that failed (https://github.com/huggingface/text-generation-inference/blob/003eaec/docs/openapi.json).
+  { class: 'server', when: (words, status) => status === 424 || lostModelWords.test(words.message) },
   { class: 'timeout', when: (words, status) => status === 408 || status === 504 || status === 524 || said(words, /^timeout|timed_out|request_timeout/i) },
   {
     class: 'caller',
