@@ -299,6 +299,13 @@ describe('calls', () => {
     expect(finishOf(events)).toBe('tool-calls');
   });
 
+  // https://github.com/huggingface/text-generation-inference/issues/2864
+  test('a call that is no list', () => {
+    const { tool_calls: list } = call(0, 'c1', 'f', '{"a"');
+    const rest = call(0, '', null, ':1}').tool_calls[0];
+    expect(calls(read(chunk({ tool_calls: list[0] }), chunk({ tool_calls: rest }), ...done))).toEqual([['c1', 'f', '{"a":1}']]);
+  });
+
   test('custom tools and the older function_call', () => {
     const custom = foldEvents(read(chunk({ tool_calls: [{ index: 0, id: 'k', type: 'custom', custom: { name: 'shell', input: 'ls' } }] }), ...done)).blocks[0];
     expect(custom).toEqual({ start: { type: 'tool-call', id: 'k', name: 'shell', custom: true }, text: 'ls' });

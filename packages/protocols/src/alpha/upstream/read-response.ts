@@ -3,7 +3,7 @@ import type { BlockStart, ChatEvent } from '../../chat/event.ts';
 import type { ReplyReader, StreamRecord } from '../../contract/index.ts';
 import { LeadingThinking } from '../../kit/leading-thinking.ts';
 import { Losses, lostIn } from '../../kit/losses.ts';
-import { asArray, asNumber, asString, type JsonObject, own } from '../../kit/read.ts';
+import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../../kit/read.ts';
 import { readServedTier, type ServedTier } from '../../kit/service-tier.ts';
 import { unreadable } from '../../kit/unreadable.ts';
 import { openAiSoundBytes } from '../../kit/written-tokens.ts';
@@ -345,7 +345,7 @@ export class AlphaReader implements ReplyReader {
 
 /** A whole JSON reply → the same events. */
 export function readWhole(body: unknown, firstParty?: boolean): ChatEvent[] {
-  const reader = new AlphaReader(firstParty);
+  const reader = new AlphaReader(firstParty, true);
   const events = reader.read({ data: '', json: body ?? {} });
   if (events.at(-1)?.type === 'error') return events;
   const choices = asArray(own(body, 'choices'));
