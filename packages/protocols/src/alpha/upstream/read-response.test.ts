@@ -408,6 +408,21 @@ describe('ends and errors', () => {
 });
 
 describe('whole replies', () => {
+  test.each([
+    ['empty', { role: 'assistant', content: '' }],
+    ['the same', { role: 'assistant', content: 'yes' }],
+  ])('the message counts, also beside a delta that is %s', (_what, delta) => {
+    const events = readWhole({
+      id: 'x',
+      model: 'sonar',
+      choices: [{ index: 0, message: { role: 'assistant', content: 'yes' }, delta, finish_reason: 'stop' }],
+    });
+    expect(blocks(events)).toEqual([['text', 'yes']]);
+    // In a stream it is the delta, and the message repeats all before it.
+    const piece = (content: string, soFar: string) => chunk({ role: 'assistant', content }, { message: { role: 'assistant', content: soFar } });
+    expect(blocks(read(piece('a', 'a'), piece('b', 'ab'), ...done))).toEqual([['text', 'ab']]);
+  });
+
   test('read as one chunk', () => {
     const body = {
       id: 'x',

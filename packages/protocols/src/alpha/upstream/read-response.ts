@@ -49,9 +49,12 @@ export class AlphaReader implements ReplyReader {
   readonly #calls = new CallReader(() => this.#newBlock());
   readonly #losses = new Losses();
 
+  readonly #whole: boolean;
+
   /** `firstParty`: the reply is known to be of a vendor that runs its own models alone, which leave no tags in a text. */
-  constructor(firstParty = false) {
+  constructor(firstParty = false, whole = false) {
     if (firstParty) this.#leading = null;
+    this.#whole = whole;
   }
 
   /** Within leading thinking each piece may hold the tag that ends it. */
@@ -126,13 +129,16 @@ export class AlphaReader implements ReplyReader {
   }
 
   #readChoice(choice: unknown, events: ChatEvent[]): void {
+    // Perplexity has both in every choice: the message is whole, and its delta empty, unless the reply is a stream
+    // (https://raw.githubusercontent.com/api-evangelist/perplexity/refs/heads/main/json-schema/perplexity-choice-schema.json).
+    const delta = this.#whole && own(choice, 'message') !== undefined ? undefined : own(choice, 'delta');
     // A filtered whole reply may lack its message altogether.
-    const message = own(choice, 'delta') ?? own(choice, 'message');
-    if (own(choice, 'delta') === undefined) this.#readWholeThinking(message, events);
+    const message = delta ?? own(choice, 'message');
+    if (delta === undefined) this.#readWholeThinking(message, events);
     else this.#readThinking(message, events);
     // A legacy completion has its text where others have a message.
     const content = message === undefined ? own(choice, 'text') : own(message, 'content');
-    if (this.#leading === undefined && typeof content === 'string' && own(choice, 'delta') === undefined && speaksOfTag(choice, content)) this.#leading = null;
+    if (this.#leading === undefined && typeof content === 'string' && delta === undefined && speaksOfTag(choice, content)) this.#leading = null;
     this.#readContent(content, events);
     const refusal = asString(own(message, 'refusal'));
     if (refusal) {
@@ -231,7 +237,9 @@ export class AlphaReader implements ReplyReader {
   }
 
   #readCalls(message: unknown, events: ChatEvent[]): void {
-    const listed = asArray(own(message, 'tool_calls')) ?? [];
+    const called = own(message, 'tool_calls');
+    // One call by itself, as TGI streams it (https://github.com/huggingface/text-generation-inference/issues/2864).
+    const listed = asArray(called) ?? (asObject(called) ? [called] : []);
     const legacy = own(message, 'function_call');
     const fragments = listed.length === 0 && legacy !== undefined ? [{ index: 0, function: legacy }] : listed;
     if (fragments.length > 0) {
