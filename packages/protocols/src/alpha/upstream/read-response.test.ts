@@ -407,6 +407,13 @@ describe('ends and errors', () => {
   });
 });
 
+test.each(['', 'over capacity'])('an error beside the choices, as Groq names why a stream stopped early, is no end (%j)', (error) => {
+  // https://github.com/groq/groq-python, types/chat/chat_completion_chunk.py: XGroq.error
+  const events = read(chunk({ content: 'half' }), chunk({}, {}, { x_groq: { id: 'r', error } }), '[DONE]');
+  expect(finishOf(events)).toBe(error === '' ? 'stop' : undefined);
+  if (error !== '') expect(events.at(-1)).toMatchObject({ type: 'error', error: { class: 'server', message: error } });
+});
+
 describe('whole replies', () => {
   test.each([
     ['empty', { role: 'assistant', content: '' }],

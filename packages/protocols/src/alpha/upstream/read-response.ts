@@ -91,6 +91,8 @@ export class AlphaReader implements ReplyReader {
     if (choices.length > 0 || asString(own(chunk, 'id'))) this.#start(chunk, events);
     const choice = choices.find((candidate) => (asNumber(own(candidate, 'index')) ?? 0) === 0);
     if (choice !== undefined) this.#readChoice(choice, events);
+    const stopped = asString(own(own(chunk, 'x_groq'), 'error'));
+    if (stopped && !this.#over) return this.#fail(readStreamError({ error: stopped }, ''), events);
     if (choices.length > (choice === undefined ? 0 : 1)) this.#losses.add('reply.choices', 'dropped', 'Further answers have no place.');
     // Two vendors have their own places for it.
     const counts = own(chunk, 'usage') ?? own(own(chunk, 'x_groq'), 'usage') ?? own(choice, 'usage');
