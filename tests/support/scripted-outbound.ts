@@ -25,13 +25,16 @@ export function createScriptedOutbound(): ScriptedOutbound {
     sent: [] as ScriptedOutbound['sent'],
     aborted: 0,
     scriptOf: undefined as ScriptedOutbound['scriptOf'],
-    send(request: { method?: string; url: string; headers: Record<string, string>; body?: Uint8Array }, handlers: OutboundHandlers): OutboundCall {
+    send(
+      request: { method?: string; url: string; headers: Record<string, string>; body?: Uint8Array | readonly Uint8Array[] },
+      handlers: OutboundHandlers,
+    ): OutboundCall {
       const script = outbound.scriptOf?.(request.url) ?? outbound.script;
       outbound.sent.push({
         ...(request.method && { method: request.method }),
         url: request.url,
         headers: request.headers,
-        body: Buffer.from(request.body ?? []).toString('utf8'),
+        body: Buffer.concat([request.body ?? []].flat()).toString('utf8'),
       });
       let over = false;
       queueMicrotask(() => {

@@ -32,7 +32,15 @@ export const noFacts: TemplateFacts = {
 };
 
 /** Headers whose value is a credential: no template exposes them, whatever their origin. */
-const credentialCarriers: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'x-api-key', 'x-gamma-api-key', 'x-goog-api-key', 'cookie']);
+const credentialCarriers: ReadonlySet<string> = new Set([
+  'authorization',
+  'proxy-authorization',
+  'x-api-key',
+  'api-key',
+  'x-gamma-api-key',
+  'x-goog-api-key',
+  'cookie',
+]);
 
 /** By lower-case name. */
 export const isCredentialCarrier = (name: string): boolean => credentialCarriers.has(name);

@@ -10,7 +10,7 @@ const facts = (more: Partial<TemplateFacts> = {}): TemplateFacts => ({
   accessKeyGroup: 'team',
   accessKeyHash: () => accessKeyHash('ada'),
   systemPromptHash: () => systemPromptHash('Be kind.'),
-  header: (name) => ({ 'x-tenant': 'acme', 'x-blank': '  \t ', authorization: 'Bearer secret', cookie: 'c=1', 'x-api-key': 'k' })[name],
+  header: (name) => ({ 'x-tenant': 'acme', 'x-blank': '  \t ', authorization: 'Bearer secret', cookie: 'c=1', 'x-api-key': 'k', 'api-key': 'k' })[name],
   ...more,
 });
 const render = (text: string, more: Partial<TemplateFacts> = {}) => compileTemplate(text).render(facts(more));
@@ -35,7 +35,7 @@ describe('a template', () => {
     (text) => expect(render(text)).toBeUndefined(),
   );
 
-  test.each(['authorization', 'Authorization', 'cookie', 'X-Api-Key', 'proxy-authorization', 'x-goog-api-key', 'x-gamma-api-key'])(
+  test.each(['authorization', 'Authorization', 'cookie', 'X-Api-Key', 'api-key', 'proxy-authorization', 'x-goog-api-key', 'x-gamma-api-key'])(
     '%s is never shown',
     (name) => {
       expect(render(`{{header:${name}}}`, { header: () => 'secret' })).toBeUndefined();

@@ -60,6 +60,7 @@ describe('carriers', () => {
     ['Authorization', `Bearer ${ours}`],
     ['authorization', `bearer   ${ours} `],
     ['x-api-key', ours],
+    ['api-key', ours],
     ['X-Gamma-Api-Key', ours],
     ['x-goog-api-key', ours],
   ])('%s: %s', (name, value) => {

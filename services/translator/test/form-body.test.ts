@@ -41,6 +41,13 @@ test("only the model's name changes", async () => {
   expect(sent.length).toBe(bytes.length + 'vendor/model-2'.length - 'mine'.length);
 });
 
+test('a form that names no model gets one', async () => {
+  const { bytes, contentType } = await formOf((form) => form.append('file', new Blob(['sound']), 'a.wav'));
+  const sent = Buffer.concat(renameModel({ bytes: Buffer.concat([Buffer.from('preamble\r\n'), bytes]), contentType }, 'vendor/model-2'));
+  const { fields, files } = readFormBody(sent, contentType);
+  expect([fields, files[0]?.content.toString()]).toEqual([[{ name: 'model', value: 'vendor/model-2' }], 'sound']);
+});
+
 test('what is no form is the caller’s fault', () => {
   expect(() => readFormBody(Buffer.from('{}'), 'multipart/form-data; boundary=b')).toThrow(expect.objectContaining({ code: 'invalid_request' }));
 });

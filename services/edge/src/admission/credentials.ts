@@ -11,7 +11,7 @@ export interface Principal {
   group: KeyGroup;
 }
 
-const carriers = ['authorization', 'x-api-key', 'x-gamma-api-key', 'x-goog-api-key'] as const;
+const carriers = ['authorization', 'x-api-key', 'api-key', 'x-gamma-api-key', 'x-goog-api-key'] as const;
 const carrierNames = new Set<string>(carriers);
 const bearer = /^bearer /i;
 const minCarrierLength = Math.min(...carriers.map(({ length }) => length));

@@ -53,7 +53,8 @@ function rawWanted({ model, stream }: RouteMatch): Wanted {
 }
 
 function formWanted(bytes: Buffer, contentType: string, match: RouteMatch, { limitKeys = [] }: ClientAdapter): Wanted {
-  const { model, field, files } = readForm(bytes, contentType, match);
+  const { model: inForm, field, files } = readForm(bytes, contentType, match);
+  const model = match.model ?? inForm;
   if (!model) throw new GatewayError('invalid_request', { message: 'model is required.', param: 'model' });
   const stream = match.stream ?? match.readStream?.(field) ?? (field('stream') === 'true' ? 'sse' : 'whole');
   const fields: Record<string, string> = {};

@@ -1,5 +1,6 @@
 /** Which client protocol a path belongs to. Paths come from the protocols' own route tables. */
 import { type ClientAdapter, type ClientRoute, clientProtocols, type Protocol, type RouteMatch, realtimePaths } from '@model-gateway/protocols';
+import { readAzurePath } from './azure-path.ts';
 
 export type ClientProtocol = Protocol & { client: ClientAdapter };
 
@@ -33,6 +34,18 @@ const prefixes = entries.filter(({ route }) => route.path.endsWith('/')).sort((a
 
 /** `path` is still percent-encoded and has no query. */
 export function findClientRoute(asked: string, path: string, query: URLSearchParams, headers: Headers): ClientRouteResult {
+  const azure = readAzurePath(path, query);
+  const there = azure && findRoute(asked, azure.path, query, headers);
+  if (!azure || !there || !('found' in there || 'methods' in there)) return findRoute(asked, path, query, headers);
+  if (azure.model === undefined || !('found' in there)) return there;
+  const { match } = there.found;
+  // Only a call whose body would name the model is made at a deployment.
+  if (match.operation === 'resume' || match.operation === 'turns' || match.operation === 'list-models' || match.model !== undefined)
+    return findRoute(asked, path, query, headers);
+  return { found: { ...there.found, match: { ...match, model: azure.model } } };
+}
+
+function findRoute(asked: string, path: string, query: URLSearchParams, headers: Headers): ClientRouteResult {
   // What can be read can be asked about; the server itself leaves the body out.
   const method = asked === 'HEAD' ? 'GET' : asked;
   if (path.startsWith(streamRoute.path)) return findStream(method, path.slice(streamRoute.path.length), query, headers);

@@ -12,7 +12,7 @@ import { originForm, refusalOfHead, singleSlash } from './request-target.ts';
 import { notServed, unknownPath, wrongBase } from './unknown-path.ts';
 
 /** Paths under these belong to callers of models; the rest goes to the service routes. */
-const dataPlane = /^\/(?:(?:upload\/)?v\d+[a-z]*|rerank|api\/v1\/(?:services|tasks)|ws|api-ws)(?:\/|$)/;
+const dataPlane = /^\/(?:(?:upload\/)?v\d+[a-z]*|openai|rerank|api\/v1\/(?:services|tasks)|ws|api-ws)(?:\/|$)/;
 
 /** Shared: what is taken out of a query is not in this one. */
 const noQuery = new URLSearchParams();

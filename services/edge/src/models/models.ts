@@ -45,7 +45,7 @@ function listOf(snapshot: Snapshot, group: KeyGroup): List {
 export const modelsTag = (snapshot: Snapshot, group: KeyGroup): string => listOf(snapshot, group).tag;
 
 /** One path has several shapes, told apart by headers: a cache between must know. */
-const shapeHeaders = 'authorization, x-api-key, x-goog-api-key, x-gamma-api-key, anthropic-version, beta-version, x-goog-api-client';
+const shapeHeaders = 'authorization, x-api-key, api-key, x-goog-api-key, x-gamma-api-key, anthropic-version, beta-version, x-goog-api-client';
 
 /** A question about models. */
 interface ModelsQuestion {

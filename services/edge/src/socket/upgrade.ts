@@ -9,6 +9,7 @@ import { WebSocketServer } from 'ws';
 import { authenticate, credentialsOf, type Principal } from '../admission/credentials.ts';
 import { presentCaller } from '../admission/present-caller.ts';
 import type { EdgeContext } from '../context.ts';
+import { azureSessionPath } from '../http/azure-path.ts';
 import { type ClientRouteMatch, findClientRoute, type Headers, protocolOfPrefix } from '../http/client-routes.ts';
 import { sayLast } from '../http/close-with-message.ts';
 import { BodyBudget } from '../http/read-body.ts';
@@ -41,7 +42,7 @@ function findSocketRoute(request: IncomingMessage): ClientRouteMatch | null {
 }
 
 const queryOf = (request: IncomingMessage): URLSearchParams => new URLSearchParams(request.url?.split('?', 2)[1]);
-const pathOf = (request: IncomingMessage): string => singleSlash(originForm(request).split('?', 1)[0] ?? '/');
+const pathOf = (request: IncomingMessage): string => azureSessionPath(singleSlash(originForm(request).split('?', 1)[0] ?? '/'));
 const realtimeOf = (request: IncomingMessage) => realtimeAt(pathOf(request));
 
 /** Whether a request opens a WebSocket here. Every other wish to upgrade (h2c) is ignored, as HTTP allows, and answered as the request it is. */

@@ -12,9 +12,14 @@ export function readFormBody(bytes: Buffer, contentType: string): FormBody {
   };
 }
 
-/** The form in pieces, with this name in its part `model`; all other bytes are the caller's. */
+/** The form in pieces, with this name in its part `model`, which it may lack where the path has named the model; all other bytes are the caller's. */
 export function renameModel({ bytes, contentType }: { bytes: Buffer; contentType: string }, upstreamModelId: string): Uint8Array[] {
   const models = partsOf(bytes, contentType).filter(({ name, filename }) => name === 'model' && filename === undefined);
+  if (models.length === 0) {
+    const delimiter = `--${boundaryOf(contentType)}`;
+    const part = `${delimiter}\r\nContent-Disposition: form-data; name="model"\r\n\r\n${upstreamModelId}\r\n`;
+    return [Buffer.from(part), bytes.subarray(bytes.indexOf(delimiter))];
+  }
   return replaceParts(
     bytes,
     models.map((part) => ({ part, content: upstreamModelId })),
