@@ -280,6 +280,18 @@ describe('usage', () => {
       { prompt_tokens: 307, completion_tokens: 26, total_tokens: 560, completion_tokens_details: { reasoning_tokens: 227 } },
       { output: 26, reasoning: 227 },
     ],
+    // https://docs.mistral.ai/studio/audio/overview: with the details or without them, what was heard is in the total alone.
+    [
+      'sound beside the prompt of Voxtral',
+      { prompt_audio_seconds: 30, prompt_tokens: 6, completion_tokens: 2, total_tokens: 383, prompt_tokens_details: { cached_tokens: 0, audio_tokens: 375 } },
+      { input: 6, audioInput: 375, output: 2, reasoning: 0 },
+    ],
+    [
+      'the same without details',
+      { prompt_audio_seconds: 203, prompt_tokens: 4, completion_tokens: 635, total_tokens: 3264 },
+      { input: 4, audioInput: 2625, output: 635, reasoning: 0 },
+    ],
+    ['no sound at Voxtral', { prompt_audio_seconds: null, prompt_tokens: 4, completion_tokens: 5, total_tokens: 11 }, { input: 4, output: 5, reasoning: 2 }],
     ['reasoning only in the total', { prompt_tokens: 35, completion_tokens: 12, total_tokens: 109 }, { input: 35, output: 12, reasoning: 62 }],
     ['wrong types', { prompt_tokens: '9', completion_tokens: -3, total_tokens: 1 }, { input: 0, output: 0 }],
   ])('%s', (_name, wire, expected) => expect(readUsage(wire)).toMatchObject(expected));
