@@ -251,6 +251,35 @@ describe.each(arrangements)('%s', (_name, split) => {
       expect(await row()).toMatchObject({ audio_input_tokens: 37, output_tokens: 9, stream: true });
     });
 
+    test.each([
+      [
+        'Mistral',
+        [
+          { type: 'transcription.text.delta', text: 'Guten Tag.' },
+          { type: 'transcription.done', text: 'Guten Tag.', usage: { prompt_audio_seconds: 3, prompt_tokens: 4, completion_tokens: 5, total_tokens: 46 } },
+        ],
+        '',
+        { audio_input_tokens: 37, output_tokens: 5, seconds: 3 },
+      ],
+      // https://github.com/vllm-project/vllm/issues/49116
+      [
+        'vLLM',
+        [
+          { object: 'transcription.chunk', choices: [{ delta: { content: 'Guten Tag.' }, finish_reason: 'stop' }] },
+          { object: 'transcription.chunk', choices: [], usage: { prompt_tokens: 41, completion_tokens: 5, total_tokens: 46 } },
+        ],
+        'data: [DONE]\n\n',
+        { input_tokens: 41, output_tokens: 5 },
+      ],
+    ] as const)('a stream with the events of %s ends as they end', async (_vendor, events, end, counted) => {
+      const text = `${events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')}${end}`;
+      upstream.answer = (response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).end(text);
+      const { openai, row } = sdk();
+      const reply = await openai.audio.transcriptions.create({ model: 'ears', file: await file(), stream: true }).asResponse();
+      expect(await reply.text()).toBe(text);
+      expect(await row()).toMatchObject({ ...counted, status: 200, error_code: null, usage_source: 'upstream' });
+    });
+
     test('a stream that breaks off ends with an error that the SDK throws', async () => {
       upstream.answer = (response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });

@@ -115,6 +115,7 @@ function passesVerbatim(client: ProtocolId, target: Target, operation: Operation
 
 export { speechClient, transcriptionClient } from './client/audio.ts';
 export { writeModel, writeModels } from './client/models.ts';
+export { audioEnds } from './shared/audio.ts';
 export { readCacheOptions, settleBreakpoints, writeBreakpoint } from './shared/cache-breakpoints.ts';
 export { readBreakpoint } from './shared/cache-mark.ts';
 // Other protocols build on these.

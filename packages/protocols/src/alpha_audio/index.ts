@@ -1,5 +1,5 @@
 /** OpenAI-compatible speech and transcriptions: built on chat completions, whose errors, keys and addresses it shares. */
-import { alpha, speechClient, transcriptionClient } from '../alpha/index.ts';
+import { alpha, audioEnds, speechClient, transcriptionClient } from '../alpha/index.ts';
 import type { ClientAdapter, ClientRoute, Protocol, TestCall, TestCallContext, UpstreamAdapter } from '../contract/index.ts';
 import { ErrorTerminator } from '../kit/error-terminator.ts';
 import { asString } from '../kit/read.ts';
@@ -41,7 +41,7 @@ export const alphaAudio: Protocol = {
       return { output: 0, thinking: 0, replies: 1, ...(text !== undefined && { seconds: Math.ceil(Buffer.byteLength(text) / spokenBytesPerSecond) }) };
     },
     bodyWords: [],
-    createTerminator: () => new ErrorTerminator(['"speech.audio.done"', '"transcript.text.done"']),
+    createTerminator: () => new ErrorTerminator([...audioEnds.map((name) => `"${name}"`), '\ndata: [DONE]']),
     testCalls: {
       speech: ({ model, prompt, body }) => ({
         path: '/v1/audio/speech',

@@ -8,7 +8,7 @@ export class ErrorTerminator implements StreamTerminator {
   #ended = false;
   #closed = false;
 
-  /** `marks`: of events that end a stream. With a quote at their end, which is escaped inside strings, no text can fake them. */
+  /** `marks`: of events that end a stream. With a quote at their end, or a line break, which are escaped inside strings, no text can fake them. */
   constructor(marks: readonly string[]) {
     this.#marks = marks;
     this.#longest = Math.max(...marks.map(({ length }) => length));

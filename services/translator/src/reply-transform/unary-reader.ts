@@ -13,8 +13,11 @@ export class UnaryReader implements ReplyReader {
     this.#ended = adapter.isUnaryEnd === undefined;
   }
 
-  read({ json, event, failure }: StreamRecord): ChatEvent[] {
-    if (json === undefined) return [];
+  read({ data, json, event, failure }: StreamRecord): ChatEvent[] {
+    if (json === undefined) {
+      this.#ended ||= data.trim() === '[DONE]';
+      return [];
+    }
     if (failure !== undefined || event === 'error' || isError(json))
       return [{ type: 'error', error: { class: 'server', code: 'stream_error', message: 'the upstream reported an error in its stream' } }];
     this.#ended ||= this.#adapter.isUnaryEnd?.(json) === true;

@@ -3,6 +3,7 @@ import { noUsage, type Operation, type Usage } from '@model-gateway/contracts';
 import type { BytesContext, BytesObserver } from '../../contract/index.ts';
 import { asCount, asNumber, asString, own } from '../../kit/read.ts';
 import { tokensOfText } from '../../kit/written-tokens.ts';
+import { readUsage } from './usage.ts';
 
 export const isAudioOperation = (operation: Operation | undefined): boolean =>
   operation === 'speech' || operation === 'transcribe' || operation === 'translate-speech';
@@ -20,6 +21,11 @@ export function readAudioUsage(body: unknown): Usage | null {
   const seconds = asNumber(own(usage, 'seconds'));
   if (own(usage, 'type') === 'duration' && seconds !== undefined) return { ...noUsage, seconds: Math.ceil(seconds) };
   if (own(usage, 'type') === 'tokens') return readTokens(usage);
+  // Of Voxtral, whose names are those of chat completions: https://docs.mistral.ai/studio/audio/overview
+  const heard = asNumber(own(usage, 'prompt_audio_seconds'));
+  // Of vLLM, whose streams are those of chat completions: https://github.com/vllm-project/vllm/issues/49116
+  if (own(body, 'object') === 'transcription.chunk') return readUsage(usage) ?? null;
+  if (heard !== undefined) return { ...(readUsage(usage) ?? noUsage), seconds: Math.ceil(heard) };
   const duration = asNumber(own(body, 'duration'));
   return duration !== undefined && asString(own(body, 'text')) !== undefined ? { ...noUsage, seconds: Math.ceil(duration) } : null;
 }
@@ -30,8 +36,10 @@ function readTokens(usage: unknown): Usage {
   return { ...noUsage, input, output: asCount(own(usage, 'output_tokens')), ...(audioInput > 0 && { audioInput }) };
 }
 
-/** Such streams end with this event; what follows it, if anything, is a terminator. */
-export const isAudioEnd = (event: unknown): boolean => /^(?:speech\.audio|transcript\.text)\.done$/.test(asString(own(event, 'type')) ?? '');
+/** Such streams end with one of these events, the last of which is Mistral's; what follows it, if anything, is a terminator. */
+export const audioEnds = ['speech.audio.done', 'transcript.text.done', 'transcription.done'] as const;
+
+export const isAudioEnd = (event: unknown): boolean => (audioEnds as readonly string[]).includes(asString(own(event, 'type')) ?? '');
 
 /** Audio holds no figures, and not every transcript does. */
 export function observeAudio(context: BytesContext): BytesObserver | null {
