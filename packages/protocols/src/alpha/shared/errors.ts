@@ -126,9 +126,18 @@ export function readStreamError(json: unknown, data: string): UpstreamFault {
   return toFault(words, words.status, {});
 }
 
+/** Whose fault an error is, for protocols whose servers are those of this one too. `words`: of its body. */
+export function classOfError(words: Pick<Words, 'message' | 'code' | 'type'>, status: number | undefined): FaultClass {
+  return classOf({ param: undefined, status: undefined, structured: true, relayed: false, ...words }, knownStatus(status));
+}
+
+const knownStatus = (status: number | undefined): number | undefined => (status !== undefined && status >= 400 && status < 600 ? status : undefined);
+
+const classOf = (words: Words, status: number | undefined): FaultClass => rules.find((rule) => rule.when(words, status))?.class ?? 'server';
+
 function toFault(words: Words, status: number | undefined, headers: Headers): UpstreamFault {
-  const known = status !== undefined && status >= 400 && status < 600 ? status : undefined;
-  const fault = rules.find((rule) => rule.when(words, known))?.class ?? 'server';
+  const known = knownStatus(status);
+  const fault = classOf(words, known);
   const retryAfterMs = readRetryAfter(headers, fault === 'rate' || fault === 'overloaded' ? words.message : '');
   const code = words.code || words.type;
   return {

@@ -65,6 +65,19 @@ describe('errors of an upstream', () => {
     expect(readError(status, {}, body)).toMatchObject({ class: expected, status });
   });
 
+  // Servers of other vendors, in the words that they use for chat completions: xAI, OpenRouter, Fireworks, TGI, LM Studio.
+  test.each([
+    [400, { code: 'Client specified an invalid argument', error: 'Incorrect API key provided: xa***.' }, 'credential'],
+    [403, { code: 'The caller does not have permission', error: "Your newly created team doesn't have any credits or licenses yet." }, 'account'],
+    [429, { code: 'Some resource has been exhausted', error: 'Your team has either used all available credits or reached its spending limit.' }, 'account'],
+    [403, { code: 'The caller does not have permission', error: 'Content violates usage guidelines. Failed check: SAFETY_CHECK_TYPE_CSAM' }, 'caller'],
+    [403, { error: { code: 403, message: 'Your input was flagged for "violence".', metadata: { reasons: ['violence'] } } }, 'caller'],
+    [412, { error: { message: 'Account acme is suspended, possibly due to reaching the monthly spending limit.' } }, 'account'],
+    [424, { error: 'Request failed during generation', error_type: 'generation' }, 'server'],
+    [400, { error: 'The model has crashed without additional information. (Exit code: 6)' }, 'server'],
+    [400, { error: { message: 'The model `x` does not exist', type: 'invalid_request_error' } }, 'not-found'],
+  ])('%i %j is %s', (status, body, expected) => expect(readError(status, {}, JSON.stringify(body)).class).toBe(expected));
+
   test('words and waits are kept, but never part of a key', () => {
     expect(readError(422, {}, '{"detail":"bad"}').message).toBe('bad');
     expect(readError(429, { 'retry-after': '7' }, '').retryAfterMs).toBe(7000);

@@ -1,12 +1,12 @@
 /** Errors: an upstream's words into our classes, and ours into the caller's shape. */
 
+import { classOfError } from '../../alpha/index.ts';
 import type { UpstreamFault } from '../../chat/event.ts';
 import type { ClientAdapter, ClientError } from '../../contract/index.ts';
 import { exceedsWholeRate, type OverflowWords, redrawOverflow, saysOverflow } from '../../kit/context-overflow.ts';
 import { namingField } from '../../kit/fail.ts';
 import { asNumber, asObject, asString, own } from '../../kit/read.ts';
 import { readRetryAfter } from '../../kit/retry-after.ts';
-import { clearsCaller } from '../../kit/status-of-fault.ts';
 import { isAgent } from './models-tag.ts';
 import { newResponse, printEvent } from './wire.ts';
 
@@ -46,18 +46,6 @@ const byCode: ReadonlyMap<string, FaultClass> = new Map<string, FaultClass>([
   ['api_error', 'server'],
   ['timeout', 'timeout'],
   ['vector_store_timeout', 'timeout'],
-]);
-
-const byStatus: ReadonlyMap<number, FaultClass> = new Map<number, FaultClass>([
-  [401, 'credential'],
-  [402, 'account'],
-  [403, 'credential'],
-  [405, 'server'],
-  [408, 'timeout'],
-  [429, 'rate'],
-  [503, 'overloaded'],
-  [504, 'timeout'],
-  [529, 'overloaded'],
 ]);
 
 const maxMessageLength = 2000;
@@ -116,15 +104,10 @@ function classify(codes: (string | undefined)[], status: number, message: string
     // 503 is what a server that is up but cannot serve says, whatever it calls its error.
     if (known) return known === 'server' && status === 503 ? 'overloaded' : known;
   }
-  const known = byStatus.get(status);
-  if (known) return known;
-  if (status >= 400 && status < 500) {
-    if (saysOverflow(message)) return 'context';
-    // A 404 about an input item is the request's fault; any other is about the model or the address.
-    return status === 404 && !param?.startsWith('input') ? 'not-found' : 'caller';
-  }
-  if (clearsCaller(status)) return 'server';
-  return codes.includes('invalid_request_error') ? (saysOverflow(message) ? 'context' : 'caller') : 'server';
+  // A 404 about an input item is the request's fault; any other is about the model or the address.
+  if (status === 404 && param?.startsWith('input') && !saysOverflow(message)) return 'caller';
+  const [code = '', type = ''] = codes;
+  return classOfError({ message, code, type }, status);
 }
 
 /** Our codes in the words that clients of this protocol act on. */
