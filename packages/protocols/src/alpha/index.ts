@@ -18,6 +18,7 @@ import { chatFamily } from './shared/families.ts';
 import { isImageOperation } from './shared/images.ts';
 import { normalize, normalizedKeys } from './shared/normalize.ts';
 import { rerankUpstream } from './shared/rerank.ts';
+import { leadingTagOf } from './shared/thinking.ts';
 import { readDecisionUsage } from './shared/usage.ts';
 import { bodyWords, verbatim } from './shared/verbatim-rules.ts';
 import { runsSearch } from './shared/web-search-options.ts';
@@ -26,8 +27,10 @@ import { deltaFields } from './upstream/delta-fields.ts';
 import { credential, listModels, readModelList, request } from './upstream/endpoint.ts';
 import { imagesUpstream, isImagesEnd, readImagesUsage } from './upstream/images.ts';
 import { injectCache } from './upstream/inject-cache.ts';
-import { AlphaReader, finishedUsage, readWhole } from './upstream/read-response.ts';
+import { AlphaReader, finishedUsage, type ReplyTraits, readWhole } from './upstream/read-response.ts';
 import { writeRequest } from './upstream/write-request.ts';
+
+const traitsOf = (target: Target): ReplyTraits => ({ firstParty: chatFamily(target).firstParty, tag: leadingTagOf(target.upstreamModelId) });
 
 export const alpha: Protocol = {
   id: 'alpha',
@@ -91,8 +94,8 @@ export const alpha: Protocol = {
     credential,
     countsTokens: false,
     writeRequest,
-    createReader: (target) => new AlphaReader(chatFamily(target).firstParty),
-    readWhole: (body, target) => readWhole(body, chatFamily(target).firstParty),
+    createReader: (target) => new AlphaReader(traitsOf(target)),
+    readWhole: (body, target) => readWhole(body, traitsOf(target)),
     finishedUsage,
     readTokenCount: () => null,
     normalize,

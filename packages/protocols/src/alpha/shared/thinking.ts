@@ -133,6 +133,9 @@ function cutBySpans(readable: string, details: readonly ReadDetail[]): ThinkingP
 /** The tags between which some models and servers put reasoning in front of the text. */
 export const thinkingTag = 'think';
 
+/** Bedrock has a tag of its own for the reasoning of OpenAI's open models (https://github.com/promptfoo/promptfoo/pull/9587), which nobody else names so. */
+export const leadingTagOf = (upstreamModelId: string): string => (/(?:^|[./])openai\.gpt-oss/i.test(upstreamModelId) ? 'reasoning' : thinkingTag);
+
 /** Earlier reasoning in front of an assistant's text, for a family that wants it back there; '' elsewhere. */
 export function writeTagged(parts: readonly ThinkingPart[], family: ChatFamily): string {
   const text = parts.map((part) => part.text).join('');

@@ -53,7 +53,10 @@ describe('text and blocks', () => {
       return blocks(events);
     };
     const whole = (content: string, reason: string, model = '') =>
-      readWhole({ choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: reason }] }, chatFamilyOfModel(model).firstParty);
+      readWhole(
+        { choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: reason }] },
+        { firstParty: chatFamilyOfModel(model).firstParty },
+      );
     test.each([
       [
         '<think>one <b> two</think>\n\nThe <answer>.',
@@ -81,7 +84,7 @@ describe('text and blocks', () => {
     test('models whose vendor leaves none in the text are taken at their word', () => {
       const text = '<think>x</think>y';
       expect(blocks(whole(text, 'stop', 'gpt-4o'))).toEqual([['text', text]]);
-      const reader = new AlphaReader(chatFamilyOfModel('gpt-5.1').firstParty);
+      const reader = new AlphaReader({ firstParty: chatFamilyOfModel('gpt-5.1').firstParty });
       expect(reader.steady).toBe(true);
       expect(blocks(reader.read({ data: '', json: chunk({ content: text }) }))).toEqual([['text', text]]);
     });

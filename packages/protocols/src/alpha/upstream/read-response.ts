@@ -31,7 +31,15 @@ type Kind = 'text' | 'thinking' | 'refusal';
 const mayBeThinking = (text: string): boolean => /^\s*(?:<|$)/.test(text);
 
 /** A reply that ended by itself within its thinking has no answer: it speaks of the tag, and is its own answer. */
-const speaksOfTag = (choice: unknown, text: string): boolean => asString(own(choice, 'finish_reason')) === 'stop' && !text.includes(`</${thinkingTag}>`);
+const speaksOfTag = (choice: unknown, text: string, tag: string): boolean => asString(own(choice, 'finish_reason')) === 'stop' && !text.includes(`</${tag}>`);
+
+/** What is known of a reply beforehand. */
+export interface ReplyTraits {
+  /** Of a vendor that runs its own models alone, which leave no tags in a text. */
+  readonly firstParty?: boolean;
+  /** The tag around thinking that stands in front of the text. */
+  readonly tag?: string;
+}
 
 /** The stream of one reply, or a whole reply as its only chunk. Only choice 0 is read. */
 export class AlphaReader implements ReplyReader {
@@ -48,13 +56,13 @@ export class AlphaReader implements ReplyReader {
   #searched = false;
   readonly #calls = new CallReader(() => this.#newBlock());
   readonly #losses = new Losses();
-
   readonly #whole: boolean;
+  readonly #tag: string;
 
-  /** `firstParty`: the reply is known to be of a vendor that runs its own models alone, which leave no tags in a text. */
-  constructor(firstParty = false, whole = false) {
+  constructor({ firstParty = false, tag = thinkingTag }: ReplyTraits = {}, whole = false) {
     if (firstParty) this.#leading = null;
     this.#whole = whole;
+    this.#tag = tag;
   }
 
   /** Within leading thinking each piece may hold the tag that ends it. */
@@ -140,7 +148,7 @@ export class AlphaReader implements ReplyReader {
     else this.#readThinking(message, events);
     // A legacy completion has its text where others have a message.
     const content = message === undefined ? own(choice, 'text') : own(message, 'content');
-    if (this.#leading === undefined && typeof content === 'string' && delta === undefined && speaksOfTag(choice, content)) this.#leading = null;
+    if (this.#leading === undefined && typeof content === 'string' && delta === undefined && speaksOfTag(choice, content, this.#tag)) this.#leading = null;
     this.#readContent(content, events);
     const refusal = asString(own(message, 'refusal'));
     if (refusal) {
@@ -226,7 +234,7 @@ export class AlphaReader implements ReplyReader {
   }
 
   #readText(text: string, events: ChatEvent[]): void {
-    if (this.#leading === undefined) this.#leading = mayBeThinking(text) ? new LeadingThinking(thinkingTag) : null;
+    if (this.#leading === undefined) this.#leading = mayBeThinking(text) ? new LeadingThinking(this.#tag) : null;
     if (this.#leading === null) return this.#say('text', text, events);
     for (const piece of this.#leading.push(text)) this.#say(piece.kind, piece.text, events);
     if (this.#leading.over) this.#leading = null;
@@ -354,8 +362,8 @@ export class AlphaReader implements ReplyReader {
 }
 
 /** A whole JSON reply → the same events. */
-export function readWhole(body: unknown, firstParty?: boolean): ChatEvent[] {
-  const reader = new AlphaReader(firstParty, true);
+export function readWhole(body: unknown, traits?: ReplyTraits): ChatEvent[] {
+  const reader = new AlphaReader(traits, true);
   const events = reader.read({ data: '', json: body ?? {} });
   if (events.at(-1)?.type === 'error') return events;
   const choices = asArray(own(body, 'choices'));

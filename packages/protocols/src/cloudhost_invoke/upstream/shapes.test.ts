@@ -95,6 +95,26 @@ describe('bodies', () => {
     expect(foldEvents(events)).toMatchObject({ blocks: [{ text: 'Hello' }], finish: { reason: 'stop' }, usage: { input: 7, output: 2 } });
   });
 
+  // https://github.com/promptfoo/promptfoo/pull/9587
+  test('the reasoning of the open models of OpenAI is in front of the answer, between tags of this host', () => {
+    const text = '<reasoning>Greet.</reasoning>Hello';
+    const read = (model: string) => {
+      const target = targetOf(model);
+      const whole = foldEvents(door.readWhole({ choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }] }, target));
+      const reader = door.createReader(target);
+      const choices = [...text].map((content) => ({ choices: [{ index: 0, delta: { content }, finish_reason: null }] }));
+      const records = [...choices, { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }];
+      const streamed = foldEvents([...records.flatMap((json) => reader.read({ data: '', json })), ...reader.finish()]);
+      return [whole, streamed].map(({ blocks }) => blocks.map((block) => [block.start.type, block.text]));
+    };
+    const split = [
+      ['thinking', 'Greet.'],
+      ['text', 'Hello'],
+    ];
+    expect(read('openai.gpt-oss-120b-1:0')).toEqual([split, split]);
+    expect(read('qwen.qwen3-32b-v1:0')).toEqual([[['text', text]], [['text', text]]]);
+  });
+
   test('a stream that stops short is not complete, for every body format', () => {
     for (const [model, json] of [
       ['anthropic.claude-3-haiku-20240307-v1:0', { type: 'message_start', message: {} }],
