@@ -280,7 +280,7 @@ describe('usage', () => {
       { prompt_tokens: 307, completion_tokens: 26, total_tokens: 560, completion_tokens_details: { reasoning_tokens: 227 } },
       { output: 26, reasoning: 227 },
     ],
-    // https://docs.mistral.ai/studio/audio/overview: with the details or without them, what was heard is in the total alone.
+    // https://docs.mistral.ai/studio/audio/overview: with the details or without them, sound is in the total alone.
     [
       'sound beside the prompt of Voxtral',
       { prompt_audio_seconds: 30, prompt_tokens: 6, completion_tokens: 2, total_tokens: 383, prompt_tokens_details: { cached_tokens: 0, audio_tokens: 375 } },

@@ -22,10 +22,10 @@ export function readAudioUsage(body: unknown): Usage | null {
   if (own(usage, 'type') === 'duration' && seconds !== undefined) return { ...noUsage, seconds: Math.ceil(seconds) };
   if (own(usage, 'type') === 'tokens') return readTokens(usage);
   // Of Voxtral, whose names are those of chat completions: https://docs.mistral.ai/studio/audio/overview
-  const heard = asNumber(own(usage, 'prompt_audio_seconds'));
+  const audioSeconds = asNumber(own(usage, 'prompt_audio_seconds'));
   // Of vLLM, whose streams are those of chat completions: https://github.com/vllm-project/vllm/issues/49116
   if (own(body, 'object') === 'transcription.chunk') return readUsage(usage) ?? null;
-  if (heard !== undefined) return { ...(readUsage(usage) ?? noUsage), seconds: Math.ceil(heard) };
+  if (audioSeconds !== undefined) return { ...(readUsage(usage) ?? noUsage), seconds: Math.ceil(audioSeconds) };
   const duration = asNumber(own(body, 'duration'));
   return duration !== undefined && asString(own(body, 'text')) !== undefined ? { ...noUsage, seconds: Math.ceil(duration) } : null;
 }

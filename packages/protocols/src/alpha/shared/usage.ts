@@ -8,12 +8,12 @@ import type { WireUsage } from './wire.ts';
  * leave either out and only `total_tokens` shows it. Both include tokens of sound. Undefined when `value` holds no counts.
  */
 export function readUsage(value: unknown): Usage | undefined {
-  const told = asCount(own(value, 'prompt_tokens') ?? own(value, 'input_tokens'));
+  const promptTokens = asCount(own(value, 'prompt_tokens') ?? own(value, 'input_tokens'));
   const completion = asCount(own(value, 'completion_tokens') ?? own(value, 'output_tokens'));
   const total = asCount(own(value, 'total_tokens'));
-  // Voxtral counts what it heard beside the prompt, in the total alone.
-  const heard = own(value, 'prompt_audio_seconds') === undefined ? 0 : Math.max(0, total - told - completion);
-  const prompt = told + heard;
+  // Voxtral counts tokens of sound beside the prompt, in the total alone.
+  const soundBeside = own(value, 'prompt_audio_seconds') === undefined ? 0 : Math.max(0, total - promptTokens - completion);
+  const prompt = promptTokens + soundBeside;
   if (prompt + completion + total === 0) return undefined;
   const promptDetails = own(value, 'prompt_tokens_details') ?? own(value, 'input_tokens_details') ?? own(value, 'prompt_token_details');
   const saidRead = asCount(
@@ -39,7 +39,7 @@ export function readUsage(value: unknown): Usage | undefined {
   // Of the two lifetimes the longer one is priced as the longer one of others.
   const cacheWrite1h = Math.min(cacheWrite, asCount(own(own(promptDetails, 'cache_write_tokens_details'), 'ttl_12h_tokens')));
   return {
-    ...splitSoundIn(beside ? prompt : prompt - cacheRead - cacheWrite, Math.max(heard, readSound(promptDetails))),
+    ...splitSoundIn(beside ? prompt : prompt - cacheRead - cacheWrite, Math.max(soundBeside, readSound(promptDetails))),
     cacheRead,
     cacheWrite5m: cacheWrite - cacheWrite1h,
     cacheWrite1h,

@@ -33,11 +33,11 @@ const mayBeThinking = (text: string): boolean => /^\s*(?:<|$)/.test(text);
 /** A reply that ended by itself within its thinking has no answer: it speaks of the tag, and is its own answer. */
 const speaksOfTag = (choice: unknown, text: string, tag: string): boolean => asString(own(choice, 'finish_reason')) === 'stop' && !text.includes(`</${tag}>`);
 
-/** What is known of a reply beforehand. */
+/** What the model and its host tell about replies. */
 export interface ReplyTraits {
   /** Of a vendor that runs its own models alone, which leave no tags in a text. */
   readonly firstParty?: boolean;
-  /** The tag around thinking that stands in front of the text. */
+  /** The tag around thinking in front of the text. */
   readonly tag?: string;
 }
 
