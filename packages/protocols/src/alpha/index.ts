@@ -124,7 +124,6 @@ export { readBreakpoint } from './shared/cache-mark.ts';
 // Other protocols build on these.
 export { cohereEmbeddingsClient } from './shared/cohere-embeddings.ts';
 export { dropPurpose, embeddingsClient, exactly, fieldsOfVendor, textOf } from './shared/embeddings.ts';
-export { classOfError } from './shared/errors.ts';
 export { type ChatFamily, chatFamily, chatFamilyOfModel } from './shared/families.ts';
 export { imagesClient } from './shared/images.ts';
 export { writeReasoning } from './shared/reasoning.ts';

@@ -1,8 +1,8 @@
 /** Errors: an upstream's words into our classes, and ours into the caller's shape. */
 
-import { classOfError } from '../../alpha/index.ts';
 import type { UpstreamFault } from '../../chat/event.ts';
 import type { ClientAdapter, ClientError } from '../../contract/index.ts';
+import { classOfError } from '../../kit/class-of-error.ts';
 import { exceedsWholeRate, type OverflowWords, redrawOverflow, saysOverflow } from '../../kit/context-overflow.ts';
 import { namingField } from '../../kit/fail.ts';
 import { asNumber, asObject, asString, own } from '../../kit/read.ts';
@@ -29,9 +29,6 @@ const byCode: ReadonlyMap<string, FaultClass> = new Map<string, FaultClass>([
   ['model_not_found', 'not-found'],
   ['deploymentnotfound', 'not-found'],
   ['operationnotsupported', 'not-found'],
-  // Groq's, for what the model wrote: no call that could be read or was allowed, or no JSON as it was asked for.
-  ['tool_use_failed', 'model'],
-  ['json_validate_failed', 'model'],
   ['rate_limit_exceeded', 'rate'],
   ['rate_limit_error', 'rate'],
   ['ratelimitreached', 'rate'],

@@ -189,6 +189,16 @@ describe('faults of upstreams', () => {
     expect(fault(status, type, message)).toMatchObject({ class: expected, status, code: type, message });
   });
 
+  // Servers of other vendors, in the words that they use for chat completions: xAI, Z.ai, Fireworks, LM Studio.
+  test.each([
+    [400, { code: 'Client specified an invalid argument', error: 'Incorrect API key provided: xa***.' }, 'credential'],
+    [403, { code: 'The caller does not have permission', error: "Your newly created team doesn't have any credits or licenses yet." }, 'account'],
+    [403, { code: 'The caller does not have permission', error: 'Content violates usage guidelines. Failed check: SAFETY_CHECK_TYPE_CSAM' }, 'caller'],
+    [429, { error: { code: '1305', message: 'The service may be temporarily overloaded, please try again later' } }, 'overloaded'],
+    [412, { error: { message: 'Account acme is suspended, possibly due to reaching the monthly spending limit.' } }, 'account'],
+    [400, { error: 'The model has crashed without additional information. (Exit code: 6)' }, 'server'],
+  ])('%i %j is %s', (status, body, expected) => expect(upstream.readError(status, {}, JSON.stringify(body)).class).toBe(expected));
+
   test('details', () => {
     const details = { error_code: 'ramp_limit_exceeded' };
     const said = (value: unknown) =>

@@ -1,6 +1,7 @@
 /** Error bodies, both ways: a caller's in this protocol's shape, and what an upstream's error says about whose fault it was. */
 import type { UpstreamFault } from '../../chat/event.ts';
 import type { ClientError } from '../../contract/index.ts';
+import { classOfError } from '../../kit/class-of-error.ts';
 import { type OverflowWords, redrawOverflow, saysOverflow } from '../../kit/context-overflow.ts';
 import { asObject, asString, own } from '../../kit/read.ts';
 import { readRetryAfter } from '../../kit/retry-after.ts';
@@ -76,7 +77,10 @@ const accountWords =
   /credit balance|billing|purchase credits|insufficient (?:credit|balance|funds)|organization has been disabled|usage limits?\b.{0,200}regain access/i;
 const overloadedWords = /overloaded|at capacity|no capacity/i;
 
-function classify(status: number | undefined, type: string | undefined, message: string): UpstreamFault['class'] {
+function classify(status: number | undefined, type: string | undefined, message: string, words: string): UpstreamFault['class'] {
+  // Servers of other vendors, which answer as they do to other protocols.
+  if (words !== '' && status !== undefined && status !== 413 && (type === undefined || !classByType.has(type)))
+    return classOfError({ message: words, code: type ?? '', type: '' }, status);
   const named = type === undefined ? undefined : classByType.get(type);
   const byStatus = status === undefined ? undefined : (classByStatus.get(status) ?? (status >= 500 ? 'server' : 'caller'));
   // The type tells more than the status, except that what the status says of our key, account or server is never the caller's fault.
@@ -102,7 +106,7 @@ export function faultOf(body: unknown, replied?: number): UpstreamFault {
   const message = (words ?? 'The upstream reported an error.').slice(0, maxMessageLength);
   const details = asObject(own(inner, 'details'));
   return {
-    class: classify(status, type, message),
+    class: classify(status, type, message, words ?? ''),
     ...(status !== undefined && { status }),
     ...(type !== undefined && { code: type }),
     ...(details && { details }),
