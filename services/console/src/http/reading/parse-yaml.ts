@@ -11,12 +11,20 @@ const aliasesOfAnchor = 100;
 const maxAnchors = 5_000;
 
 /** Where it is, in words of our own: the parser's quote the document, which may hold secrets. */
-const notYaml = (text: string, offset: number | undefined): Problem =>
-  new Problem('invalid_json', `The request body is not valid YAML${offset === undefined ? '' : ` ${placeOf(text, offset)}`}.`);
+function notYaml(text: string, offset: number | undefined): Problem {
+  if (offset === undefined) return new Problem('invalid_json', 'The request body is not valid YAML.');
+  const { line, column } = placeOf(text, offset);
+  return new Problem('invalid_json', `The request body is not valid YAML (line ${line}, column ${column}).`);
+}
 
-function placeOf(text: string, offset: number): string {
+function repeatedKey(text: string, offset: number): Problem {
+  const { line, column } = placeOf(text, offset);
+  return new Problem('invalid_json', `A key of the YAML is given twice (line ${line}, column ${column}).`);
+}
+
+function placeOf(text: string, offset: number): { line: number; column: number } {
   const lines = text.slice(0, offset).split('\n');
-  return `(line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1})`;
+  return { line: lines.length, column: (lines.at(-1) ?? '').length + 1 };
 }
 
 /** One document of YAML or JSON. `maxBytes`: bytes of one that is not JSON. Throws the Problem of one that is not read. */
@@ -45,7 +53,7 @@ export function parseYaml(text: string, maxBytes = Number.POSITIVE_INFINITY): un
     return document.toJS({ maxAliasCount: aliasesOfAnchor });
   } catch (error) {
     if (error instanceof Error && error.message.startsWith('Excessive alias count'))
-      throw new Problem('validation_failed', `An anchor has more than ${aliasesOfAnchor} aliases: write the value out, or send it as JSON.`);
+      throw new Problem('invalid_json', `An anchor has more than ${aliasesOfAnchor} aliases: write the value out, or send it as JSON.`);
     throw new Problem('invalid_json', 'The request body is not valid YAML: an alias (`*name`) has no anchor before it.');
   }
 }
@@ -59,13 +67,13 @@ function checkNodes(document: Document, text: string): void {
           'validation_failed',
           `The body has more than ${maxAnchors} anchors and aliases (\`&name\`, \`*name\`): write values out, or send it as JSON.`,
         );
-      const repeated = isMap(node) ? repeatedKey(node.items) : undefined;
-      if (repeated) throw new Problem('invalid_json', `A key of the YAML is given twice ${placeOf(text, repeated.range?.[0] ?? 0)}.`);
+      const repeated = isMap(node) ? findRepeated(node.items) : undefined;
+      if (repeated) throw repeatedKey(text, repeated.range?.[0] ?? 0);
     },
   });
 }
 
-function repeatedKey(pairs: readonly Pair[]): Scalar | undefined {
+function findRepeated(pairs: readonly Pair[]): Scalar | undefined {
   const keys = new Set<unknown>();
   for (const { key } of pairs) {
     if (isAlias(key) || !isScalar(key)) continue;
