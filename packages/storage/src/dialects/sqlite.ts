@@ -115,13 +115,14 @@ function openFile(file: string): DatabaseSync {
 
 /**
  * Readable by its owner only, like the key file beside it: SQLite itself would create it readable for everybody, and gives its side files the same
- * permissions.
+ * permissions. A file that exists is not opened: closing it again would drop the locks that other connections of this process hold on it (POSIX), and
+ * the next foreign reader to leave (a backup) would take itself for the last one and remove the WAL that they go on writing to.
  */
 function prepareFile(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  // A failure here is ignored: SQLite itself reports a full disk or an unwritable file, and the permissions of another user's file are that user's to
+  // A failure here (it exists) is ignored: SQLite itself reports a full disk or an unwritable file, and the permissions of another user's file are that user's to
   // change.
-  ignoreFault(() => closeSync(openSync(file, 'a', 0o600)));
+  ignoreFault(() => closeSync(openSync(file, 'wx', 0o600)));
   for (const one of [file, `${file}-wal`, `${file}-shm`]) ignoreFault(() => chmodSync(one, 0o600));
 }
 
