@@ -1,5 +1,5 @@
 /** Opens the database that the configuration names, and hands out its repositories. */
-import { GatewayError } from '@model-gateway/contracts/errors';
+import { GatewayError, isGatewayError } from '@model-gateway/contracts/errors';
 import { Kysely, sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import { type Alerts, createAlertStore } from './alerts/alerts.ts';
@@ -117,8 +117,9 @@ export function openStorage(target: StorageTarget, { logger, now = Date.now, his
     async ping() {
       try {
         await sql`select 1`.execute(db);
+        dialect.verify?.();
       } catch (error) {
-        throw new GatewayError('service_unavailable', { message: 'The database is unavailable.', cause: error });
+        throw isGatewayError(error) ? error : new GatewayError('service_unavailable', { message: 'The database is unavailable.', cause: error });
       }
     },
     async close() {

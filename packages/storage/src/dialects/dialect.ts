@@ -8,6 +8,8 @@ export interface ConnectionDialect {
   kysely: Dialect;
   /** For schema changes, whose statements may take minutes on large tables: a connection without a statement time-out. Absent where there is none. */
   patient?: () => Dialect;
+  /** Throws `service_unavailable` when what was opened is not what the address leads to any more. Absent where connections tell. */
+  verify?(): void;
   /** Bound parameters that one statement may hold. */
   maxParameters: number;
   /**

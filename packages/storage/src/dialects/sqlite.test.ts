@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
@@ -64,4 +64,19 @@ test('the file and those beside it are their owner’s alone, also when an earli
   await sql`select name from things`.execute(second);
   expect(locks()).toHaveLength(1);
   await second.destroy();
+});
+
+test('a file that was moved away or replaced takes no changes, which would be lost with the process, until it is back', async () => {
+  const file = join(folder, 'full.db');
+  const insert = (name: string) => db.transaction().execute((transaction) => sql`insert into things values (${name})`.execute(transaction));
+  const gone = { code: 'service_unavailable', cause: { message: expect.stringContaining('deleted or replaced while it was open') } };
+  await insert('before');
+  renameSync(file, `${file}.away`);
+  expect(await faultOf(insert('lost'))).toMatchObject(gone);
+  writeFileSync(file, 'another');
+  expect(await faultOf(insert('lost'))).toMatchObject(gone);
+  expect(() => dialect.verify?.()).toThrow('unavailable');
+  renameSync(`${file}.away`, file);
+  await insert('after');
+  expect((await sql`select name from things`.execute(db)).rows).toEqual([{ name: 'before' }, { name: 'after' }]);
 });

@@ -1,8 +1,9 @@
 /** SQLite through node:sqlite: one file, one connection, WAL. */
 
-import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
+import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import { SqliteAdapter, type SqliteDatabase, SqliteDialect, type SqliteStatement, sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import { addCounts } from '../stats/histogram.ts';
@@ -16,6 +17,7 @@ const maxCompiled = 200;
 
 export function createSqliteDialect(file: string): StorageDialect {
   let database: DatabaseSync | undefined;
+  let verify = (): void => undefined;
   const each = new Map<string, StatementSync>();
   // The transaction's connection is the only one, so these statements can only run there. Reusing a compiled statement costs a quarter of building
   // and compiling it anew, and rows of statistics are written for every request.
@@ -33,10 +35,12 @@ export function createSqliteDialect(file: string): StorageDialect {
     kysely: new TransactionalSqliteDialect({
       database: async () => {
         database = openFile(file);
+        verify = unmoved(file);
         each.clear();
-        return forKysely(database);
+        return forKysely(database, verify);
       },
     }),
+    verify: () => verify(),
     runEach(statement, parameters) {
       const one = compiled(statement);
       return parameters.map((values) => Number(one.run(...(values as SQLInputValue[])).changes));
@@ -134,15 +138,30 @@ function ignoreFault(work: () => void): void {
   }
 }
 
-/** What Kysely asks of a driver. */
-function forKysely(database: DatabaseSync): SqliteDatabase {
+/**
+ * Throws where the file is not the one that was opened any more: it was deleted, or a backup was moved over it. What would be written then would be gone
+ * with this process, so it is refused, and waits. SQLite itself tells by the same number, but not with a WAL.
+ */
+function unmoved(file: string): () => void {
+  const inode = (): number | undefined => statSync(file, { throwIfNoEntry: false })?.ino;
+  if (file === ':memory:') return () => undefined;
+  const opened = inode();
+  return () => {
+    if (inode() === opened) return;
+    const cause = new Error(`${file} was deleted or replaced while it was open: put it back, or restart the process to use the one that is there`);
+    throw new GatewayError('service_unavailable', { message: 'The database is unavailable.', cause });
+  };
+}
+
+/** What Kysely asks of a driver. `verify` is called before each transaction. */
+function forKysely(database: DatabaseSync, verify: () => void): SqliteDatabase {
   const compiled = new LRUCache<string, SqliteStatement>({ max: maxCompiled });
   return {
     close: () => database.close(),
     prepare(text) {
       const known = compiled.get(text);
       if (known) return known;
-      const made = text === 'rollback' ? rollbackOf(database) : statementOf(database.prepare(text));
+      const made = text === 'rollback' ? rollbackOf(database) : statementOf(database.prepare(text), text === 'begin' ? verify : undefined);
       compiled.set(text, made);
       return made;
     },
@@ -155,12 +174,15 @@ function rollbackOf(database: DatabaseSync): SqliteStatement {
   return { ...rest, run: (parameters) => (database.isTransaction ? run(parameters) : { changes: 0, lastInsertRowid: 0 }) };
 }
 
-function statementOf(statement: StatementSync): SqliteStatement {
+function statementOf(statement: StatementSync, before?: () => void): SqliteStatement {
   const values = (parameters: readonly unknown[]) => parameters as readonly SQLInputValue[];
   return {
     reader: statement.columns().length > 0,
     all: (parameters) => statement.all(...values(parameters)),
-    run: (parameters) => statement.run(...values(parameters)),
+    run: (parameters) => {
+      before?.();
+      return statement.run(...values(parameters));
+    },
     iterate: (parameters) => statement.iterate(...values(parameters)) as IterableIterator<unknown>,
   };
 }
