@@ -77,6 +77,11 @@ describe('loadConfig', () => {
     expect(config.process).toMatchObject({ probePort: null, logLevel: 'debug', natsUrls: ['nats://a:4222', 'nats://b:4222'], redisUrl: null });
   });
 
+  test('a comma in a password or in a database’s name is not one between servers', () => {
+    const url = 'postgres://a:se,cret@h/d,e';
+    expect(load({ STORAGE_MODE: 'postgresql', DATABASE_URL: url }).storage.databaseUrl).toBe(url);
+  });
+
   test.each([
     [{ PORT: '70000' }, 'PORT "70000" is out of range; accepted: a whole number from 0 to 65535'],
     [{ PORT: '1e3' }, 'PORT "1e3" is not a number of this kind; accepted: a whole number from 0 to 65535'],
@@ -85,6 +90,9 @@ describe('loadConfig', () => {
     [{ STREAMING_KEEPALIVE_SECONDS: '-1' }, 'STREAMING_KEEPALIVE_SECONDS "-1" is not'],
     [{ STORAGE_MODE: 'mysql' }, 'STORAGE_MODE "mysql" is none of these; accepted: sqlite, postgresql'],
     [{ STORAGE_MODE: 'postgresql' }, 'DATABASE_URL is not set, but STORAGE_MODE is postgresql'],
+    [{ DATABASE_URL: 'postgres://a:se,cret@h:1,i:2/d?target_session_attrs=read-write' }, 'DATABASE_URL names several servers: give one address'],
+    [{ DATABASE_URL: 'postgres://h,i/d' }, 'DATABASE_URL names several servers: give one address'],
+    [{ REDIS_URL: 'redis://h:6379,i:6379' }, 'REDIS_URL names several servers: give one address'],
     [{ NATS_TLS_KEY_FILE: '/k.pem' }, 'NATS_TLS_CERT_FILE is not set, but its counterpart is'],
     [{ DATABASE_TLS_CERT_FILE: '/c.pem' }, 'DATABASE_TLS_KEY_FILE is not set, but its counterpart is'],
     [{ REQUIRE_TLS: 'true', NATS_URL: 'tls://a:4222,nats://b:4222' }, 'NATS_URL is without verified TLS, but REQUIRE_TLS is true'],

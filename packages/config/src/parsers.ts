@@ -66,8 +66,12 @@ export const portOrOff: Parser<number | null> = parser('a port from 0 to 65535 (
   value === 'off' ? null : between(0, 65535)(asNumber(value, /^\d{1,5}$/)),
 );
 
+/** Clients of PostgreSQL in C read such lists; here the whole list would be looked up as the name of one host. */
+const severalHosts = /^[a-z]+:\/\/(?:[^/?#]*@)?[^/?#@]*,[^/?#@]*(?:[/?#]|$)/;
+
 export const urlOf = (...schemes: readonly string[]): Parser<string> =>
   parser(`a URL that begins with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`, (value) => {
+    if (typeof value === 'string' && severalHosts.test(value)) return new Fault('names several servers: give one address, that which leads to the primary');
     if (typeof value !== 'string' || !URL.canParse(value)) return new Fault('is no URL');
     const url = new URL(value);
     if (!schemes.includes(url.protocol.slice(0, -1))) return new Fault('has another scheme');
