@@ -54,6 +54,8 @@ export function createAudit({ bus, logs, logger, mintId, metrics, now = Date.now
   const count = (name: keyof typeof counted): Counter | undefined => metrics?.counter(`gateway_audit_${name}`, counted[name]);
   const lost = count('lost');
   const late = count('late');
+  // Prometheus sees no increase in a series that begins with its first loss.
+  for (const one of [lost, late]) one?.add(0);
   const mint = createIdOrder(mintId);
 
   const publishOne = async (row: AuditRow): Promise<void> => {

@@ -1,6 +1,6 @@
 /** Keeps messages that cannot be stored as what they claim to be: bounded, without credentials, counted, and never in the way of the others. */
 import { createHash } from 'node:crypto';
-import type { DeadLetter, DurableSubject } from '@model-gateway/contracts';
+import { type DeadLetter, type DurableSubject, durableSubjects } from '@model-gateway/contracts';
 import { isGatewayError } from '@model-gateway/contracts/errors';
 import type { Storage } from '@model-gateway/storage';
 import type { Logger, Metrics } from '@model-gateway/telemetry';
@@ -33,6 +33,9 @@ const maxKeptLength = 8_000;
 export function createSetAside({ storage: { deadLetters }, logger, metrics, clean, now }: SetAsideDeps): SetAside {
   const counter = metrics?.counter('gateway_dead_letters', 'Messages of the bus that could not be stored and were set aside, by subject.');
   const lost = metrics?.counter('gateway_dead_letters_lost', 'Messages that could not even be set aside: they stand in no table.');
+  // Prometheus sees no increase in a series that begins with its first message.
+  for (const subject of durableSubjects) counter?.add(0, { subject });
+  lost?.add(0);
   return async (subject, items) => {
     if (items.length === 0) return;
     const at = now();
