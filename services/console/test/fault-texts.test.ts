@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import zh from '@model-gateway/contracts/fault-texts/zh.json' with { type: 'json' };
 import { shapeSchemas } from '@model-gateway/contracts/fields';
 import type { z } from 'zod';
+import { createPostgresDialect } from '../../../packages/storage/src/dialects/postgres.ts';
 import { plainWords } from '../src/validation/plain-words.ts';
 import { faultsOf } from '../src/validation/read-input.ts';
 import { sayFault, setFaultTexts } from '../web/src/i18n/fault-texts.ts';
@@ -32,6 +33,15 @@ test('what varies is taken over, the most special sentence counts, and what is u
   expect(sayFault('must be at most 600000')).toBe('不能大于 600000');
   expect(sayFault('must be one of day, week')).toBe('必须是以下之一：day, week');
   expect(sayFault('a sentence of a later version')).toBe('a sentence of a later version');
+});
+
+test('what is wrong with the database is said in Chinese', () => {
+  const { translateError } = createPostgresDialect({ url: 'postgres://nobody@127.0.0.1:1/none' }, { warn: () => undefined });
+  const messages = ['08006', '25006', '42501', '42P01', '53300', '55P03', '57014', 'EPOOLBUSY', 'ECONNREFUSED'].map(
+    (code) => (translateError(Object.assign(new Error('refused'), { code })) as Error).message,
+  );
+  expect(new Set(messages).size).toBe(7);
+  expect(messages.filter((message) => !/\p{Script=Han}/u.test(sayFault(message)))).toEqual([]);
 });
 
 test('each text has the places of its sentence', () => {

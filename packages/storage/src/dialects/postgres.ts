@@ -94,8 +94,11 @@ export function createPostgresDialect({ url, tls }: { url: string; tls?: Postgre
           "All connections to the database are in use: its statements take long, or wait for another session's lock. See to its load and locks.",
         ],
         [/^55P03$/, 'service_unavailable', 'Another session of the database holds a lock that this needs, such as a backup or a change of a table.'],
-        // 42501, 42P01, 3F, XX00x: its privileges, its tables or its files are not in order, whatever is to be stored.
-        [/^(?:08|53|57|58|25006|28|3D|3F|40|42501|42P01|XX00[12])/, 'service_unavailable'],
+        // Its privileges, its tables or its files are not in order, whatever is to be stored.
+        [/^(?:42501|42P01|3F)/, 'service_unavailable', 'A table of the database is missing, or its user lacks a right on it: the log says which.'],
+        [/^25006$/, 'service_unavailable', 'The database is read-only: see to what made it so, or to an address that leads to a replica.'],
+        [/^53300$/, 'service_unavailable', 'The database takes no more connections: see to who holds them, or to its max_connections.'],
+        [/^(?:08|53|57|58|28|3D|40|XX00[12])/, 'service_unavailable'],
         [/^E[A-Z]+$/, 'service_unavailable'],
         [/^23505$/, 'conflict'],
         [/^2350[013]$/, 'in_use'],
