@@ -37,6 +37,26 @@ describe('memory bus', () => {
     }
   });
 
+  test('a refusal is logged once for each reason, however often it is met, and once when events are taken again', async () => {
+    const lines: string[] = [];
+    const tell = (_facts: Record<string, unknown>, message: string) => void lines.push(message);
+    const bus = createMemoryBus({ logger: { ...quiet, info: tell, warn: tell } });
+    const published = bus.publishDurable('stats.request', 'n', row('n'));
+    const reasons = ['away', 'away', 'full', 'away'];
+    bus.listenDurably(
+      'stats.request',
+      async () => {
+        const reason = reasons.shift();
+        if (reason !== undefined) throw new Error('The database is unavailable.', { cause: new Error(reason) });
+      },
+      { maxBatch: 1, maxWaitMs: 1 },
+    );
+    await published;
+    const refused = 'durable events were refused and will be delivered again';
+    expect(lines).toEqual([refused, refused, 'durable events are taken again']);
+    await bus.drain();
+  });
+
   test('passes references; strict mode freezes copies', async () => {
     for (const strict of [false, true]) {
       const bus = createMemoryBus({ strict });

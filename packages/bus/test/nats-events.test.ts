@@ -19,7 +19,7 @@ const available = ownServerAvailable('durable events over NATS');
   const buses: Bus[] = [];
   const toClose: { close(): void }[] = [];
 
-  const connectBus = async (name: string, options: { outbox?: { items: number }; ackWaitMs?: number } = {}) => {
+  const connectBus = async (name: string, options: { outbox?: { items: number }; ackWaitMs?: number; logger?: typeof quiet } = {}) => {
     const bus = await connectNatsBus({ url: server.url, name, logger: quiet, drainMs: 1000, ackWaitMs: 2000, ...options });
     buses.push(bus);
     return bus;
@@ -158,7 +158,9 @@ const available = ownServerAvailable('durable events over NATS');
 
   test('handle never gets more than maxBatch items, and a refused batch comes again', async () => {
     const publisher = await connectBus('edge');
-    const listener = await connectBus('stats');
+    const told: string[] = [];
+    const tell = (_facts: Record<string, unknown>, message: string) => void told.push(message);
+    const listener = await connectBus('stats', { logger: { info: tell, warn: tell, error: tell } });
     await until(() => publisher.connected && listener.connected, 'both connect');
     await Promise.all(Array.from({ length: 300 }, (_, i) => publisher.publishDurable('stats.request', `m${i}`, row(`m${i}`))));
     const sizes: number[] = [];
@@ -175,6 +177,11 @@ const available = ownServerAvailable('durable events over NATS');
     );
     await until(() => seen.size === 300, 'all items');
     expect(Math.max(...sizes)).toBeLessThanOrEqual(70);
+    // However often a reason is met, it is one line.
+    expect(told.filter((line) => /were refused|are taken/.test(line))).toEqual([
+      'durable events were refused and will be delivered again',
+      'durable events are taken again',
+    ]);
     await storeIsEmpty();
   });
 

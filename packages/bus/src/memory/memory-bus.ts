@@ -290,7 +290,8 @@ class MemoryBus implements Bus {
   private eventOf(subject: string): MemoryEvent {
     let event = this.event.get(subject);
     if (!event) {
-      event = new MemoryEvent({ items: this.options.outbox?.items ?? outboxItemsCap, bytes: this.options.outbox?.bytes ?? outboxBytesCap }, this.logger);
+      const { items = outboxItemsCap, bytes = outboxBytesCap } = this.options.outbox ?? {};
+      event = new MemoryEvent(subject, { items, bytes }, this.logger);
       this.event.set(subject, event);
     }
     return event;

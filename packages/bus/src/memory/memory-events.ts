@@ -2,6 +2,7 @@
 import { GatewayError } from '@model-gateway/contracts/errors';
 import { backOffMs } from '../kit/back-off.ts';
 import type { BusLogger } from '../kit/logger.ts';
+import { RefusedEvents } from '../kit/refused-events.ts';
 
 /** Limits of a queue of durable events. */
 export interface EventLimits {
@@ -35,12 +36,12 @@ export class MemoryEvent {
   private bytes = 0;
   private readonly listeners = new Set<Listener>();
   private readonly limits: EventLimits;
-  private readonly logger: BusLogger;
+  private readonly refusedEvents: RefusedEvents;
   private emptied: (() => void)[] = [];
 
-  constructor(limits: EventLimits, logger: BusLogger) {
+  constructor(subject: string, limits: EventLimits, logger: BusLogger) {
     this.limits = limits;
-    this.logger = logger;
+    this.refusedEvents = new RefusedEvents(logger, subject);
   }
 
   /** Items accepted and not yet committed. */
@@ -114,11 +115,12 @@ export class MemoryEvent {
     try {
       await listener.handle(batch);
       listener.refusals = 0;
+      this.refusedEvents.taken();
       this.commit(batch);
     } catch (error) {
       listener.refusals++;
       this.queue = batch.concat(this.queue);
-      this.logger.warn({ error, items: batch.length }, 'durable events were refused and will be delivered again');
+      this.refusedEvents.refused(error, batch.length);
     }
     listener.busy = false;
     listener.idle?.();

@@ -5,6 +5,7 @@ import type { EventItem, EventSubject } from '../bus.ts';
 import { backOffMs } from '../kit/back-off.ts';
 import type { BusLogger } from '../kit/logger.ts';
 import { Outage } from '../kit/outage.ts';
+import { RefusedEvents } from '../kit/refused-events.ts';
 import { settlesWithin } from '../kit/settle-within.ts';
 import type { ServerConnection } from './connection.ts';
 import { deletionMs, ensureEventConsumer, eventManager, maxUnacknowledged } from './event-stream.ts';
@@ -58,6 +59,7 @@ export class EventConsumer {
   private stopped = false;
   private interrupt: () => void = () => {};
   private readonly outage: Outage;
+  private readonly refusedEvents: RefusedEvents;
   private readonly running: Promise<void>;
   private readonly keeper: NodeJS.Timeout;
 
@@ -71,6 +73,7 @@ export class EventConsumer {
       begins: (_reason, error) => logger.warn({ error, subject }, 'durable events cannot be read yet'),
       ends: () => logger.info({ subject }, 'durable events are read'),
     });
+    this.refusedEvents = new RefusedEvents(logger, subject);
     link.onChange(() => this.interrupt());
     this.running = this.run();
     this.keeper = setInterval(() => this.keepHeld(), options.ackWaitMs / progressPerWait).unref();
@@ -172,10 +175,11 @@ export class EventConsumer {
     try {
       await this.options.handle(batch.map(({ item }) => item));
       this.refusals = 0;
+      this.refusedEvents.taken();
       for (const { source } of batch) if (--source.left === 0) this.acknowledge(source.message);
     } catch (error) {
       this.refusals++;
-      this.logger.warn({ error, items: batch.length }, 'durable events were refused and will be delivered again');
+      this.refusedEvents.refused(error, batch.length);
       this.giveBack(new Set(batch.map(({ source }) => source)), backOffMs(this.refusals));
     }
   }
