@@ -44,6 +44,12 @@ test('what is wrong with the database is said in Chinese', () => {
   expect(messages.filter((message) => !/\p{Script=Han}/u.test(sayFault(message)))).toEqual([]);
 });
 
+test('a secret whose master key is gone is told of in Chinese as a whole', () => {
+  const fault = 'A sealed value needs the master key "old", which GATEWAY_MASTER_KEY does not hold';
+  const said = sayFault(`${fault}. Add the key that sealed it to GATEWAY_MASTER_KEY again, after the present one, or give it a new value.`);
+  expect(said).toMatch(/^密文需要主密钥“old”/);
+});
+
 test('each text has the places of its sentence', () => {
   const places = (text: string) => [...text.matchAll(/\{\{\w+\}\}/g)].map(([place]) => place).sort();
   // Chinese has no articles.
