@@ -227,6 +227,22 @@ describe.each(arrangements('request admission'))('the client endpoints of a %s g
       expect(answer.json.error.message).toBe(`There is nothing at ${path}, but at ${meant}: the base address that the client was given ${remedy}.`);
     });
 
+    test.each([
+      ['alpha', 'POST', '/v1/chat/completions/', '/v1/chat/completions', 'the path must not end in a slash'],
+      ['alpha', 'GET', '/v1/models/', '/v1/models', 'the path must not end in a slash'],
+      ['beta', 'POST', '/v1/messages/', '/v1/messages', 'the path must not end in a slash'],
+      ['alpha', 'POST', '/openai/deployments/ok/chat/completions', '/v1/chat/completions', expect.stringContaining('not for Azure')],
+      ['alpha', 'GET', '/api/tags', '/v1/models', expect.stringContaining('not for Ollama')],
+      ['alpha', 'GET', '/api/version', '/v1/models', expect.stringContaining('not for Ollama')],
+      ['alpha', 'POST', '/api/chat', '/v1/chat/completions', expect.stringContaining('not for Ollama')],
+    ] as const)('a client set up for another kind of server learns it in the shape of %s: %s %s', async (client, method, path, meant, remedy) => {
+      const answer = await send(gateway.url, path, { method, headers: bearer() });
+      expectShape(client, answer, 404);
+      const [where, what] = answer.json.error.message.split(': ');
+      expect(where).toBe(`There is nothing at ${path}, but at ${meant}`);
+      expect(what.replace(/\.$/, '')).toEqual(remedy);
+    });
+
     test('the console and unknown everyday paths answer in their own words', async () => {
       for (const path of ['/v1beta/interactions', '/v1beta/interactions/abc/cancel'])
         expect((await send(gateway.url, path, { method: 'POST' })).json).toEqual({

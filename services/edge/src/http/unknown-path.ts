@@ -19,7 +19,7 @@ export const unknownPath = (path: string, message = `There is nothing at ${shown
 
 const shown = (path: string): string => path.slice(0, 200);
 
-/** The path that was meant, and what the base address of a client that asks so has to be instead. */
+/** The path that was meant, and what has to be changed at a client that asks so. */
 interface MeantPath {
   path: string;
   remedy: string;
@@ -33,15 +33,34 @@ const versioned = /^\/v\d+[a-z]*\//;
 /** An address of a call was given, to which the client adds the call's path once more. */
 const callTwice = /^(?:\/v\d+[a-z]*)?(\/.+)\1$/;
 
+/** What Azure's clients ask of a deployment. */
+const deployment = /^\/openai\/deployments\/[^/]+(\/.+)$/;
+/** What Ollama's clients ask first. */
+const ollama: ReadonlyMap<string, string> = new Map([
+  ['/api/version', '/v1/models'],
+  ['/api/tags', '/v1/models'],
+  ['/api/chat', '/v1/chat/completions'],
+  ['/api/embed', '/v1/embeddings'],
+  ['/api/embeddings', '/v1/embeddings'],
+]);
+
+const base = (what: string): string => `the base address that the client was given ${what}`;
+const otherKind = (kind: string): string => `set the client up for an OpenAI-compatible server, not for ${kind}, with a base address that ends in /v1`;
+
 function meantBy(path: string): MeantPath {
-  if (path.includes('//')) return { path: path.replace(/\/{2,}/g, '/'), remedy: 'must not end in a slash' };
+  if (path.includes('//')) return { path: path.replace(/\/{2,}/g, '/'), remedy: base('must not end in a slash') };
+  if (path.endsWith('/')) return { path: path.slice(0, -1), remedy: 'the path must not end in a slash' };
+  const [, ofDeployment] = deployment.exec(path) ?? [];
+  if (ofDeployment !== undefined) return { path: `/v1${ofDeployment}`, remedy: otherKind('Azure') };
+  const ofOllama = ollama.get(path);
+  if (ofOllama !== undefined) return { path: ofOllama, remedy: otherKind('Ollama') };
   const [, version, afterVersion] = versionTwice.exec(path) ?? [];
-  if (afterVersion !== undefined) return { path: afterVersion, remedy: `must not end in ${version}` };
+  if (afterVersion !== undefined) return { path: afterVersion, remedy: base(`must not end in ${version}`) };
   const [, foreign, rest] = prefix.exec(path) ?? [];
-  if (rest !== undefined) return { path: versioned.test(rest) ? rest : `/v1${rest}`, remedy: `must not have ${foreign} in it` };
+  if (rest !== undefined) return { path: versioned.test(rest) ? rest : `/v1${rest}`, remedy: base(`must not have ${foreign} in it`) };
   const [, call] = callTwice.exec(path) ?? [];
-  if (call !== undefined) return { path: versioned.test(call) ? call : `/v1${call}`, remedy: `must not end in ${call}` };
-  return { path: `/v1${path}`, remedy: 'must end in /v1' };
+  if (call !== undefined) return { path: versioned.test(call) ? call : `/v1${call}`, remedy: base(`must not end in ${call}`) };
+  return { path: `/v1${path}`, remedy: base('must end in /v1') };
 }
 
 /** A path that a client asks for which was given another base address than it expects; undefined: it is no such path. */
@@ -50,6 +69,6 @@ export function wrongBase(method: string, path: string, headers: Headers): { pro
   const meant = meantBy(path);
   const answer = findClientRoute(method, meant.path, new URLSearchParams(), headers);
   if (!('found' in answer)) return undefined;
-  const message = `There is nothing at ${shown(path)}, but at ${shown(meant.path)}: the base address that the client was given ${meant.remedy}.`;
+  const message = `There is nothing at ${shown(path)}, but at ${shown(meant.path)}: ${meant.remedy}.`;
   return { protocol: answer.found.protocol, error: unknownPath(path, message) };
 }
