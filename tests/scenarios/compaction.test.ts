@@ -134,6 +134,8 @@ describe.each(['at-chat', 'at-messages'])('an upstream of another protocol: %s',
   test('nor can a turn ask for it, and a compaction of another vendor leaves a word', async () => {
     const refused = await post('/v1/responses', { model, input: [user, { type: 'compaction_trigger' }] });
     expect([refused.status, refused.body.error.param]).toEqual([400, 'input.1']);
+    // The agent that asks for it so shows the text to its user, who can change its configuration and not its requests.
+    expect(refused.body.error.message).toContain('model_provider');
     const item = await compactedByOne();
     outbound.script = answer({ error: { message: 'enough' } }, 400);
     await post('/v1/responses', { model, input: [user, item, user] });

@@ -20,7 +20,8 @@ export const unresolvable = (path: string, id: string | undefined): GatewayError
 
 /** What only the vendor can do: its answer is a text that only it can read again. */
 export const compactsNothing =
-  'This model is not served by an upstream that compacts conversations: ask it for a summary at /v1/responses and go on with that.';
+  'This model is not served by an upstream that compacts conversations: ask it for a summary at /v1/responses and go on with that. ' +
+  'Codex does so by itself when its model_provider is one of its own in config.toml (name = "gateway"), in place of openai_base_url.';
 
 export const cannotCompact = (path: string): GatewayError => invalid(path, compactsNothing);
 
