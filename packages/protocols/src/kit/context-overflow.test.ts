@@ -23,8 +23,8 @@ const said: readonly (readonly [string, ReturnType<typeof overflowFigures>])[] =
     { asked: 204000, output: 10000, allowed: 200000 },
   ],
   [
-    "'max_tokens' or 'max_completion_tokens' is too large: 4000. This model's maximum context length is 8192 tokens and your request has 6000 input tokens",
-    { allowed: 8192 },
+    "'max_tokens' or 'max_completion_tokens' is too large: 4000. This model's maximum context length is 8192 tokens and your request has 6000 input tokens (4000 > 8192 - 6000).",
+    { asked: 6000, output: 4000, allowed: 8192 },
   ],
   [
     "This model's maximum context length is 32768 tokens. However, you requested 4096 output tokens and your prompt contains at least 30000 input tokens, for a total of at least 34096 tokens.",
@@ -55,6 +55,32 @@ const said: readonly (readonly [string, ReturnType<typeof overflowFigures>])[] =
     { asked: 160062, allowed: 59862 },
   ],
   ['length of prompt_tokens (147509) must be less than max_seq_len (65536).', { asked: 147509, allowed: 65536 }],
+  [
+    "You passed 99073 input tokens and requested 32000 output tokens. However, the model's context length is only 131072 tokens, resulting in a maximum input length of 99072 tokens. Please reduce the length of the input prompt. (parameter=input_tokens, value=99073)",
+    { asked: 99073, output: 32000, allowed: 131072 },
+  ],
+  [
+    "This model's maximum context length is 200 tokens. However, your request has 203 input tokens. Please reduce the length of the input messages.",
+    { asked: 203, allowed: 200 },
+  ],
+  ['The decoder prompt (length 40000) is longer than the maximum model length of 32768.', { asked: 40000, allowed: 32768 }],
+  [
+    'Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 300000 tokens. Please reduce the length of the messages.',
+    { asked: 300000, allowed: 272000 },
+  ],
+  [
+    'Unable to submit request because the input token count is 1200000 but model only supports up to 1048576. Reduce the input token count and try again.',
+    { asked: 1200000, allowed: 1048576 },
+  ],
+  ['Input validation error: `inputs` must have less than 4096 tokens. Given: 5000', { asked: 5000, allowed: 4096 }],
+  [
+    'AiError: The estimated number of input and maximum output tokens (35000) exceeded this model context window limit (24000)',
+    { asked: 35000, allowed: 24000 },
+  ],
+  [
+    'The number of tokens to keep from the initial prompt is greater than the context length (n_keep: 4103>= n_ctx: 4096). Try to load the model with a larger context length, or provide a shorter input',
+    { asked: 4103, allowed: 4096 },
+  ],
   ['Your prompt exceeds the maximum allowed input length of 131072 tokens.', {}],
   ['输入内容过长，请减少 Prompt 中的 token 数量后重试', {}],
   ['Input is too long for requested model.', {}],
@@ -114,6 +140,9 @@ describe('drawn for each client', () => {
 
   test('with the figures that are known', () => {
     const sum = drawn(said[3]![0]);
+    // Claude Code asks again for a shorter reply on these three numbers alone.
+    const ofVllm = said.find(([message]) => message.startsWith('You passed'))!;
+    expect(drawn(ofVllm[0])['beta']).toContain('exceed context limit: 99073 + 32000 > 131072,');
     expect(sum['beta']).toContain('exceed context limit: 62000 + 8000 > 65536,');
     expect(drawn(said[4]![0])['beta']).toContain('prompt is too long: 204000 tokens > 200000 maximum');
     expect(drawn(said[0]![0])['gamma']).toContain('The input token count (210000) exceeds the maximum number of tokens allowed (200000).');

@@ -38,7 +38,20 @@ const wordings: readonly Wording[] = [
     pattern: words('maximum context length is # tokens[^]{0,200}?requested # output tokens and your prompt contains (?:at least )?# input tokens'),
     figures: ['allowed', 'output', 'asked'],
   },
+  {
+    source: 'vLLM, Meta',
+    pattern: words('passed # input tokens and requested # output tokens[^]{0,60}?context length is only # tokens'),
+    figures: ['asked', 'output', 'allowed'],
+  },
+  {
+    source: 'vLLM',
+    pattern: words('is too large: #\\. [^]{0,40}?maximum context length is # tokens and your request has # input tokens'),
+    figures: ['output', 'allowed', 'asked'],
+  },
+  { source: 'vLLM', pattern: words('maximum context length is # tokens[^]{0,40}?your request has # input tokens'), figures: ['allowed', 'asked'] },
+  { source: 'vLLM', pattern: words('prompt \\(length #\\) is longer than the maximum model length of #'), figures: ['asked', 'allowed'] },
   { source: 'OpenAI', pattern: words('maximum context length is # tokens[^]{0,200}?resulted in # tokens'), figures: ['allowed', 'asked'] },
+  { source: 'OpenAI', pattern: words('configured limit of # tokens\\.[^]{0,40}?resulted in # tokens'), figures: ['allowed', 'asked'] },
   { source: 'OpenAI, Together', pattern: words('maximum context length is # tokens[^]{0,200}?requested (?:about )?# tokens'), figures: ['allowed', 'asked'] },
   { source: 'xAI', pattern: words('maximum prompt length is # but the request contains # tokens'), figures: ['allowed', 'asked'] },
   {
@@ -46,6 +59,7 @@ const wordings: readonly Wording[] = [
     pattern: words('input token count \\(?#\\)? exceeds the maximum number of (?:input )?tokens allowed \\(?#'),
     figures: ['asked', 'allowed'],
   },
+  { source: 'Vertex AI', pattern: words('input token count is # but (?:the )?model only supports up to #'), figures: ['asked', 'allowed'] },
   { source: 'Mistral', pattern: words('prompt contains # tokens[^]{0,80}? with # maximum context length'), figures: ['asked', 'allowed'] },
   { source: 'GitHub Copilot', pattern: words('prompt token count of # exceeds the limit of #'), figures: ['asked', 'allowed'] },
   { source: 'Fireworks', pattern: words('prompt is too long: #, model maximum context length: #'), figures: ['asked', 'allowed'] },
@@ -55,6 +69,13 @@ const wordings: readonly Wording[] = [
     pattern: words('inputs`? tokens \\+ `?max_new_tokens`? must be <= #\\. Given: # `?inputs`? tokens and # '),
     figures: ['allowed', 'asked', 'output'],
   },
+  { source: 'Text Generation Inference', pattern: words('inputs`? must have less than # tokens\\. Given: #'), figures: ['allowed', 'asked'] },
+  {
+    source: 'Cloudflare',
+    pattern: words('input and maximum output tokens \\(#\\) exceeded this model context window limit \\(#\\)'),
+    figures: ['asked', 'allowed'],
+  },
+  { source: 'LM Studio', pattern: words('n_keep: # ?>= ?n_ctx: #'), figures: ['asked', 'allowed'] },
   { source: 'Cerebras', pattern: words('current length is # while limit is #'), figures: ['asked', 'allowed'] },
   { source: 'llama.cpp', pattern: words('request \\(# tokens\\) exceeds the available context size \\(# tokens\\)'), figures: ['asked', 'allowed'] },
   {
