@@ -183,3 +183,21 @@ describe('a failure in a reply with status 200', () => {
     expect(readWhole(reply).at(-1)).toEqual({ type: 'end' });
   });
 });
+
+describe('errors as Cloudflare lists them', () => {
+  const listed = (code: number, message: string): string => JSON.stringify({ errors: [{ message, code }], success: false, result: {}, messages: [] });
+  const tooLong = 'AiError: The estimated number of input and maximum output tokens (35000) exceeded this model context window limit (24000).';
+  const badInput = "AiError: Bad input: Error: required properties at '/' are 'prompt'";
+
+  test.each([
+    ['a prompt too long', 413, listed(5021, tooLong), { class: 'context', message: tooLong, code: '5021' }],
+    ['the caller', 400, listed(5006, badInput), { class: 'caller', message: badInput, code: '5006' }],
+    ['the credential', 401, listed(10_000, 'Authentication error'), { class: 'credential' }],
+  ])('%s', (_, status, text, fault) => {
+    expect(readError(status, {}, text)).toMatchObject(fault);
+  });
+
+  test('a list without words says the status', () => {
+    for (const errors of [[], [null], ['x'], {}]) expect(readError(400, {}, JSON.stringify({ errors })).message).toBe('The upstream answered with status 400.');
+  });
+});

@@ -60,7 +60,8 @@ function readOuterWords(json: unknown, text: string, status: number | undefined)
   // One compatible endpoint wraps its error in a list.
   const body = asArray(json)?.[0] ?? json;
   const failure = failureBeside(body);
-  const error = own(body, 'error') ?? failure ?? body;
+  // Cloudflare lists what went wrong under a name of its own.
+  const error = own(body, 'error') ?? failure ?? asObject(asArray(own(body, 'errors'))?.[0]) ?? body;
   const inner = asObject(error) ?? {};
   const written = own(inner, 'message');
   const message =
