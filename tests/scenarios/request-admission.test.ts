@@ -231,7 +231,6 @@ describe.each(arrangements('request admission'))('the client endpoints of a %s g
       ['alpha', 'POST', '/v1/chat/completions/', '/v1/chat/completions', 'the path must not end in a slash'],
       ['alpha', 'GET', '/v1/models/', '/v1/models', 'the path must not end in a slash'],
       ['beta', 'POST', '/v1/messages/', '/v1/messages', 'the path must not end in a slash'],
-      ['alpha', 'POST', '/openai/deployments/ok/chat/completions', '/v1/chat/completions', expect.stringContaining('not for Azure')],
       ['alpha', 'GET', '/api/tags', '/v1/models', expect.stringContaining('not for Ollama')],
       ['alpha', 'GET', '/api/version', '/v1/models', expect.stringContaining('not for Ollama')],
       ['alpha', 'POST', '/api/chat', '/v1/chat/completions', expect.stringContaining('not for Ollama')],

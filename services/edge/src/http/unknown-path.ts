@@ -33,8 +33,6 @@ const versioned = /^\/v\d+[a-z]*\//;
 /** An address of a call was given, to which the client adds the call's path once more. */
 const callTwice = /^(?:\/v\d+[a-z]*)?(\/.+)\1$/;
 
-/** What Azure's clients ask of a deployment. */
-const deployment = /^\/openai\/deployments\/[^/]+(\/.+)$/;
 /** What Ollama's clients ask first. */
 const ollama: ReadonlyMap<string, string> = new Map([
   ['/api/version', '/v1/models'],
@@ -45,15 +43,13 @@ const ollama: ReadonlyMap<string, string> = new Map([
 ]);
 
 const base = (what: string): string => `the base address that the client was given ${what}`;
-const otherKind = (kind: string): string => `set the client up for an OpenAI-compatible server, not for ${kind}, with a base address that ends in /v1`;
+const notForOllama = 'set the client up for an OpenAI-compatible server, not for Ollama, with a base address that ends in /v1';
 
 function meantBy(path: string): MeantPath {
   if (path.includes('//')) return { path: path.replace(/\/{2,}/g, '/'), remedy: base('must not end in a slash') };
   if (path.endsWith('/')) return { path: path.slice(0, -1), remedy: 'the path must not end in a slash' };
-  const [, ofDeployment] = deployment.exec(path) ?? [];
-  if (ofDeployment !== undefined) return { path: `/v1${ofDeployment}`, remedy: otherKind('Azure') };
   const ofOllama = ollama.get(path);
-  if (ofOllama !== undefined) return { path: ofOllama, remedy: otherKind('Ollama') };
+  if (ofOllama !== undefined) return { path: ofOllama, remedy: notForOllama };
   const [, version, afterVersion] = versionTwice.exec(path) ?? [];
   if (afterVersion !== undefined) return { path: afterVersion, remedy: base(`must not end in ${version}`) };
   const [, foreign, rest] = prefix.exec(path) ?? [];
