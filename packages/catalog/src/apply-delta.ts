@@ -1,6 +1,6 @@
 /** Applies the delta of one commit to a snapshot. Twenty thousand unchanged keys are shared by reference instead of being parsed again. */
-import type { CatalogDelta, CatalogState, SectionDelta, Snapshot } from '@model-gateway/contracts';
-import { deepFreeze, indexNames, indexPreviousKeys } from './snapshot.ts';
+import { type CatalogDelta, type CatalogState, deepFreeze, type SectionDelta, type Snapshot } from '@model-gateway/contracts';
+import { indexNames, indexPreviousKeys } from './snapshot.ts';
 
 /** `state`: which one the commit made. */
 export function applyDelta(previous: Snapshot, { revision, committedAt }: CatalogState, delta: CatalogDelta): Snapshot {

@@ -1,6 +1,14 @@
 /** Rows → one frozen, indexed snapshot that shares with its predecessor what did not change. */
 import { isDeepStrictEqual } from 'node:util';
-import type { AccessKeyRecord, BalancerPin, CatalogRows, ResolvedName, SearchConfig, Snapshot } from '@model-gateway/contracts';
+import {
+  type AccessKeyRecord,
+  type BalancerPin,
+  type CatalogRows,
+  deepFreeze,
+  type ResolvedName,
+  type SearchConfig,
+  type Snapshot,
+} from '@model-gateway/contracts';
 
 /** `previous` lends its records, and whole indexes where no record changed, so that twenty thousand keys are not held once per revision. */
 export function buildSnapshot(rows: CatalogRows, previous?: Snapshot | null): Snapshot {
@@ -102,13 +110,4 @@ function indexPins(pins: readonly BalancerPin[]): Snapshot['pins'] {
     else byBalancer.set(load_balancer, new Map([[access_key, entry]]));
   }
   return byBalancer;
-}
-
-export function deepFreeze<T extends object>(value: T): T {
-  const open: object[] = [value];
-  for (let next = open.pop(); next; next = open.pop()) {
-    Object.freeze(next);
-    for (const child of Object.values(next)) if (typeof child === 'object' && child !== null && !Object.isFrozen(child)) open.push(child);
-  }
-  return value;
 }

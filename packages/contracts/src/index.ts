@@ -1,9 +1,10 @@
-/** Types and constant tables that all services share. No behaviour. */
+/** Types, constant tables and small pure helpers that all services share. */
 
 export * from './address-key.ts';
 export * from './audit.ts';
 export * from './audit-log-message.ts';
 export * from './dead-letter.ts';
+export * from './deep-freeze.ts';
 export * from './entities/access-key.ts';
 export * from './entities/alert-channel.ts';
 export * from './entities/body-rule.ts';

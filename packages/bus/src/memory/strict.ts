@@ -1,6 +1,6 @@
 /** Copies for the strict mode of tests: what would not survive a real bus, or is changed after it was sent, shows up here. */
 
-import { type OpenSubjects, openShapes, type Shape } from '@model-gateway/contracts';
+import { deepFreeze, type OpenSubjects, openShapes, type Shape } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { OpenSubject } from '../bus.ts';
 import { checkShape } from '../kit/message-reader.ts';
@@ -20,14 +20,6 @@ export function strictMessage<T>(what: string, shape: Shape | undefined, value: 
 }
 
 export const strictBytes = (bytes: Uint8Array): Uint8Array => bytes.slice();
-
-function deepFreeze<T>(value: T): T {
-  if (typeof value === 'object' && value !== null) {
-    for (const inner of Object.values(value)) deepFreeze(inner);
-    Object.freeze(value);
-  }
-  return value;
-}
 
 /** A caller whose bytes are copied. */
 export class StrictCaller<S extends OpenSubject> extends StreamCaller<S> {
