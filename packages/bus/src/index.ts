@@ -4,6 +4,7 @@ export { createGatherer, type Gathered, type Gatherer, type GatherHandlers, serv
 export { joinBuses } from './join.ts';
 export { withJournal } from './journal/with-journal.ts';
 export type { BusLogger } from './kit/logger.ts';
+export { settlesWithin } from './kit/settle-within.ts';
 export { WholeMessages } from './kit/whole-messages.ts';
 export { createMemoryBus, type MemoryBusOptions } from './memory/memory-bus.ts';
 export { connectNatsBus } from './nats/connect.ts';

@@ -1,6 +1,6 @@
-/** Waits for work to end, but not for ever. */
+/** Waiting for work with a limit on the time. */
 
-/** Resolves true when `work` settles within `ms`, else false. Never rejects. */
+/** Resolves to true if `work` settles (fulfils or rejects) within `ms`, otherwise to false after `ms`. Never rejects. */
 export async function settlesWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {

@@ -1,5 +1,5 @@
 /** The only way to write to the audit log. */
-import type { Bus } from '@model-gateway/bus';
+import { type Bus, settlesWithin } from '@model-gateway/bus';
 import type { AuditAction, AuditEntityType, AuditRow } from '@model-gateway/contracts';
 import type { MintId } from '@model-gateway/service-runtime';
 import type { AuditLogs } from '@model-gateway/storage';
@@ -71,7 +71,7 @@ export function createAudit({ bus, logs, logger, mintId, metrics, now = Date.now
     late?.add(rows.length);
     logger.warn({ records: rows.length }, 'publishing audit records takes long: their changes are acknowledged without waiting');
   };
-  /** false: it may still take them later, which does no harm to those that come another way. */
+  /** Resolves to false if the database fails or takes too long. It may still insert the rows later: the same rows arriving through the outbox do no harm. */
   const insert = async (rows: readonly AuditRow[]): Promise<boolean> => {
     const inserted = logs.insertRows(rows).then(
       () => true,
@@ -109,14 +109,4 @@ const toRow = ({ actor, action, entity_type, entity_id, diff, ip_address, reques
 function createIdOrder(mintId: MintId): (at: number) => string {
   let count = 0;
   return (at) => mintId(`aud_${at.toString(36).padStart(9, '0')}${(count++ % 1_679_616).toString(36).padStart(4, '0')}`);
-}
-
-async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, ms, false);
-  });
-  const settled = await Promise.race([promise.then(() => true), timeout]);
-  clearTimeout(timer);
-  return settled;
 }
