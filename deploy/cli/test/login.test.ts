@@ -90,12 +90,12 @@ test('lists what is enabled, and refuses what is not', async () => {
   const { code, out } = await login([]);
   expect([code, out.match(/^ {2}\S+/gm)]).toEqual([0, ['  cloudhost_ide', '  alpha_user']]);
   const closed = await login(['beta_user']);
-  expect([closed.code, closed.out.trim()]).toEqual([1, '"beta_user" is no login that is enabled here; accepted: cloudhost_ide, alpha_user']);
+  expect([closed.code, closed.out.trim()]).toEqual([1, '"beta_user" is not an enabled login; accepted: cloudhost_ide, alpha_user']);
   writeFileSync(join(folder, 'closed.yaml'), 'sso_credentials:\n  - { name: closed, profile: beta_user, tokens: a-refresh-token }\n');
   const { child, ended } = begin('apply', ['-f', join(folder, 'closed.yaml')]);
   child.stdin.end();
   const applied = await ended;
-  expect([applied.code === 0, applied.out]).toEqual([false, expect.stringContaining('is no login that is enabled here')]);
+  expect([applied.code === 0, applied.out]).toEqual([false, expect.stringContaining('is not an enabled login')]);
 });
 
 test('waits for the code to be entered, and makes the upstream', async () => {

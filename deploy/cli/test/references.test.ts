@@ -55,7 +55,7 @@ describe('references to the environment', () => {
   });
 
   test('what is no YAML stops with its line, and nothing of it is quoted', () => {
-    expect(() => resolveReferences('a: 1\nmodels: [{ key: sk-secret', {})).toThrow(/^line 2 of the file is no YAML \([A-Z_]+\)/);
+    expect(() => resolveReferences('a: 1\nmodels: [{ key: sk-secret', {})).toThrow(/^line 2 of the file is not valid YAML \([A-Z_]+\)/);
     expect(() => resolveReferences('a: *sk-secret # ${A}', {})).toThrow(/^an alias \(\*name\) of the file/);
   });
 });

@@ -153,7 +153,7 @@ test('what answers and is no gateway, such as a sign-in page in front of it, giv
   for (const command of [['export'], ['apply', '-f', write('any.yaml', configuration('any'))]]) {
     const { code, out, err } = await run(...command, '--url', address);
     expect([code, out]).toEqual([1, '']);
-    expect(err.trim()).toBe(`--url: what answers at ${address} is no model gateway (200); accepted: the address of a running gateway`);
+    expect(err.trim()).toBe(`--url: what answers at ${address} is not a model gateway (200); accepted: the address of a running gateway`);
   }
   page.closeAllConnections();
   await new Promise((resolve) => page.close(resolve));

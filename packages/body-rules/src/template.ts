@@ -75,7 +75,7 @@ function readVariable(text: string): Read {
     const lower = wanted.toLowerCase();
     return (facts) => visibleHeader(facts, lower);
   }
-  throw new TemplateError(`{{${name.slice(0, 60)}}} is no variable; there are: ${templateVariables.join(', ')}`);
+  throw new TemplateError(`{{${name.slice(0, 60)}}} is not a variable; accepted: ${templateVariables.join(', ')}`);
 }
 
 function firstOf(chain: readonly Read[], facts: TemplateFacts): string {

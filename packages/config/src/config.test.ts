@@ -85,10 +85,10 @@ describe('loadConfig', () => {
   test.each([
     [{ PORT: '70000' }, 'PORT "70000" is out of range; accepted: a whole number from 0 to 65535'],
     [{ PORT: '1e3' }, 'PORT "1e3" is not a number of this kind; accepted: a whole number from 0 to 65535'],
-    [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL "loud" is none of these; accepted: trace, debug, info, warn, error, fatal, silent'],
+    [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL "loud" is not one of these; accepted: trace, debug, info, warn, error, fatal, silent'],
     [{ STREAMING_KEEPALIVE_SECONDS: '0' }, 'STREAMING_KEEPALIVE_SECONDS "0" is out of range'],
     [{ STREAMING_KEEPALIVE_SECONDS: '-1' }, 'STREAMING_KEEPALIVE_SECONDS "-1" is not'],
-    [{ STORAGE_MODE: 'mysql' }, 'STORAGE_MODE "mysql" is none of these; accepted: sqlite, postgresql'],
+    [{ STORAGE_MODE: 'mysql' }, 'STORAGE_MODE "mysql" is not one of these; accepted: sqlite, postgresql'],
     [{ STORAGE_MODE: 'postgresql' }, 'DATABASE_URL is not set, but STORAGE_MODE is postgresql'],
     [{ DATABASE_URL: 'postgres://a:se,cret@h:1,i:2/d?target_session_attrs=read-write' }, 'DATABASE_URL names several servers: give one address'],
     [{ DATABASE_URL: 'postgres://h,i/d' }, 'DATABASE_URL names several servers: give one address'],
@@ -102,7 +102,7 @@ describe('loadConfig', () => {
       'DATABASE_URL is without verified TLS, but REQUIRE_TLS is true',
     ],
     [{ TRUSTED_PROXIES: '10.0.0.0/33' }, 'TRUSTED_PROXIES "10.0.0.0/33" holds a wrong prefix length'],
-    [{ OUTBOUND_PRIVATE: 'yes' }, 'OUTBOUND_PRIVATE "yes" is none of these; accepted: allow, deny'],
+    [{ OUTBOUND_PRIVATE: 'yes' }, 'OUTBOUND_PRIVATE "yes" is not one of these; accepted: allow, deny'],
     [{ PROMETHEUS_PORT: 'none' }, 'PROMETHEUS_PORT "none"'],
     [{ CONSOLE_SECRET_KEY: '' }, 'CONSOLE_SECRET_KEY is empty'],
     [{ CONSOLE_SECRET_KEY: 'short' }, 'CONSOLE_SECRET_KEY is shorter than 16 characters'],
@@ -152,12 +152,12 @@ describe('loadConfig', () => {
     [{ REDIS_URL: 'http://x' }, 'REDIS_URL has another scheme; accepted: a URL that begins with redis:// or rediss://'],
     [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317' }, 'OTEL_EXPORTER_OTLP_ENDPOINT has another scheme; accepted: a URL that begins with http:// or https://'],
     [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'https://c.example/?token=x' }, 'OTEL_EXPORTER_OTLP_ENDPOINT has a query or a fragment'],
-    [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 'OTEL_EXPORTER_OTLP_PROTOCOL "grpc" is none of these; accepted: http/protobuf, http/json'],
-    [{ OTEL_EXPORTER_OTLP_HEADERS: 'authorization' }, 'OTEL_EXPORTER_OTLP_HEADERS holds a part that is no name=value'],
-    [{ OTEL_EXPORTER_OTLP_HEADERS: 'a b=c' }, 'OTEL_EXPORTER_OTLP_HEADERS holds a part that is no name=value'],
+    [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 'OTEL_EXPORTER_OTLP_PROTOCOL "grpc" is not one of these; accepted: http/protobuf, http/json'],
+    [{ OTEL_EXPORTER_OTLP_HEADERS: 'authorization' }, 'OTEL_EXPORTER_OTLP_HEADERS holds a part that is not name=value'],
+    [{ OTEL_EXPORTER_OTLP_HEADERS: 'a b=c' }, 'OTEL_EXPORTER_OTLP_HEADERS holds a part that is not name=value'],
     [{ OTEL_EXPORTER_OTLP_HEADERS: 'x-a=b%0d%0ax-c:d' }, 'OTEL_EXPORTER_OTLP_HEADERS holds a value with other characters, or none'],
     [{ OTEL_RESOURCE_ATTRIBUTES: 'share=100%' }, 'OTEL_RESOURCE_ATTRIBUTES "share=100%" has a % that begins no escape'],
-    [{ OTEL_TRACES_SAMPLER: 'jaeger_remote' }, 'OTEL_TRACES_SAMPLER "jaeger_remote" is none of these'],
+    [{ OTEL_TRACES_SAMPLER: 'jaeger_remote' }, 'OTEL_TRACES_SAMPLER "jaeger_remote" is not one of these'],
     [{ OTEL_TRACES_SAMPLER_ARG: '1.5' }, 'OTEL_TRACES_SAMPLER_ARG "1.5" is out of range; accepted: a number from 0 to 1'],
     [{ OTEL_TRACES_SAMPLER_ARG: '-0' }, 'OTEL_TRACES_SAMPLER_ARG "-0" is not a number of this kind'],
     [{ CONFIG_FILE: '/does/not/exist.toml' }, 'CONFIG_FILE "/does/not/exist.toml" cannot be read (ENOENT)'],
@@ -200,8 +200,8 @@ describe('loadConfig', () => {
       expect(faultOf({ [name]: 'hunter2 hunter2 hunter2' })).not.toContain('hunter2');
     }
     expect(faultOf({}, ['--console-secret-key', 'hunter2hunter2hunter2'])).not.toContain('hunter2');
-    expect(faultOf({}, ['--nope', 'x'])).toContain('"--nope" is no option; accepted: --config-file ');
-    expect(() => loadConfig({ env: {}, argv: ['--nope'], flags: ['--demo'] })).toThrow('"--nope" is no option; accepted: --demo --config-file ');
+    expect(faultOf({}, ['--nope', 'x'])).toContain('"--nope" is not an option; accepted: --config-file ');
+    expect(() => loadConfig({ env: {}, argv: ['--nope'], flags: ['--demo'] })).toThrow('"--nope" is not an option; accepted: --demo --config-file ');
   });
 
   test('what goes to a collector, by the names that OpenTelemetry gave it', () => {

@@ -62,7 +62,7 @@ function readArguments(argv: readonly string[], flags: readonly string[]): Recor
     const variable = byFlag.get(flag);
     if (variable === undefined)
       throw new ConfigError(
-        `${show(flag)} is no option; accepted: ${[...flags, ...[...byFlag].filter(([, one]) => !one.secret).map(([name]) => name)].join(' ')}`,
+        `${show(flag)} is not an option; accepted: ${[...flags, ...[...byFlag].filter(([, one]) => !one.secret).map(([name]) => name)].join(' ')}`,
       );
     if (variable.secret) throw new ConfigError(`${flag} would show a secret in the process list; set ${variable.env} in the environment`);
     const value = inline ?? argv[++i];

@@ -39,7 +39,7 @@ export const seconds = (min: number, max: number): Parser<number> =>
   });
 
 export const oneOf = <const T extends string>(...words: readonly T[]): Parser<T> =>
-  parser(words.join(', '), (value) => words.find((word) => word === value) ?? new Fault('is none of these'));
+  parser(words.join(', '), (value) => words.find((word) => word === value) ?? new Fault('is not one of these'));
 
 export const flag: Parser<boolean> = parser('true or false', (value) =>
   value === true || value === 'true' ? true : value === false || value === 'false' ? false : new Fault('is neither'),
@@ -58,7 +58,7 @@ export const headerText = (maxLength: number): Parser<string> =>
   );
 
 export const hostAddress: Parser<string> = parser('an IP address or host name to listen on', (value) =>
-  typeof value === 'string' && (isIP(value) !== 0 || /^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252})$/.test(value)) ? value : new Fault('is no address'),
+  typeof value === 'string' && (isIP(value) !== 0 || /^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252})$/.test(value)) ? value : new Fault('is not an address'),
 );
 
 /** A port, or `off`, which gives null. */
@@ -72,7 +72,7 @@ const severalHosts = /^[a-z]+:\/\/(?:[^/?#]*@)?[^/?#@]*,[^/?#@]*(?:[/?#]|$)/;
 export const urlOf = (...schemes: readonly string[]): Parser<string> =>
   parser(`a URL that begins with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`, (value) => {
     if (typeof value === 'string' && severalHosts.test(value)) return new Fault('names several servers: give one address, that which leads to the primary');
-    if (typeof value !== 'string' || !URL.canParse(value)) return new Fault('is no URL');
+    if (typeof value !== 'string' || !URL.canParse(value)) return new Fault('is not a URL');
     const url = new URL(value);
     if (!schemes.includes(url.protocol.slice(0, -1))) return new Fault('has another scheme');
     if (!isEscaped(url.username + url.password)) return new Fault('has a % in its password that begins no escape (write %25)');
@@ -105,7 +105,7 @@ export const urlsOf = (...schemes: readonly string[]): Parser<readonly string[]>
 
 function cidr(entry: string): string | Fault {
   const [address = '', bits, ...rest] = entry.split('/');
-  if (isIP(address) === 0 || rest.length > 0) return new Fault('holds what is no IP address');
+  if (isIP(address) === 0 || rest.length > 0) return new Fault('holds something that is not an IP address');
   const max = isIPv4(address) ? 32 : 128;
   if (bits === undefined) return `${address}/${max}`;
   return /^\d{1,3}$/.test(bits) && Number(bits) <= max ? `${address}/${Number(bits)}` : new Fault('holds a wrong prefix length');
@@ -167,7 +167,7 @@ export const consolePassword: Parser<string> = parser('8 to 1024 characters with
 
 /** https, or http on this machine. */
 export const secureUrl: Parser<string> = parser('a URL that begins with https:// (or http:// on this machine)', (value) => {
-  if (typeof value !== 'string' || !URL.canParse(value)) return new Fault('is no URL');
+  if (typeof value !== 'string' || !URL.canParse(value)) return new Fault('is not a URL');
   const { protocol, hostname, username, password } = new URL(value);
   if (username !== '' || password !== '') return new Fault('holds a credential');
   const local = hostname === 'localhost' || hostname === '127.0.0.1' || hostname === '[::1]';
@@ -194,7 +194,7 @@ const pairsOf = (accepts: string, name: RegExp, value: RegExp): Parser<readonly 
     for (const part of given.split(',')) {
       const cut = part.indexOf('=');
       const key = part.slice(0, Math.max(0, cut)).trim();
-      if (!name.test(key)) return new Fault('holds a part that is no name=value');
+      if (!name.test(key)) return new Fault('holds a part that is not name=value');
       if (!isEscaped(part.slice(cut + 1))) return new Fault('has a % that begins no escape (write %25)');
       const text = decodeURIComponent(part.slice(cut + 1).trim());
       if (!value.test(text)) return new Fault('holds a value with other characters, or none');

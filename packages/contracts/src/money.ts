@@ -15,7 +15,7 @@ export function moneyFault(text: string): string | null {
   if (/^\d+\.\d{7,}$/.test(text)) return `has more than ${decimals} decimals`;
   if (/^\+?[\d.]+e[+-]?\d+$/i.test(text)) return 'must not have an exponent: write all digits';
   if (/^\+?(?:inf|infinity|nan)$/i.test(text)) return 'must be a finite amount';
-  return 'is no decimal string such as "3.00": digits, and at most six of them after a point';
+  return 'is not a decimal string such as "3.00": digits, and at most six of them after a point';
 }
 
 /** An amount in micro-units, exactly. The text must match `moneyPattern`; one beyond what a number holds exactly is Infinity. */

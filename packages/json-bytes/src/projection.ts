@@ -84,7 +84,7 @@ class Reading {
   }
 
   #fail(): never {
-    throw new SyntaxError(`The text is no JSON at byte ${this.#at}`);
+    throw new SyntaxError(`The text is not valid JSON at byte ${this.#at}`);
   }
 
   /** Skips the value at the current position, and returns its end. */

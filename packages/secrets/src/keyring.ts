@@ -23,7 +23,7 @@ export interface Keyring {
   open(sealed: string, place: string): string;
   /** Whether the value was sealed by a key other than the first, or as earlier versions did: seal it anew to finish a rotation. */
   isStale(sealed: string, place: string): boolean;
-  /** Id of the master key that the value needs, where it is none of these; null: one of them sealed it. */
+  /** Id of the master key that the value needs, where it is not one of these; null: one of them sealed it. */
   missingKey(sealed: string): string | null;
   /** The keys under which values of one purpose are sealed, for services that open these and nothing else. */
   sealingKeys(purpose: string): DerivedKey[];

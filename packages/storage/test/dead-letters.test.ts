@@ -8,7 +8,7 @@ const letter = (over: Partial<DeadLetter> = {}): DeadLetter => ({
   id: 'd1',
   subject: 'stats.request',
   item_id: 'r1',
-  reason: 'is no object',
+  reason: 'is not an object',
   excerpt: 'null',
   bytes: 4,
   first_at: 1_000,

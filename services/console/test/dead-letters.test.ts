@@ -16,7 +16,7 @@ const letter = (id: string, at: number) => ({
   id,
   subject: 'stats.request',
   item_id: `item-${id}`,
-  reason: 'is no object',
+  reason: 'is not an object',
   excerpt: 'null',
   bytes: 4,
   first_at: at,
@@ -34,7 +34,7 @@ test('what was set aside is listed for admins, counted on the overview, and drop
   ]);
   const rest = await harness.call('GET', `${api}/dead-letters?limit=2&cursor=${body.next_cursor}&subject=stats.request`);
   expect(rest.body).toMatchObject({
-    items: [{ id: 'one', item_id: 'item-one', reason: 'is no object', excerpt: 'null', bytes: 4, times: 2 }],
+    items: [{ id: 'one', item_id: 'item-one', reason: 'is not an object', excerpt: 'null', bytes: 4, times: 2 }],
     next_cursor: null,
   });
   expect((await harness.call('GET', `${api}/dead-letters?subject=other`)).status).toBe(422);

@@ -223,8 +223,13 @@ describe('OpenID sign-in', () => {
       { groups: undefined },
       'the provider does not give the claim groups (CONSOLE_OIDC_ROLE_CLAIM): CONSOLE_OIDC_SCOPE may have to ask for it',
     ],
-    ['another domain', { allowedDomains: ['example.org'] }, {}, 'the domain \\"example.com\\" of the e-mail address is none of CONSOLE_OIDC_ALLOWED_DOMAINS'],
-    ['a domain that ends like ours', { allowedDomains: ['ample.com'] }, {}, 'is none of CONSOLE_OIDC_ALLOWED_DOMAINS'],
+    [
+      'another domain',
+      { allowedDomains: ['example.org'] },
+      {},
+      'the domain \\"example.com\\" of the e-mail address is not one of CONSOLE_OIDC_ALLOWED_DOMAINS',
+    ],
+    ['a domain that ends like ours', { allowedDomains: ['ample.com'] }, {}, 'is not one of CONSOLE_OIDC_ALLOWED_DOMAINS'],
     ['an address nobody verified', { allowedDomains: ['example.com'] }, { email_verified: false }, 'does not say email_verified: true'],
     ['no address', { allowedDomains: ['example.com'], scope: 'openid profile' }, {}, 'the provider gives no claim email: CONSOLE_OIDC_SCOPE'],
   ])('%s: %j is sent back to the sign-in page, and the log says why', async (_title, settings, claims, reason) => {

@@ -11,7 +11,7 @@ const gates = loadConfig({ env: { CONFIG_FILE: '/dev/null' } }).sso;
 const withGates = (open: Partial<Record<SsoProfileId, boolean>>) => ({
   profiles: Object.fromEntries(ssoProfileIds.map((id) => [id, { enabled: open[id] ?? gates.profiles[id].enabled }])) as typeof gates.profiles,
 });
-const sentence = 'is no login that is enabled here: a closed one is opened by [sso.profiles.<id>] enabled = true and a restart';
+const sentence = 'is not an enabled login: enable it with [sso.profiles.<id>] enabled = true, and restart';
 
 let storage: Storage;
 let harness: Harness;

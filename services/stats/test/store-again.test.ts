@@ -70,14 +70,14 @@ describe.each(engines())('$name', (engine) => {
 
   test('what no version wrote, was cut or masked, or what its subject does not allow stays', async () => {
     await setAside('stats.request', [
-      { id: 'nonsense', event: 'nonsense', reason: 'is no object' },
+      { id: 'nonsense', event: 'nonsense', reason: 'is not an object' },
       { id: 'no-status', event: { ...sampleRow({ id: 'no-status', started_at: now }), status: null }, reason: 'status: …' },
       { id: 'cut', event: { ...(olderRow('cut') as object), user_agent: 'x'.repeat(9_000) }, reason: 'image_input_tokens: missing' },
       { id: 'masked', event: { ...(olderRow('masked') as object), user_agent: 'Bearer secret' }, reason: 'image_input_tokens: missing' },
       { id: 'readable', event: olderRow('readable'), reason: 'image_input_tokens: missing' },
     ]);
     await setAside('audit.record', [{ id: 'known', event: record('known'), reason: 'action: unknown' }]);
-    await setAside('audit.violation', [{ id: 'forged', event: record('forged'), reason: 'is no violation of an access key' }]);
+    await setAside('audit.violation', [{ id: 'forged', event: record('forged'), reason: 'is not a violation of an access key' }]);
     await start();
     await until(async () => (await left()).length === 5, 'those that can be read are stored');
     expect(await left()).toEqual(['cut', 'forged', 'masked', 'no-status', 'nonsense']);

@@ -43,7 +43,7 @@ export function createApiClient(url: string | undefined, env: NodeJS.ProcessEnv)
     }
     // Something in front of the gateway, such as a sign-in page, or something else altogether.
     if (response.status < 400 && response.status !== 204 && !/\b(?:json|yaml)\b/.test(response.headers.get('content-type') ?? ''))
-      throw new ConfigError(`--url: what answers at ${base} is no model gateway (${response.status}); accepted: the address of a running gateway`);
+      throw new ConfigError(`--url: what answers at ${base} is not a model gateway (${response.status}); accepted: the address of a running gateway`);
     return { status: response.status, text };
   };
   const signIn = async (): Promise<void> => {

@@ -33,7 +33,7 @@ export async function importForeign(args: readonly string[], env: NodeJS.Process
     },
   });
   const [source, file, extra] = positionals;
-  if (!isSource(source)) throw new ConfigError(`"${source ?? ''}" is no gateway that is known here; accepted: ${foreignSources.join(', ')}`);
+  if (!isSource(source)) throw new ConfigError(`"${source ?? ''}" is not a known gateway; accepted: ${foreignSources.join(', ')}`);
   if (file === undefined) throw new ConfigError(`FILE is missing; accepted: ${accepted[source]}`);
   if (extra !== undefined) throw new ConfigError(`"${extra}" is one file too many; accepted: ${accepted[source]}`);
   const { file: converted, findings } = await convert(source, file);

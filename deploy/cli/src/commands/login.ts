@@ -55,7 +55,7 @@ export async function login(args: readonly string[], env: NodeJS.ProcessEnv): Pr
   const profile = profiles.find((one) => one.id === id);
   if (!profile)
     throw new ConfigError(
-      `"${id}" is no login that is enabled here; accepted: ${profiles.map((one) => one.id).join(', ') || '[sso.profiles.<id>] enabled = true, and a restart'}`,
+      `"${id}" is not an enabled login; accepted: ${profiles.map((one) => one.id).join(', ') || '[sso.profiles.<id>] enabled = true, and a restart'}`,
     );
   const given = {
     name: values.name ?? profile.id,

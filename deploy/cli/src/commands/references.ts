@@ -36,7 +36,8 @@ export function resolveReferences(text: string, env: NodeJS.ProcessEnv): string 
     { lineCounter: lines, logLevel: 'error', prettyErrors: false },
   );
   const [fault] = document.errors;
-  if (fault) throw new ConfigError(`line ${lines.linePos(fault.pos[0]).line} of the file is no YAML (${fault.code}); accepted: the format of \`export\``);
+  if (fault)
+    throw new ConfigError(`line ${lines.linePos(fault.pos[0]).line} of the file is not valid YAML (${fault.code}); accepted: the format of \`export\``);
   if (written.length === 0) return text;
   const asWritten = (value: string): string => value.replace(place, (_whole, index: string) => written[Number(index)] ?? '');
   const asMeant = (value: string): string => value.replace(place, (_whole, index: string) => meaningOf(written[Number(index)] ?? '', env));

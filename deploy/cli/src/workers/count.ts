@@ -20,6 +20,6 @@ function read(text: string | undefined): number {
   if (text === undefined) throw new ConfigError(`--workers has no value; accepted: ${accepts}`);
   if (text === 'auto') return Math.max(1, availableParallelism() - 1);
   const count = /^\d{1,3}$/.test(text) ? Number(text) : 0;
-  if (count < 1 || count > 256) throw new ConfigError(`--workers ${JSON.stringify(text.slice(0, 40))} is no such number; accepted: ${accepts}`);
+  if (count < 1 || count > 256) throw new ConfigError(`--workers ${JSON.stringify(text.slice(0, 40))} is not a valid number; accepted: ${accepts}`);
   return count;
 }

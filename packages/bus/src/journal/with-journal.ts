@@ -23,7 +23,7 @@ export function withJournal(bus: Bus, options: JournalOptions): Bus {
   journal.start(async (subject, id, event) => {
     const now = subjectNow(subject, event);
     // A later version may have left it: the queue of a subject without a listener would never be empty.
-    if (!isDurable(now)) throw new GatewayError('internal', { cause: new Error(`${subject} is no subject of durable events`) });
+    if (!isDurable(now)) throw new GatewayError('internal', { cause: new Error(`${subject} is not a durable subject`) });
     await bus.publishDurable(now, id, event as never);
   });
   return {

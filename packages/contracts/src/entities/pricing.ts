@@ -28,7 +28,7 @@ function refuseNumber(sent: number, of: Of): string {
 const sentPrice = (of: Of) =>
   z
     .string({ error: ({ input }) => (typeof input === 'number' ? refuseNumber(input, of) : `must be a decimal string in ${priceIn[of]}, such as "3.00"`) })
-    .regex(moneyPattern, { error: ({ input }) => moneyFault(String(input)) ?? 'is no amount' })
+    .regex(moneyPattern, { error: ({ input }) => moneyFault(String(input)) ?? 'is not an amount' })
     .refine((text) => !moneyPattern.test(text) || parseMoney(text) <= maxPriceMicros, `must be at most ${printMoney(maxPriceMicros)}`)
     .transform((text) => (moneyPattern.test(text) ? parseMoney(text) : 0))
     .describe(`Decimal string, in ${priceIn[of]}, at most six decimals`);

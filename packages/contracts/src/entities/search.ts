@@ -24,7 +24,7 @@ const storedPrice = () => z.int().min(0).max(maxSearchMicros).default(0);
 const sentPrice = () =>
   z
     .string('must be a decimal string in currency for one search, such as "0.005"')
-    .regex(moneyPattern, { error: ({ input }) => moneyFault(String(input)) ?? 'is no amount' })
+    .regex(moneyPattern, { error: ({ input }) => moneyFault(String(input)) ?? 'is not an amount' })
     .refine((text) => !moneyPattern.test(text) || parseMoney(text) <= maxSearchMicros, `must be at most ${printMoney(maxSearchMicros)}`)
     .transform((text) => (moneyPattern.test(text) ? parseMoney(text) : 0))
     .default(0)

@@ -24,7 +24,7 @@ type Rule = (scope: string, values: readonly Value[]) => number[];
 const maxScopes = 100_000;
 const number = (value: Value | undefined): number => {
   const read = Number(value);
-  if (!Number.isFinite(read)) throw new TypeError('a figure of a rule is no number');
+  if (!Number.isFinite(read)) throw new TypeError('a value of a rule is not a number');
   return read;
 };
 const limited = (value: Value | undefined): number | null => (number(value) < 0 ? null : number(value));

@@ -102,7 +102,7 @@ export interface UnaryClientCodec<Request, Reply, Piece = never> {
   withFiles?(reply: Reply, files: ReadonlyMap<string, FetchedMedia>): Reply;
   /** A JSON value to print, or a body as it is. */
   writeReply(reply: Reply, request: Request, context: UnaryReplyContext): unknown;
-  /** The reply as its caller wants it, where that is no JSON; undefined: it is. */
+  /** The reply as its caller wants it, where that is not valid JSON; undefined: it is. */
   writeBody?(reply: Reply, request: Request, context: UnaryReplyContext): UnaryBody | undefined;
   /** The whole stream of events, for a caller who asked for a stream of what an upstream gives whole. */
   writeStream?(reply: Reply, request: Request, context: UnaryReplyContext): string;

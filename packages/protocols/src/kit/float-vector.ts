@@ -21,7 +21,7 @@ export function decodeVector(text: string): number[] {
 export function vectorOf(value: unknown): readonly number[] {
   if (typeof value === 'string' && value.length <= maxLength * 6) return decodeVector(value);
   const list = asArray(value);
-  if (!list || list.length > maxLength || !list.every((entry) => typeof entry === 'number' && Number.isFinite(entry))) throw new Error('this is no vector');
+  if (!list || list.length > maxLength || !list.every((entry) => typeof entry === 'number' && Number.isFinite(entry))) throw new Error('this is not a vector');
   return list as number[];
 }
 

@@ -24,7 +24,7 @@ export function checkSettings(profile: LoginProfile, given: LoginSettings): Sett
   const unknown = Object.keys(given).filter((name) => !Object.hasOwn(profile.settings, name));
   const complete = completeSettings(profile, given);
   return [
-    ...unknown.map((setting) => ({ setting, message: `is no setting of ${profile.id}; accepted: ${known.join(', ')}` })),
+    ...unknown.map((setting) => ({ setting, message: `is not a setting of ${profile.id}; accepted: ${known.join(', ')}` })),
     ...known.flatMap((setting): SettingFault[] => {
       const { optional, address } = profile.settings[setting]!;
       const value = complete[setting];

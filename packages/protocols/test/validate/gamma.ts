@@ -68,7 +68,7 @@ function parse(text: string, faults: string[]): unknown {
 }
 
 function validateChunk(chunk: unknown, last: boolean, at: string, faults: string[]): void {
-  if (!isObject(chunk)) return void faults.push(`${at} is no object`);
+  if (!isObject(chunk)) return void faults.push(`${at} is not an object`);
   for (const key of Object.keys(chunk)) if (!chunkKeys.has(key)) faults.push(`${at} has the unknown key ${key}`);
   if (typeof chunk['modelVersion'] !== 'string') faults.push(`${at} has no modelVersion`);
   if (typeof chunk['responseId'] !== 'string') faults.push(`${at} has no responseId`);

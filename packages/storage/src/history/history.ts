@@ -163,6 +163,7 @@ const toCommit = ({ revision, occurred_at, actor, action, entity_type, entity_id
 });
 
 function readCursor(cursor: string): number {
-  if (!/^\d{1,15}$/.test(cursor)) throw new GatewayError('validation_failed', { message: 'This cursor is not one of ours.', param: 'cursor' });
+  if (!/^\d{1,15}$/.test(cursor))
+    throw new GatewayError('validation_failed', { message: 'This cursor is not valid: send the next_cursor of an earlier reply.', param: 'cursor' });
   return Number(cursor);
 }

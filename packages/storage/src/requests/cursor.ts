@@ -14,6 +14,6 @@ export function readCursor(cursor: string): Position {
   const match = /^(\d{1,16}):(.{1,2048})$/su.exec(Buffer.from(cursor, 'base64url').toString('utf8'));
   const startedAt = Number(match?.[1]);
   if (!match?.[2] || !Number.isSafeInteger(startedAt))
-    throw new GatewayError('validation_failed', { message: 'This cursor is not one of ours.', param: 'cursor' });
+    throw new GatewayError('validation_failed', { message: 'This cursor is not valid: send the next_cursor of an earlier reply.', param: 'cursor' });
   return { startedAt, id: match[2] };
 }

@@ -99,7 +99,7 @@ export function createDnsResolver({ servers, ttlSecs }: DnsSettings, exchange: E
   }
 
   async function lookup(name: string): Promise<LookupAddress[]> {
-    if (!dnsName.test(name)) throw new DnsError('ENOTFOUND', 'this is no name that DNS can hold');
+    if (!dnsName.test(name)) throw new DnsError('ENOTFOUND', 'this is not a valid DNS name');
     let entry = known.get(name);
     if (entry === undefined || entry.expires <= now()) {
       let question = asking.get(name);
@@ -110,7 +110,7 @@ export function createDnsResolver({ servers, ttlSecs }: DnsSettings, exchange: E
       }
       entry = await question;
     }
-    if (entry.code !== null) throw new DnsError(entry.code, 'there is no address of this name');
+    if (entry.code !== null) throw new DnsError(entry.code, 'no address is known for this name');
     return entry.addresses;
   }
 

@@ -19,7 +19,7 @@ const topUpBody = z.strictObject({ amount: z.string().max(40).describe('Decimal 
 
 const ownerOf = (request: Request): BudgetOwner => {
   const kind = parameter(request, 'kind');
-  if (kind !== 'key' && kind !== 'group') throw new Problem('not_found', 'There is no such kind of budget: they are those of a `key` or a `group`.');
+  if (kind !== 'key' && kind !== 'group') throw new Problem('not_found', 'There is no such kind of budget: use `key` or `group`.');
   return { kind, name: parameter(request, 'name') };
 };
 

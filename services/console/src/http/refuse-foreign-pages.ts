@@ -9,7 +9,7 @@ const ownPages = new Set(['same-origin', 'none']);
 /** Scripts and command lines send neither header. */
 export function refuseForeignPages(request: Request, _response: Response, next: NextFunction): void {
   if (!reading.has(request.method) && isForeign(request))
-    throw new Problem('forbidden', 'Pages of other origins may change nothing here. (A proxy in front has to pass the Host header on.)');
+    throw new Problem('forbidden', 'Pages of other origins may not change anything here. (A proxy in front has to pass the Host header on.)');
   next();
 }
 

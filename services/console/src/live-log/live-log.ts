@@ -33,7 +33,7 @@ export function createLiveLog(bus: Bus): LiveLog {
   };
   return {
     join(viewer) {
-      if (viewers.size >= maxViewers) throw new Problem('overloaded', 'Too many are looking on at the log already.');
+      if (viewers.size >= maxViewers) throw new Problem('overloaded', 'Too many viewers follow the log already.');
       viewers.add(viewer);
       if (!listening) {
         listening = bus.listen('logs.rows', ({ rows, dropped }) => {

@@ -27,7 +27,7 @@ export async function memberKeyBody(writer: CatalogWriter, person: Person, wante
   const stored = await writer.keyGroups.find(wanted.group);
   if (!stored?.document.enabled || !isMember(stored.document, person)) throw new Problem('not_found', 'You are a member of no key group of this name.');
   const rules = stored.document.member_keys ?? null;
-  if (rules === null || rules.max === 0) throw new Problem('forbidden', 'Members make no keys in this group: ask an administrator for one.');
+  if (rules === null || rules.max === 0) throw new Problem('forbidden', 'Members cannot create keys in this group: ask an administrator for one.');
   const own = (await ownKeys(writer, person)).filter(({ document }) => document.group === wanted.group);
   if (own.length >= rules.max) throw new Problem('conflict', `You have ${own.length} keys in this group, which is the most it allows.`);
   return {

@@ -18,7 +18,7 @@ export async function putPin(writer: CatalogWriter, { load_balancer, access_key,
   const balancer = await writer.loadBalancers.find(load_balancer);
   if (!balancer) throw invalidField(joinPath(prefix, 'load_balancer'), 'there is no load balancer of this name');
   if (!(await writer.accessKeys.find(access_key))) throw invalidField(joinPath(prefix, 'access_key'), 'there is no access key of this name');
-  if (!balancer.document.entries.some(({ model }) => model === entry)) throw invalidField(joinPath(prefix, 'entry'), 'is no entry of this load balancer');
+  if (!balancer.document.entries.some(({ model }) => model === entry)) throw invalidField(joinPath(prefix, 'entry'), 'is not an entry of this load balancer');
   const known = await writer.balancerLinks.findPin(balancer.id, access_key);
   if (known?.entry === entry) return 'unchanged';
   await writer.balancerLinks.setPin(balancer.id, access_key, entry);

@@ -28,7 +28,7 @@ export async function buildLogin(
   if (!row && !same) throw invalidField(field, 'names no credential: log in first');
   if (row && !same) context.sso.gates.require(row.profile, field);
   const { protocols } = row ? loginProfiles[row.profile] : { protocols: [protocol] };
-  if (!protocols.includes(protocol)) throw invalidField('protocol', `is none that this login is for: ${protocols.join(', ')}`);
+  if (!protocols.includes(protocol)) throw invalidField('protocol', `is not one of the protocols of this login: ${protocols.join(', ')}`);
   const reason = unavailability(row, context.sso.gates);
   const id = row && ssoKeyId(row.id);
   const kept = existing?.api_keys.find((key) => same && (id === undefined || key.id === id));

@@ -45,7 +45,7 @@ function checkDomain(claims: Claims, allowed: readonly string[]): void {
     throw new OidcRefusal('refused', 'the provider does not say email_verified: true, which CONSOLE_OIDC_ALLOWED_DOMAINS needs');
   const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
   if (!allowed.some((one) => one.toLowerCase() === domain))
-    throw new OidcRefusal('refused', `the domain ${show(domain)} of the e-mail address is none of CONSOLE_OIDC_ALLOWED_DOMAINS`);
+    throw new OidcRefusal('refused', `the domain ${show(domain)} of the e-mail address is not one of CONSOLE_OIDC_ALLOWED_DOMAINS`);
 }
 
 /** Texts of the provider's in a line of the log: enough of them to see how they are spelt. */

@@ -184,6 +184,6 @@ async function firstRefresh({ name, isNew, profile }: First, { storage, sso, log
     const row = await storage.ssoCredentials.find(name);
     if (isNew && row) await storage.ssoCredentials.remove(row.id);
     if (machine) throw invalidField('settings', error.message);
-    throw invalidField('tokens', `${error.message} Expected a login that is still good: log in anew, then paste what that gave.`);
+    throw invalidField('tokens', `${error.message} Expected a login that is still valid: log in again, then paste the result.`);
   }
 }

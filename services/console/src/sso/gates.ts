@@ -26,7 +26,7 @@ export function createGates({ profiles }: SsoConfig): Gates {
     find,
     require(id, field = 'profile') {
       const found = find(id);
-      if (!found) throw invalidField(field, 'is no login that is enabled here: a closed one is opened by [sso.profiles.<id>] enabled = true and a restart');
+      if (!found) throw invalidField(field, 'is not an enabled login: enable it with [sso.profiles.<id>] enabled = true, and restart');
       return found;
     },
   };

@@ -40,7 +40,10 @@ export async function beginLogin({ flow: asked, redirect_url: redirectUrl, upstr
   const profile = sso.gates.require(given.profile);
   const flow = asked ?? profile.flows[0];
   if (!profile.flows.includes(flow as LoginFlow) || (flow !== 'device' && flow !== 'code'))
-    throw invalidField('flow', `is none that begins here: ${profile.flows.filter((one) => one === 'device' || one === 'code').join(', ') || 'use import'}`);
+    throw invalidField(
+      'flow',
+      `is not a flow that can begin here: ${profile.flows.filter((one) => one === 'device' || one === 'code').join(', ') || 'use import'}`,
+    );
   const existing = await storage.ssoCredentials.find(given.name);
   if (!existing) refuseNewName(given.name, 'name');
   else if (!given.replace) throw new Problem('conflict', 'There is already a credential of this name.', [{ field: 'name', message: 'is taken' }]);

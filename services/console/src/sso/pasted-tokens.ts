@@ -37,7 +37,7 @@ function readJson(text: string, now: number, field: string): PastedTokens {
   try {
     whole = JSON.parse(text);
   } catch {
-    throw invalidField(field, `is no JSON; ${expected}`);
+    throw invalidField(field, `is not valid JSON; ${expected}`);
   }
   const body = findTokens(whole as Body);
   if (!body) throw invalidField(field, expected);

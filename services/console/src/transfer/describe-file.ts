@@ -64,7 +64,7 @@ function collect(): Described[] {
     const known = found.get(shape);
     if (known) return void known.places.push(place);
     const object = printed && objectIn(printed);
-    if (!object) throw new Error(`${place} is no object`);
+    if (!object) throw new Error(`${place} is not an object`);
     const fields = object['properties'] as Fields;
     found.set(shape, { shape, places: [place], fields, required: (object['required'] as string[] | undefined) ?? [] });
     for (const [name, field] of Object.entries(fields)) {

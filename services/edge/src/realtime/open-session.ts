@@ -76,7 +76,7 @@ export class RealtimeListener {
       handleProtocols: (names) => (names.has(subprotocol) ? subprotocol : false),
     });
     this.#server.on('wsClientError', (error: Error, socket: Duplex, request: IncomingMessage) =>
-      handshakes.refuse(socket, request, new GatewayError('invalid_request', { message: `This is no WebSocket handshake: ${error.message}.` })),
+      handshakes.refuse(socket, request, new GatewayError('invalid_request', { message: `This is not a WebSocket handshake: ${error.message}.` })),
     );
   }
 

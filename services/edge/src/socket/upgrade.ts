@@ -80,7 +80,7 @@ export function acceptSockets(server: Server, context: EdgeContext): void {
   server.on('close', () => clearInterval(checks));
   // What the library finds no handshake in.
   sockets.on('wsClientError', (error: Error, socket: Duplex, request: IncomingMessage) =>
-    refuse(socket, request, new GatewayError('invalid_request', { message: `This is no WebSocket handshake: ${error.message}.`, headers: versions })),
+    refuse(socket, request, new GatewayError('invalid_request', { message: `This is not a WebSocket handshake: ${error.message}.`, headers: versions })),
   );
 
   function accept({ match, principal, ...opening }: Handshake): void {

@@ -50,20 +50,23 @@ export function readIncoming(body: Buffer, headers: Headers): Incoming {
     const parsed = parseJson(text);
     const error =
       parsed === undefined
-        ? bad(errorCodes.parse, 'Parse error: the body is no JSON')
-        : bad(errorCodes.invalidRequest, 'Invalid Request: the body is no JSON-RPC message');
+        ? bad(errorCodes.parse, 'Parse error: the body is not valid JSON')
+        : bad(errorCodes.invalidRequest, 'Invalid Request: the body is not a JSON-RPC message');
     throw new IncomingError(null, error);
   }
   return { era: eraOf(message, headers), messages: [message], batch: false };
 }
 
 function readBatch(text: string, headers: Headers): Incoming {
-  if (parseJson(text) === undefined) throw new IncomingError(null, bad(errorCodes.parse, 'Parse error: the body is no JSON'));
+  if (parseJson(text) === undefined) throw new IncomingError(null, bad(errorCodes.parse, 'Parse error: the body is not valid JSON'));
   if (headers['mcp-protocol-version'] !== batchVersion && headers['mcp-protocol-version'] !== undefined)
     throw new IncomingError(null, bad(errorCodes.invalidRequest, `Invalid Request: batches belong to the revision ${batchVersion} alone`));
   const messages = (elementsOf(text) ?? []).map((element) => readMessage(Buffer.from(element, 'utf8')));
   if (messages.length === 0 || messages.length > maxBatch || messages.includes(null))
-    throw new IncomingError(null, bad(errorCodes.invalidRequest, 'Invalid Request: the batch is empty, too long, or holds what is no JSON-RPC message'));
+    throw new IncomingError(
+      null,
+      bad(errorCodes.invalidRequest, 'Invalid Request: the batch is empty, too long, or holds something that is not a JSON-RPC message'),
+    );
   const read = messages as Message[];
   if (read.some((message) => eraOf(message, {}) === 'modern' || (message.kind === 'request' && message.method === 'initialize')))
     throw new IncomingError(null, bad(errorCodes.invalidRequest, 'Invalid Request: this message cannot be part of a batch'));

@@ -93,7 +93,7 @@ export class Slot {
     try {
       reader.push(chunk);
     } catch (error) {
-      this.#logger.error({ error }, 'a script slot sent what is no answer');
+      this.#logger.error({ error }, 'a script slot sent something that is not an answer');
       this.#kill({ code: 'ScriptRunnerUnavailable', message: 'a script slot broke', line: null });
     }
   }

@@ -37,7 +37,7 @@ function kindFault(subject: AuditSubject, { action, actor, entity_type }: AuditR
     return isOfTools ? null : 'is not what an access key did with a tool: this subject allows no other record';
   }
   const isViolation = action === 'acl.violation' && actor.startsWith('api_key:') && (entity_type === 'model' || entity_type === 'key_group');
-  return isViolation ? null : 'is no violation of an access key: this subject allows no other record';
+  return isViolation ? null : 'is not a violation of an access key: this subject allows no other record';
 }
 
 export function keepAudit({ bus, storage, logger, setAside, now }: AuditKeeperDeps): Disposable {
@@ -76,6 +76,6 @@ function diffFault({ diff }: AuditRow): string | null {
   try {
     return JSON.stringify(diff).length > maxDiffLength ? 'diff: is too long' : null;
   } catch {
-    return 'diff: is no JSON';
+    return 'diff: is not valid JSON';
   }
 }

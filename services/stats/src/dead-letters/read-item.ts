@@ -37,7 +37,7 @@ export function readItems<T>(
 function describe(issues: readonly { path: readonly PropertyKey[]; message: string }[]): string {
   const [first] = issues;
   if (!first) return 'cannot be read';
-  return first.path.length === 0 ? 'is no object' : `${first.path.map(String).join('.')}: ${first.message}`;
+  return first.path.length === 0 ? 'is not an object' : `${first.path.map(String).join('.')}: ${first.message}`;
 }
 
 const dayMs = 86_400_000;

@@ -18,7 +18,7 @@ export function parseContent(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')) as unknown;
   } catch {
-    throw malformed('is no JSON');
+    throw malformed('is not valid JSON');
   }
 }
 
@@ -52,7 +52,7 @@ interface Parts {
 
 function printTurn(bytes: Uint8Array): Parts {
   const value = parseContent(bytes);
-  if (!isObject(value)) throw malformed('is no object');
+  if (!isObject(value)) throw malformed('is not an object');
   const { input = [], response = null } = value;
   return { input: print(input), response: print(response) };
 }

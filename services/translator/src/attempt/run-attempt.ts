@@ -83,7 +83,7 @@ function sendOnce(attempt: AttemptContext, upstreamRequest: UpstreamRequest, lea
 
 const unfinishedParts = ({ request: { cache } }: AttemptContext): UnaryParts | undefined => (cache.parts?.isDone === false ? cache.parts : undefined);
 
-const noAnswer: UpstreamFault = { class: 'broken', code: 'unreadable', message: 'the upstream sent a reply that is no answer' };
+const noAnswer: UpstreamFault = { class: 'broken', code: 'unreadable', message: 'the upstream sent a reply that is not an answer' };
 
 /** The other calls of a question that its upstream takes in parts, each under a lease of its own. `first`: how the call before them ended. */
 async function sendRest(attempt: AttemptContext, parts: UnaryParts, first: AttemptEnd): Promise<AttemptResult> {

@@ -51,7 +51,7 @@ export function deliverWhole(bytes: Buffer, reply: ReplyTarget): Delivered | Pro
     return { fault: failure, committed: false };
   }
   if (!isReply(events, reply))
-    return { fault: { class: 'broken', code: 'incomplete', message: 'the upstream sent a body that is no finished reply' }, committed: false };
+    return { fault: { class: 'broken', code: 'incomplete', message: 'the upstream sent a body that is not a complete reply' }, committed: false };
   record.meter.see(events);
   record.markContent();
   print(reply, bytes, json, events);

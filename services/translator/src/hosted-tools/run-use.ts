@@ -73,7 +73,7 @@ const faultWords: Readonly<Record<HostedFault, string>> = {
   'too-long': 'the query is too long: search for fewer words',
   'not-allowed': 'this address may not be fetched',
   'not-accessible': 'the page cannot be reached',
-  'unsupported-type': 'the page is no text',
+  'unsupported-type': 'the page is not text',
   'too-large': 'the page is too large',
 };
 

@@ -12,7 +12,7 @@ export class UnaryStream {
     record: () => this.#take(),
     finish: () => this.#writer.end(this.#context()),
     whole() {
-      throw new Error('a stream is no whole reply');
+      throw new Error('a stream is not a whole reply');
     },
   };
   readonly #readEvent: ReadEvent;

@@ -53,7 +53,7 @@ async function runFolded(context: ResponseScriptContext, script: string, folded:
   const json: unknown = JSON.parse(made.toString('utf8'));
   const { adapter, route } = context.upstreamRequest.target;
   const events = adapter.readWhole(json, route.target);
-  if (!events.some(({ type }) => type === 'end')) throw new Error('what the response script made is no finished reply');
+  if (!events.some(({ type }) => type === 'end')) throw new Error('the response script did not return a complete reply');
   return folded.whole(made, json, events);
 }
 

@@ -43,7 +43,7 @@ export const speechClient: UnaryClientCodec<SpeechRequest, Speech, SpeechPiece> 
   addresses: (reply) => ('url' in reply ? [reply.url] : []),
   withFiles: (reply, files) => ('url' in reply ? (files.get(reply.url) ?? reply) : reply),
   writeReply(): never {
-    throw new Error('speech is no JSON');
+    throw new Error('speech is not JSON');
   },
   writeBody: (reply, request) => bytesOf(reply, request),
   writeStream(reply, request, { usage }) {

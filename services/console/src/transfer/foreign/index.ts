@@ -32,7 +32,9 @@ export function convertForeign(source: ForeignSource, text: string): Converted {
     throw new UnreadableSource(error instanceof Problem && error.code !== 'invalid_json' ? `is not read: ${error.message}` : 'is neither YAML nor JSON');
   }
   if (!isNode(parsed))
-    throw new UnreadableSource(source === 'litellm' ? 'is no config.yaml: it holds no settings' : 'is no export: it must be {"channels": […], "tokens": […]}');
+    throw new UnreadableSource(
+      source === 'litellm' ? 'is not a config.yaml: it holds no settings' : 'is not an export: it must be {"channels": […], "tokens": […]}',
+    );
   return source === 'litellm' ? convertLitellm(parsed) : convertNewApi(parsed);
 }
 

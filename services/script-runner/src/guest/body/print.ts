@@ -44,7 +44,7 @@ export class Printer {
 
   #scalar(value: unknown): string | undefined {
     if (typeof value === 'string' && value.length > maxTextLength) throw new LimitFault('StringTooLong', `a text is longer than ${maxTextLength} characters`);
-    if (typeof value === 'bigint') throw new TypeError('a BigInt is no JSON value');
+    if (typeof value === 'bigint') throw new TypeError('a BigInt is not a JSON value');
     const text = JSON.stringify(value) as string | undefined;
     return text === undefined ? undefined : this.#count(text);
   }

@@ -67,7 +67,7 @@ export function fromBase64(text: string): number[] {
     const letter = text[at]!;
     if (letter === '=' || letter === '\n' || letter === '\r') continue;
     const value = values.get(letter);
-    if (value === undefined) throw new TypeError('the text is no base64');
+    if (value === undefined) throw new TypeError('the text is not base64');
     held = ((held << 6) | value) & 0xffffff;
     bits += 6;
     if (bits >= 8) {

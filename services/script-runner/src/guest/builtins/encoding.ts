@@ -18,7 +18,7 @@ export const encodingBuiltins = {
   sha256: (text: string): string => toHex(sha256(toUtf8(bounded(text, 'text')))),
   json_encode(value: unknown, indent = 0): string {
     const text = JSON.stringify(value, null, indent) as string | undefined;
-    if (text === undefined) throw new TypeError('the value is no JSON value');
+    if (text === undefined) throw new TypeError('the value is not a JSON value');
     if (text.length > maxTextLength) currentMeter()?.failLongText();
     return text;
   },

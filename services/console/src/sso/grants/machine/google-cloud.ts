@@ -53,7 +53,7 @@ function readKey(text: string | undefined): Json | null {
   } catch {
     // Said below; the text is secret.
   }
-  throw new TokenFault('key_json', 'key_json is no JSON object.', true);
+  throw new TokenFault('key_json', 'key_json is not a JSON object.', true);
 }
 
 const accountOf = (key: Json | null): { account?: string } => {

@@ -21,7 +21,7 @@ export async function readIdentityToken(settings: LoginSettings): Promise<string
   try {
     // A pipe without a writer must not hold the refresher.
     file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    if (!(await file.stat()).isFile()) throw fault('token_file is no file.', true);
+    if (!(await file.stat()).isFile()) throw fault('token_file is not a file.', true);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(maxBytes + 1), 0, maxBytes + 1, 0);
     if (bytesRead > maxBytes) throw fault('The identity token in token_file is larger than 16 KiB.', true);
     text = buffer.toString('latin1', 0, bytesRead).trim();
