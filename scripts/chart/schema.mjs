@@ -96,7 +96,7 @@ const service = (name) =>
 
 /** Files of the TLS towards a server that this chart does not run. */
 const tls = (what) =>
-  object(`TLS towards ${what} by files, where \`enabled\` is \`false\`; files are read anew for each connection.`, {
+  object(`TLS towards ${what} by files, where \`enabled\` is \`false\`; files are read again for each connection.`, {
     existingSecret: text('', 'Secret with the files, mounted into the pods that speak with it. Empty: none.'),
     caKey: text('ca.crt', 'Its key with the authorities; empty is the system’s.'),
     certKey: text('', 'Its key with the certificate of the services (`tls.crt`); empty: they show none.'),

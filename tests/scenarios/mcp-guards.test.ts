@@ -203,7 +203,7 @@ describe.each(arrangements('guards of MCP'))('guards of MCP, %s', (arrangement) 
       expect(answers.filter((text) => canaryForm.test(text))).toEqual([]);
       expect(answers.find((text) => text.startsWith('GET /audit-logs'))).toContain('mcp_server');
       const lines = Object.values(gateway.processes).flatMap((one) => one.logs());
-      expect(lines.filter((line) => line.includes('an MCP server is well')).length).toBeGreaterThan(0);
+      expect(lines.filter((line) => line.includes('an MCP server is healthy')).length).toBeGreaterThan(0);
       expect(lines.filter((line) => canaryForm.test(line))).toEqual([]);
       const kept = [...(await keptTexts(gateway))];
       expect(kept.filter(([, text]) => text.includes('mcp_servers')).length).toBeGreaterThan(0);

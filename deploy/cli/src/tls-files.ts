@@ -1,4 +1,4 @@
-/** Files of the TLS towards NATS, PostgreSQL and Redis: checked at the start, and read anew for each connection, so that a renewed certificate needs no restart. */
+/** Files of the TLS towards NATS, PostgreSQL and Redis: checked at the start, and read again for each connection, so that a renewed certificate needs no restart. */
 import { readFileSync } from 'node:fs';
 import { type ConnectionOptions, checkServerIdentity, createSecureContext } from 'node:tls';
 import type { NatsTls } from '@model-gateway/bus';

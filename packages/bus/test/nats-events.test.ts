@@ -289,7 +289,7 @@ const available = ownServerAvailable('durable events over NATS');
       }
       const told = (text: string) => lines.filter((line) => line.includes(text)).length;
       expect(told('durable events wait for the JetStream stream')).toBeGreaterThan(0);
-      expect(told('the event stream cannot be made')).toBeGreaterThan(0);
+      expect(told('the event stream cannot be configured')).toBeGreaterThan(0);
       expect(lines).toEqual([...new Set(lines)]);
       await bare.kill();
       write('enabled');

@@ -401,7 +401,7 @@ const available = natsAvailable('permissions over NATS') && findNatsServer() !==
       await edge.publishDurable('stats.request', 'r1', row('r1'));
       await until(() => rows.length > 0, 'the row');
       await until(() => bus.stats().refusedListeners === 0, 'the bus to say that it gets events');
-      const reasons = toldOf('the event stream cannot be made').map(({ facts }) => String(facts.error));
+      const reasons = toldOf('the event stream cannot be configured').map(({ facts }) => String(facts.error));
       expect(reasons.filter((reason) => reason.includes('JetStream not enabled'))).toHaveLength(1);
     } finally {
       await Promise.all(open.splice(0).map((one) => ('drain' in one && 'ask' in one ? one.drain() : one.close())));

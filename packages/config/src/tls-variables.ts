@@ -15,7 +15,7 @@ export const tlsVariables = (prefix: 'NATS' | 'DATABASE' | 'REDIS', server: stri
   caFile: variable(text(1024), {
     env: `${prefix}_TLS_CA_FILE`,
     fallback: null,
-    description: `Certificates (PEM) by which the certificate of ${server} is verified, in place of the system's. With this or one of the next three, only TLS is spoken with it. The files are read anew for each connection.`,
+    description: `Certificates (PEM) by which the certificate of ${server} is verified, in place of the system's. With this or one of the next three, only TLS is spoken with it. The files are read again for each connection.`,
   }),
   certFile: variable(text(1024), {
     env: `${prefix}_TLS_CERT_FILE`,

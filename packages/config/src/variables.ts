@@ -170,22 +170,22 @@ export const variables = {
     rowDays: variable(wholeNumber(0, 36_500), {
       env: 'STATS_ROW_DAYS',
       fallback: 30,
-      description: 'Days for which rows of requests and sessions are kept; 0 = for ever. Statistics outlive them.',
+      description: 'Days for which rows of requests and sessions are kept; 0 = forever. Statistics outlive them.',
     }),
     hourDays: variable(wholeNumber(0, 36_500), {
       toml: 'stats.hourly_days',
       fallback: 90,
-      description: 'Days for which sums of each hour are kept; 0 = for ever.',
+      description: 'Days for which sums of each hour are kept; 0 = forever.',
     }),
     dayDays: variable(wholeNumber(0, 36_500), {
       toml: 'stats.daily_days',
       fallback: 1095,
-      description: 'Days for which sums of each day are kept; 0 = for ever.',
+      description: 'Days for which sums of each day are kept; 0 = forever.',
     }),
     auditDays: variable(wholeNumber(0, 36_500), {
       env: 'AUDIT_RETENTION_DAYS',
       fallback: 365,
-      description: 'Days for which records of the audit log are kept; 0 = for ever.',
+      description: 'Days for which records of the audit log are kept; 0 = forever.',
     }),
   },
   turns: {

@@ -26,6 +26,6 @@ export function createKeyCheck(keyring: Pick<Keyring, 'open'>, logger: Pick<Logg
       }
     if (names.size === 0) return;
     const facts = { error: first, upstreams: [...names].slice(0, maxNamed), count: names.size };
-    logger.error(facts, 'stored keys of upstreams cannot be opened, their calls fail: give GATEWAY_MASTER_KEY the key that sealed them, or enter them anew');
+    logger.error(facts, 'stored keys of upstreams cannot be opened, their calls fail: give GATEWAY_MASTER_KEY the key that sealed them, or enter them again');
   };
 }

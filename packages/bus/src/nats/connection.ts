@@ -1,4 +1,4 @@
-/** The connection: connects in the background, reconnects for ever, refuses to publish while it is down, and never throws out of a callback. */
+/** The connection: connects in the background, reconnects forever, refuses to publish while it is down, and never throws out of a callback. */
 import type { ServiceName } from '@model-gateway/contracts';
 import {
   connect,
@@ -245,9 +245,7 @@ export class ServerConnection {
     const { permissions, logger } = this.options;
     this.admitted = permissions === undefined;
     if (!permissions) return this.change(true);
-    this.look(connection, permissions).catch((error: unknown) =>
-      logger.error({ error: describe(error) }, 'the permissions of the bus user cannot be looked at'),
-    );
+    this.look(connection, permissions).catch((error: unknown) => logger.error({ error: describe(error) }, 'the permissions of the bus user cannot be read'));
   }
 
   private async look(connection: NatsConnection, { service, required }: { service: ServiceName; required: boolean }): Promise<void> {

@@ -117,8 +117,8 @@ export class NatsBus implements Bus {
     this.streams = new Streams(host);
     this.outbox = new EventOutbox(host, { items: options.outbox?.items ?? outboxItemsCap, bytes: options.outbox?.bytes ?? outboxBytesCap });
     this.streamOutage = new Outage({
-      begins: (_reason, error) => this.logger.warn({ error }, 'the event stream cannot be made as it should be yet: durable events wait where they are'),
-      ends: () => this.logger.info({}, 'the event stream is as it should be'),
+      begins: (_reason, error) => this.logger.warn({ error }, 'the event stream cannot be configured yet: durable events wait'),
+      ends: () => this.logger.info({}, 'the event stream is configured'),
     });
     this.link.onChange((connected) => this.changed(connected));
     this.clock = new Clock(() => this.tick());
@@ -363,7 +363,7 @@ export class NatsBus implements Bus {
       this.peers.tick();
       this.outbox.tick();
     } catch (error) {
-      this.logger.error({ error }, 'the bus clock met a defect');
+      this.logger.error({ error }, 'defect in the bus clock');
     }
   }
 

@@ -5,7 +5,7 @@ import type { LoginProfile, LoginSetting } from './profile.ts';
 const address = (fallback: string, description: string): LoginSetting => ({ fallback, description, address: true });
 const region: LoginSetting = { fallback: 'us-east-1', description: 'Region of the account.' };
 const tokenFile: LoginSetting = {
-  description: 'File of the identity token that the platform projects into the container. It is read anew for each exchange.',
+  description: 'File of the identity token that the platform projects into the container. It is read again for each exchange.',
 };
 
 const cloudhostIde: LoginProfile = {

@@ -51,7 +51,7 @@ export function createPostgresDialect({ url, tls }: { url: string; tls?: Postgre
       application_name: 'model-gateway',
       types,
     };
-    const pool = createWatchedPool(config, () => logger.warn({}, 'the database was silent for too long: connections that are not in use are made anew'));
+    const pool = createWatchedPool(config, () => logger.warn({}, 'the database was silent for too long: idle connections are replaced'));
     // A connection that the server closes emits an error event, which would end the process without a listener; the pool listens on idle connections
     // only, so each one in use gets its own listener.
     pool.on('error', () => undefined);

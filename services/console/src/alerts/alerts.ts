@@ -63,7 +63,7 @@ export function createAlerts(context: ConsoleContext): AlertWatch {
   /** Waits after each run: a slow database is not asked ever more. */
   const repeat = (run: () => Promise<void>, everyMs: number, firstMs: number) => {
     const next = async () => {
-      const one = run().catch((error: unknown) => context.logger.warn({ error }, 'alerts could not be looked after and are tried again'));
+      const one = run().catch((error: unknown) => context.logger.warn({ error }, 'alerts could not be processed, and are tried again'));
       running.add(one);
       await one;
       running.delete(one);
@@ -85,7 +85,7 @@ export function createAlerts(context: ConsoleContext): AlertWatch {
       await work.sent();
     },
     notify: (condition) =>
-      work.notify(condition).catch((error: unknown) => context.logger.warn({ error, event: condition.event }, 'an alert could not be written down')),
+      work.notify(condition).catch((error: unknown) => context.logger.warn({ error, event: condition.event }, 'an alert could not be stored')),
     test: (channel) => work.test(channel),
     mail: (recipient, condition) => work.mail(recipient, condition),
   };
@@ -135,7 +135,7 @@ class Work {
     const { storage, logger } = this.#context;
     for (const message of await storage.alerts.claim(leaseMs, free)) {
       const one = this.#sendOne(message)
-        .catch((error: unknown) => logger.warn({ error, event: message.event }, 'what became of an alert could not be written down'))
+        .catch((error: unknown) => logger.warn({ error, event: message.event }, 'the result of an alert could not be stored'))
         .finally(() => this.#sending.delete(one));
       this.#sending.add(one);
     }

@@ -51,7 +51,8 @@ export function createSso({ bus, storage, keyring, outbound, audit, logger, conf
     const { name, profile, account } = credential;
     const diff = { profile, account, result, ...(reason !== undefined && { reason }) };
     void audit({ actor: gatewayActor, action, entity_type: 'sso_credential', entity_id: name, ip_address: null, diff });
-    if (result !== 'refreshed') sync().catch((error: unknown) => logger.warn({ error }, 'upstreams could not be brought in step with their credentials'));
+    if (result !== 'refreshed')
+      sync().catch((error: unknown) => logger.warn({ error }, 'the availability of upstreams could not be updated from their credentials'));
   };
   const refresher = createRefresher({ repository: storage.ssoCredentials, keyring, gates, grants, http, logger, now, report });
   let served: Disposable | undefined;
@@ -67,7 +68,7 @@ export function createSso({ bus, storage, keyring, outbound, audit, logger, conf
         await storage.ssoCredentials.pruneLogins();
       }
     } catch (error) {
-      logger.info({ error }, 'credentials could not be looked at');
+      logger.info({ error }, 'credentials could not be checked');
     }
     if (!stopped) timer = setTimeout(() => void round(), scanMs).unref();
   };

@@ -104,7 +104,7 @@ class McpCall implements OpenReply, StreamHandlers<'mcp.exchange'> {
 
   /** An answer of the edge's own. Limits of a key have a text of their own, everything else is an error of the protocol. */
   refuse(error: GatewayError): void {
-    if (error.code === 'internal') this.#context.reporting.logger.error({ error: error.cause ?? error, request: this.#id }, 'defect in a call of MCP');
+    if (error.code === 'internal') this.#context.reporting.logger.error({ error: error.cause ?? error, request: this.#id }, 'defect in an MCP call');
     this.#over = true;
     const response = this.#response;
     if (response.headersSent) return void response.destroy();

@@ -64,7 +64,7 @@ export class Endpoint {
     this.#open.add(held);
     void this.#route({ exchange, caller, scope: null, reply, body: Buffer.from(body.buffer, body.byteOffset, body.byteLength) }, query)
       .catch((error: unknown) => {
-        this.#context.logger.error({ error, request: exchange.id }, 'defect in an exchange of MCP');
+        this.#context.logger.error({ error, request: exchange.id }, 'defect in an MCP exchange');
         refuse(reply, 500, errorCodes.internal, 'Internal error');
       })
       .finally(() => this.#open.delete(held));
@@ -175,7 +175,7 @@ export class Endpoint {
       if (isGatewayError(reason)) return { text: printError(id, printFailure(reason)), status: reason.status };
       if (error instanceof ServersError) return { text: printError(id, error.text), status: era === 'modern' ? statusOf(error.code, undefined) : 200 };
       if (error instanceof RpcError) return { text: printError(id, error.print()), status: era === 'modern' ? statusOf(error.code, error.status) : 200 };
-      this.#context.logger.error({ error, request: exchange.id, method }, 'defect in an answer of MCP');
+      this.#context.logger.error({ error, request: exchange.id, method }, 'defect in an MCP reply');
       return { text: printError(id, JSON.stringify({ code: errorCodes.internal, message: 'Internal error' })), status: 500 };
     } finally {
       clearTimeout(beginStream);

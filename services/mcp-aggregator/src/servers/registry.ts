@@ -78,7 +78,7 @@ export class Registry {
         // Made, or deleted, since the secrets were asked for.
         if (!complete) await this.#askAgain();
       } catch (error) {
-        this.#deps.logger.warn({ error }, 'the secrets of MCP servers cannot be had yet');
+        this.#deps.logger.warn({ error }, 'the secrets of MCP servers cannot be loaded yet');
         await this.#askAgain();
       }
     }

@@ -388,8 +388,7 @@ export class McpServer {
     try {
       const changed = await this.#deps.changedTools?.(this.record, tools);
       const fresh = changed?.filter((name) => !this.#changedNames.has(name)) ?? [];
-      if (fresh.length > 0)
-        this.#deps.logger.warn({ server: this.name, tools: fresh.slice(0, 20) }, 'tools of an MCP server are described otherwise than they were approved');
+      if (fresh.length > 0) this.#deps.logger.warn({ server: this.name, tools: fresh.slice(0, 20) }, 'tools of an MCP server differ from what was approved');
       this.#changedNames = new Set(changed);
     } catch (error) {
       this.#deps.logger.warn({ error, server: this.name }, 'tools of an MCP server cannot be compared with what was approved');
@@ -454,8 +453,8 @@ export class McpServer {
     if (state === this.state) return;
     const wasWell = this.isWell;
     this.state = state;
-    if (state === 'unhealthy') this.#deps.logger.warn({ server: this.name, reason }, 'an MCP server is not well: its tools are not offered');
-    else this.#deps.logger.info({ server: this.name }, 'an MCP server is well');
+    if (state === 'unhealthy') this.#deps.logger.warn({ server: this.name, reason }, 'an MCP server is unhealthy: its tools are not offered');
+    else this.#deps.logger.info({ server: this.name }, 'an MCP server is healthy');
     if (wasWell !== this.isWell) this.#changed();
   }
 

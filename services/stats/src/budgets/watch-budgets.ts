@@ -72,7 +72,7 @@ export function createBudgetWatch({ requests, snapshot, logger, metrics, now, ev
     counts = nextCounts;
   };
   const run = async (): Promise<void> => {
-    await look().catch((error: unknown) => logger.warn({ error }, 'budgets cannot be looked at now'));
+    await look().catch((error: unknown) => logger.warn({ error }, 'budgets cannot be checked now'));
     if (stopped) return;
     timer = setTimeout(() => void run(), everyMs);
     timer.unref();

@@ -54,7 +54,7 @@ export function startSweeper({ store, logger, listening, pace: { silentMs, every
       if (lost.length > 0) logger.warn({ turns: lost.length }, 'turns whose translator is gone were ended');
       failing = false;
     } catch (error) {
-      if (!failing) logger.warn({ error }, 'open turns cannot be looked at');
+      if (!failing) logger.warn({ error }, 'open turns cannot be read');
       failing = true;
     }
     for (const [holder, at] of seen) if (performance.now() - at > 10 * silentMs) seen.delete(holder);

@@ -69,7 +69,7 @@ export class TaskPoller {
         // Where as many were due as are asked for, more may be.
       } while (fresh.length === atOnce && !this.#stopped);
     } catch (error) {
-      if (!this.#failing) logger.info({ error }, 'unfinished tasks cannot be looked at');
+      if (!this.#failing) logger.info({ error }, 'unfinished tasks cannot be read');
       this.#failing = true;
     }
   }

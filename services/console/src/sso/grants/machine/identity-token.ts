@@ -1,4 +1,4 @@
-/** The identity token that a platform projects into a container: read anew for each exchange, since the platform renews the file. */
+/** The identity token that a platform projects into a container: read again for each exchange, since the platform renews the file. */
 import { constants, type FileHandle, open } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import type { LoginSettings } from '@model-gateway/protocols/login';
