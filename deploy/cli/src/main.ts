@@ -23,18 +23,18 @@ const usage = `model-gateway up [--demo] [--port N]        the whole gateway in 
 model-gateway serve edge|router|translator|script-runner|mcp-aggregator|stats|console|data-plane
               [--SETTING VALUE]             one service, on NATS_URL; data-plane is edge, router and translator in one process
 model-gateway apply -f FILE|- [--dry-run] [--watch] [--json] [--url URL]
-                                           bring a running gateway to a file's configuration (every field: docs/gateway-file.md); signs in
+                                           apply a file's configuration to a running gateway (every field: docs/gateway-file.md); signs in
                                            with CONSOLE_SECRET_KEY, or as admin with CONSOLE_PASSWORD; URL: http://127.0.0.1:$PORT
 model-gateway export [-o FILE] [--format yaml|json] [--lost-secrets refuse|mask] [--url URL]
-                                           the configuration of a running gateway; mask: also without the secrets whose master key is gone
+                                           print the configuration of a running gateway; mask: even if the master key of some secrets is gone
 model-gateway import litellm|new-api|one-api FILE [-o FILE] [--findings FILE] [--apply] [--dry-run] [--url URL]
-                                           another gateway's configuration as a file of this one, and what became of each of its keys
+                                           convert another gateway's configuration, and report on each of its keys
 model-gateway login [PROFILE] [--name NAME] [--upstream NAME [--base-url URL]] [--account NAME] [--flow device|code|machine] [--set NAME=VALUE]
               [--paste] [--replace] [--qr] [--url URL]
-                                           give an upstream its credential by a login at its vendor
+                                           log in at a vendor, and keep the credential for an upstream
 model-gateway setup CLIENT [--key KEY] [--model NAME] [--base-url URL] [--write] [--no-check]
-                                           point a client (claude-code, codex, …) here
-model-gateway help [COMMAND]               this text, or what is about a command
+                                           configure a client (claude-code, codex, …) to use this gateway
+model-gateway help [COMMAND]               this text, or the part about one command
 model-gateway --version                    the version of this gateway
 `;
 
