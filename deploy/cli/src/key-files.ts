@@ -19,7 +19,7 @@ export function keyringOf(config: Config): Keyring {
     return createKeyring(masterKeyOf(config));
   } catch (error) {
     if (!(error instanceof MasterKeyError)) throw error;
-    // The same rules hold for the file, which is no variable.
+    // The same rules hold for the file, which is not a variable.
     throw new ConfigError(config.process.masterKey === null ? `DATA_DIR: ${masterFile}: ${error.message}` : error.message, { cause: error });
   }
 }

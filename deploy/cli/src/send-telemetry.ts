@@ -6,7 +6,7 @@ import { credentialOf, mayCarryCredential } from '@model-gateway/secrets';
 import { type Logger, type Metrics, type Sending, sendTelemetry } from '@model-gateway/telemetry';
 import manifest from '../package.json' with { type: 'json' };
 
-/** Headers of collectors have names of all kinds; what is this long is no word of ours. */
+/** Headers of collectors have names of all kinds; what is this long is not a word of ours. */
 const likelySecret = 20;
 
 const nothing: Sending = { tracer: undefined, close: () => Promise.resolve() };

@@ -12,7 +12,7 @@ const variables: ReadonlyMap<string, Read> = new Map<string, Read>([
 ]);
 export const templateVariables: readonly string[] = [...variables.keys(), 'header:<name>'];
 
-/** The text is no template: the message says why, for the admin who wrote it. */
+/** The text is not a template: the message says why, for the admin who wrote it. */
 export class TemplateError extends Error {
   override readonly name = 'TemplateError';
 }

@@ -20,7 +20,7 @@ const isMaybeBounded =
   (value) =>
     value === null || (typeof value === 'string' && value.length <= max);
 const isWord = isMaybeBounded(64);
-/** -0 is no count: it would be stored as 0. */
+/** -0 is not a count: it would be stored as 0. */
 const isCount: Check = (value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= maxCount && !Object.is(value, -0);
 const isMaybeCount: Check = (value) => value === null || isCount(value);
 const isWhole: Check = (value) => Number.isSafeInteger(value);

@@ -71,7 +71,7 @@ export interface Job {
     /** Words that are present. */
     words: string[];
     /**
-     * Files inside the body, by their bytes alone: bytes that are no text, the most tokens they are charged as, and about how many seconds of sound or film
+     * Files inside the body, by their bytes alone: bytes that are not text, the most tokens they are charged as, and about how many seconds of sound or film
      * they are. Absent: none, or nobody looked.
      */
     files?: { bytes: number; tokens: number; seconds?: number };

@@ -44,7 +44,7 @@ export interface RealtimeJob {
   maxFrameBytes: number;
 }
 
-/** What an edge passes on of a short-lived key, which is no key any more. */
+/** What an edge passes on of a short-lived key, which is not a key any more. */
 export interface ShortLivedSession {
   /** Opened by the translator alone. */
   carried: string;

@@ -199,7 +199,7 @@ function walkArray(walk: Walk, start: number, { elements, inserts }: EditNode): 
   }
 }
 
-/** The changed text, or null when nothing changes or the text is no JSON along the edited paths. */
+/** The changed text, or null when nothing changes or the text is not JSON along the edited paths. */
 function walkText(text: string, edits: readonly Edit[], spelling: Spelling): string | null {
   const walk: Walk = { text, spelling, out: '', from: 0 };
   const end = walkValue(walk, skipBlankText(text, 0), buildEditTree(edits, spelling.encode));

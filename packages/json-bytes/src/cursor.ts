@@ -119,7 +119,7 @@ export function skipValue(bytes: Buffer, start: number): number {
 /** Receives one member of an object: where its key begins and ends (quotes included) and its value begins. Returns the offset after the value; -1 ends the walk. */
 export type OnMember = (keyStart: number, keyEnd: number, valueStart: number) => number;
 
-/** Offset after the object that opens at `start`, whose members `onMember` reads or skips; -1 where the bytes are no object, or `onMember` ended the walk. */
+/** Offset after the object that opens at `start`, whose members `onMember` reads or skips; -1 where the bytes are not an object, or `onMember` ended the walk. */
 export function walkObject(bytes: Buffer, start: number, onMember: OnMember): number {
   let position = skipBlanks(bytes, start + 1);
   if (bytes[position] === braceClose) return position + 1;

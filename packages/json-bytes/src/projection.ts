@@ -44,7 +44,7 @@ export class Projection {
   }
 
   /**
-   * Throws SyntaxError on bytes that are no JSON where they are read, and RepeatedKey where more is asked of a repeated key than whether it is there.
+   * Throws SyntaxError on bytes that are not JSON where they are read, and RepeatedKey where more is asked of a repeated key than whether it is there.
    * `more`: needs of this one body, each of a top-level key.
    */
   read(source: Uint8Array, more: readonly Need[] = []): Projected {

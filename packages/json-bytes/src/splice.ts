@@ -9,7 +9,7 @@ export interface Replacement {
   text: string;
 }
 
-/** The text of a string value that `scanBody` found (`start` and `end` include the quotes). Throws SyntaxError on bytes that are no JSON string. */
+/** The text of a string value that `scanBody` found (`start` and `end` include the quotes). Throws SyntaxError on bytes that are not a JSON string. */
 export function decodeJsonString(source: Uint8Array, start: number, end: number): string {
   const bytes = asBuffer(source);
   if (!bytes.subarray(start, end).includes(backslash)) return bytes.toString('utf8', start + 1, end - 1);

@@ -1,4 +1,4 @@
-/** The same tokenizer over text, known to be JSON: compiled code reads text and bytes by different instructions, and one function for both would be slow on both. -1 on text that is no JSON. */
+/** The same tokenizer over text, known to be JSON: compiled code reads text and bytes by different instructions, and one function for both would be slow on both. -1 on text that is not JSON. */
 import { backslash, braceClose, braceOpen, bracketClose, bracketOpen, colon, comma, isBlank, nearBytes, quote } from './syntax.ts';
 
 /** Where the search found a quote closer than this, quotes are dense (code in a string): walking is quicker for a while. */
@@ -74,7 +74,7 @@ export interface Span {
   end: number;
 }
 
-/** Reports the span of each element of the array that opens at `start`, in order. Ends early where the text is no JSON. */
+/** Reports the span of each element of the array that opens at `start`, in order. Ends early where the text is not JSON. */
 export function eachElementText(text: string, start: number, onElement: (span: Span) => void): void {
   let at = skipBlankText(text, start + 1);
   if (text.charCodeAt(at) === bracketClose) return;

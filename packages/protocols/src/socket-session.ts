@@ -23,7 +23,7 @@ export interface SocketTurn {
   repeats?: { turn: string; items: number };
   /** The frame for an event of the stream; called once for each, in order. */
   frame(event: string | undefined, data: string): string;
-  /** The frame for a reply that is no stream: an error's status and body. */
+  /** The frame for a reply that is not a stream: an error's status and body. */
   writeError(status: number, body: string): string;
 }
 

@@ -17,7 +17,7 @@ export interface ScriptFault {
   line: number;
 }
 
-/** The text is no script; `line` is the admin's own. */
+/** The text is not a script; `line` is the admin's own. */
 export class ScriptSyntaxError extends Error implements ScriptFault {
   override readonly name = 'SyntaxError';
   readonly line: number;

@@ -105,7 +105,7 @@ export class ShortLivedKeyVerifier {
 
   /**
    * null: no key of ours. 'unknown-issuer': signed under a key that was not given here. Whether it has expired is for the caller to say. `carried` opens at
-   * the issuer's, and is no key any more.
+   * the issuer's, and is not a key any more.
    */
   read(text: string): { readonly claims: ShortLivedClaims; readonly carried: string } | 'unknown-issuer' | null {
     const [, carried, claims, signature] = form.exec(text) ?? [];

@@ -45,7 +45,7 @@ export function guardStorage({ storage, logger, intervalMs = 2_000 }: GuardOptio
 
   const report = (now: boolean, error?: unknown) => {
     const { mode, address } = storage;
-    // An outage is no defect: nobody needs to know where in the program it was noticed.
+    // An outage is not a defect: nobody needs to know where in the program it was noticed.
     const why = isAway(error) ? { reason: reasonOf(error) } : { error };
     if (now && missed) logger.info({ mode }, 'the database answers again');
     else if (!now && reasonOf(error) !== reported)

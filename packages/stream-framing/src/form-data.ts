@@ -14,7 +14,7 @@ export interface FormPart {
   end: number;
 }
 
-/** Why a body is no form; the message is for its sender. */
+/** Why a body is not a form; the message is for its sender. */
 export class MalformedForm extends Error {}
 
 export interface FormLimits {

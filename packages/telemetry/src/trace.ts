@@ -147,7 +147,7 @@ function timeOf(at: number, clock: number): [number, number] {
   return [seconds, Math.min(999_999_999, Math.round((ms - seconds * 1000) * 1e6))];
 }
 
-/** Ends the span of the service that answered a request. A stream that broke keeps its 200, a session its 101; a fault of the caller (4xx), or his leaving, is no error of the service. */
+/** Ends the span of the service that answered a request. A stream that broke keeps its 200, a session its 101; a fault of the caller (4xx), or his leaving, is not an error of the service. */
 export function endServed(span: Span, { status, error_code: code }: { status: number; error_code: string | null }): void {
   if (code !== null && code !== 'client_gone' && (status >= 500 || status < 400)) span.fail(code);
   else span.set({ 'error.type': code });

@@ -107,12 +107,12 @@ function judge6(bytes: readonly number[]): Verdict {
   const embedding = compiledEmbeddings.find((one) => matches(bytes, one.bytes, one.bits));
   if (embedding === undefined) return 'public';
   const [first = [], ...others] = embedding.places.map((place) => place.map((at) => bytes[at] as number));
-  // An address that begins with zero is no address: that place is not the one.
+  // An address that begins with zero is not an address: that place is not the one.
   const verdicts = [judge4(first), ...others.filter(([leading]) => leading !== 0).map(judge4)];
   return verdicts.includes('never') ? 'never' : verdicts.includes('private') ? 'private' : 'public';
 }
 
-/** Whether `address` (an IPv4 or IPv6 text, zone allowed) may be connected to. What is no address is refused. */
+/** Whether `address` (an IPv4 or IPv6 text, zone allowed) may be connected to. What is not an address is refused. */
 export function isAddressAllowed(address: string, policy: AddressPolicy): boolean {
   const bare = address.split('%', 1)[0] as string;
   const verdict = isIPv4(bare) ? judge4(bytes4(bare)) : isIPv6(bare) ? judge6(bytes6(bare)) : 'never';

@@ -19,7 +19,7 @@ function take(url: string | URL): CallAddress | undefined {
   return { origin: parsed.origin, path: parsed.pathname + parsed.search };
 }
 
-/** undefined for what is no http(s) address, or has credentials in it. Throws nothing. */
+/** undefined for what is not an http(s) address, or has credentials in it. Throws nothing. */
 export function createAddressReader(): (url: string | URL) => CallAddress | undefined {
   const kept = new LRUCache<string, CallAddress>({ max: maxKept });
   return (url) => {

@@ -1,7 +1,7 @@
 /** Replies in which the model failed: they end with nothing said, for a reason that only their own protocol has a word for (`MALFORMED_FUNCTION_CALL`). */
 import type { ChatEvent, UpstreamFault } from '@model-gateway/protocols';
 
-/** Whether the caller gets something to go on with; thoughts alone are no answer. */
+/** Whether the caller gets something to go on with; thoughts alone are not an answer. */
 export const isAnswer = (event: ChatEvent): boolean => event.type === 'block-start' && event.block.type !== 'thinking';
 
 /**

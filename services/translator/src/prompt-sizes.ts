@@ -41,7 +41,7 @@ export function promptTokens(conversation: Conversation, bytes: number, bytesPer
   return mediaTokens(conversation) + Math.ceil(text / bytesPerToken);
 }
 
-/** Bytes of files inside the body: they are no text. */
+/** Bytes of files inside the body: they are not text. */
 function mediaBytes(conversation: Conversation): number {
   let bytes = 0;
   const add = (part: Part): void => {

@@ -37,7 +37,7 @@ export interface PumpSink {
 export interface PumpOutput {
   transform: ReplyTransform;
   sink: PumpSink;
-  /** Of a stream that is no conversation; absent: the upstream's protocol reads it. */
+  /** Of a stream that is not a conversation; absent: the upstream's protocol reads it. */
   reader?: ReplyReader;
   /** Reads an event's JSON, or as much of it as anybody looks at; undefined: it is none. Absent: all of it is parsed. */
   parse?: (record: FramedRecord) => unknown;

@@ -63,7 +63,7 @@ async function takeTurn({ id, agent, messages }: Session, { base, key, signal }:
   return messages.length < 12;
 }
 
-/** `keys`: value by name. Resolves when the ten minutes are over or `signal` says so; a gateway that stops in between is no failure. */
+/** `keys`: value by name. Resolves when the ten minutes are over or `signal` says so; a gateway that stops in between is not a failure. */
 export async function runAgents(base: string, keys: ReadonlyMap<string, string>, signal: AbortSignal): Promise<void> {
   const sessions = new Map<string, Session>();
   const running = new Set<Promise<void>>();

@@ -5,5 +5,5 @@ const comment = /"(?:\\.|[^"\\])*"|\/\/[^\n\r]*|\/\*[\s\S]*?\*\//g;
 const trailingComma = /"(?:\\.|[^"\\])*"|,(?=\s*[}\]])/g;
 const withoutMatches = (text: string, pattern: RegExp): string => text.replace(pattern, (match) => (match.startsWith('"') ? match : ''));
 
-/** Throws what `JSON.parse` throws when it is no JSON without them either. */
+/** Throws what `JSON.parse` throws when it is not JSON without them either. */
 export const readJson = (text: string): unknown => JSON.parse(withoutMatches(withoutMatches(text.replace(/^\ufeff/, ''), comment), trailingComma));

@@ -232,11 +232,11 @@ async function receiveLast(messages: ConsumerMessages): Promise<void> {
 
 /** No batch of ours is half as long. */
 const maxItems = 1_000;
-/** Of a message that is no batch this much is handed on. */
+/** Of a message that is not a batch this much is handed on. */
 const maxUnreadableLength = 16_384;
 
 /**
- * The items of a message. What is no batch, and what in a batch is no pair, is an item too: its event is the text or the value as it came, and the
+ * The items of a message. What is not a batch, and what in a batch is not a pair, is an item too: its event is the text or the value as it came, and the
  * handler, which reads each item through a schema, keeps it aside with everything else that it cannot use.
  */
 function readItems({ data, seq, info }: JsMsg): EventItem<EventSubject>[] {

@@ -7,7 +7,7 @@ export interface Lease {
   release(used: () => number): void;
   /** The call was never made: it counts as none. After `release` it does nothing. */
   giveBack(): void;
-  /** For what is no call itself: its place stays taken, and what it took of the rates is given back. `release` and `giveBack` do nothing afterwards. */
+  /** For what is not a call itself: its place stays taken, and what it took of the rates is given back. `release` and `giveBack` do nothing afterwards. */
   keepPlace(): Place;
 }
 

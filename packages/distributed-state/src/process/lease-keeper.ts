@@ -67,7 +67,7 @@ export class LeaseKeeper {
     this.#now = now;
   }
 
-  /** Throws for what is no rule, and for values that it cannot have. */
+  /** Throws for what is not a rule, and for values that it cannot have. */
   run({ rule, scope, values }: { rule: string; scope: string; values: readonly Value[] }): { numbers: number[] } {
     if (!Object.hasOwn(this.#rules, rule)) throw new TypeError('no such rule');
     return { numbers: this.#rules[rule]!(scope, values) };

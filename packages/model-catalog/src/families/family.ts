@@ -71,7 +71,7 @@ export interface ChatMessageRules {
   developerRole: boolean;
   /** Takes system messages after the first turn of the model. */
   laterSystem: boolean;
-  /** Refuses arguments of an earlier call that are no JSON. */
+  /** Refuses arguments of an earlier call that are not JSON. */
   jsonArguments: boolean;
   /** Takes `cache_control` on parts. */
   cacheControl: boolean;

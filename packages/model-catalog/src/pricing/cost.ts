@@ -40,7 +40,7 @@ export function pricesFor(price: Price, { input, audioInput = 0, cacheRead, cach
   return price.tiers.find(({ aboveTokens }) => read > aboveTokens)?.prices ?? price;
 }
 
-/** Counts come from upstreams: one that is no whole number must not break a bill. */
+/** Counts come from upstreams: one that is not a whole number must not break a bill. */
 const times = (count: number, price: number): bigint => (count > 0 && Number.isFinite(count) ? BigInt(Math.ceil(count)) * BigInt(Math.round(price)) : 0n);
 
 /** Beyond what a row can hold exactly, the largest number that it can. */

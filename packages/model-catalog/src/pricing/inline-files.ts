@@ -3,7 +3,7 @@
  * charge a file by its kind, and the base64 of a picture as text would be a thousand times what it costs.
  */
 
-/** Files found in a body: the bytes that are no text, and the most tokens they are charged as. */
+/** Files found in a body: the bytes that are not text, and the most tokens they are charged as. */
 export interface InlineFiles {
   bytes: number;
   tokens: number;
@@ -22,7 +22,7 @@ const pageBytes = 40_000;
 /** Sound that is packed tightly, at the dearest rate of vendors. */
 const bytesPerToken = 100;
 const tokensPerSecond = 32;
-/** Text that is no file, as dense as reservations take it. */
+/** Text that is not a file, as dense as reservations take it. */
 const textBytesPerToken = 3;
 const headBytes = 200;
 const samples = 64;
@@ -42,7 +42,7 @@ const kindsByContent: readonly (readonly [RegExp, FileKind])[] = [
   [/^(AAAA.{2,4}Z0eX|GkXfow)/, 'video'],
 ];
 
-/** `strings`: places of long string values, quotes included. What is no file of a known kind stays text. */
+/** `strings`: places of long string values, quotes included. What is not a file of a known kind stays text. */
 export function findInlineFiles(body: Buffer, strings: readonly { start: number; end: number }[]): InlineFiles {
   const found: InlineFiles = { bytes: 0, tokens: 0 };
   for (const { start, end } of strings) {

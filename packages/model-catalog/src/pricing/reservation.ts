@@ -43,7 +43,7 @@ const maxReplyLength = 1_000_000;
 /** Of sound or film where neither the request nor a file in it tells: the longer of the lengths that models of film have by default. */
 const usualSeconds = 10;
 
-/** What the request says, kept within what is known of the model. `files`: of its bytes those that are no text. */
+/** What the request says, kept within what is known of the model. `files`: of its bytes those that are not text. */
 export function expectTokens(requestBytes: number, said: Said, family: Family, files: InlineFiles = { bytes: 0, tokens: 0 }): Expected {
   const text = Math.ceil((requestBytes - files.bytes) / bytesPerToken);
   const window = family.context ?? Number.POSITIVE_INFINITY;

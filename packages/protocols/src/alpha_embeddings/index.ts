@@ -14,7 +14,7 @@ export const alphaEmbeddings: Protocol = {
     onlyVerbatim: {},
     editedKeys: ['encoding_format'],
     limitKeys: [],
-    // Vectors are no tokens.
+    // Vectors are not tokens.
     readReplyLimits: () => ({ output: 0, thinking: 0, replies: 1 }),
     bodyWords: [],
     testCalls: {

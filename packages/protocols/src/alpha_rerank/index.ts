@@ -20,7 +20,7 @@ export const alphaRerank: Protocol = {
     onlyVerbatim: {},
     editedKeys: [],
     limitKeys: [],
-    // An order is no tokens.
+    // An order is not tokens.
     readReplyLimits: () => ({ output: 0, thinking: 0, replies: 1 }),
     bodyWords: [],
     testCalls: {

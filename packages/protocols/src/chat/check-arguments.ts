@@ -52,7 +52,7 @@ function fits(text: string, schema: unknown): boolean {
   try {
     return fitsSchema(text.trim() === '' ? {} : (JSON.parse(text) as unknown), schema);
   } catch {
-    // What is no JSON fits nothing.
+    // What is not JSON fits nothing.
     return false;
   }
 }

@@ -71,7 +71,7 @@ export const isContent = (event: ChatEvent): boolean =>
  * What went wrong at an upstream, decided from the protocol's own codes and never from the status alone.
  * caller: the request's fault, kept for the caller · credential: our key · account: our account (quota, arrears) ·
  * rate, overloaded, server, timeout, connect: the upstream's state · context: too long for the model · too-large: more tokens than the account has in a
- * whole minute, which no waiting mends · model: what the model wrote was no call, or no JSON, and the upstream says so with a 400.
+ * whole minute, which no waiting mends · model: what the model wrote was not a call, or not JSON, and the upstream says so with a 400.
  */
 export interface UpstreamFault {
   class:

@@ -11,7 +11,7 @@ export interface FormFile {
 
 /** A request that came as a form (multipart/form-data). */
 export interface FormBody {
-  /** Parts that are no files, in their order. */
+  /** Parts that are not files, in their order. */
   readonly fields: readonly { name: string; value: string }[];
   readonly files: readonly FormFile[];
 }

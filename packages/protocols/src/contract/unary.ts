@@ -70,7 +70,7 @@ export interface UnaryReplyContext {
   mintId(prefix: string): string;
 }
 
-/** A whole reply that is no JSON, or has a content type of its own. */
+/** A whole reply that is not JSON, or has a content type of its own. */
 export interface UnaryBody {
   body: string | Uint8Array;
   contentType: string;
@@ -148,7 +148,7 @@ export interface UnaryUpload<Request> {
 export interface UnaryUpstreamCodec<Request, Reply, Piece = never> {
   /** Throws GatewayError invalid_request for what the upstream cannot be asked. */
   writeRequest(request: Request, context: WriteRequestContext): { body: unknown; losses: Loss[] };
-  /** Throws for a body that is no answer to the request. `usage` null: the upstream does not say. `file`: the JSON at `replyAddress`. */
+  /** Throws for a body that is not an answer to the request. `usage` null: the upstream does not say. `file`: the JSON at `replyAddress`. */
   readReply(body: unknown, request: Request, file?: unknown): UnaryReply<Reply>;
   /** Whether the call begins a task (`tasks` of the adapter), whose end has the answer. Absent: it never does. */
   isTask?(target: Target): boolean;

@@ -36,7 +36,7 @@ export const namesAmong = (...values: readonly unknown[]): string[] => values.fi
 /** Blocks whose one key is their kind. */
 export const keysOf = (block: unknown): string[] => Object.keys(asObject(block) ?? {});
 
-/** `image/png` is an image; what is no picture, sound or film is a document. */
+/** `image/png` is an image; what is not a picture, sound or film is a document. */
 export function kindOfMedia(mediaType: unknown): string {
   const [kind = ''] = (asString(mediaType) ?? '').split('/');
   return ['image', 'audio', 'video'].includes(kind) ? kind : 'document';

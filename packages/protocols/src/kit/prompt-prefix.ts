@@ -4,7 +4,7 @@ import { asArray, asObject, own } from './read.ts';
 /** Where any of our wires puts instructions and tools. */
 const fields = ['system', 'systemInstruction', 'system_instruction', 'instructions', 'tools', 'toolConfig'] as const;
 
-/** A role may be anything: one that is no text must not be made one. */
+/** A role may be anything: one that is not text must not be made one. */
 const isInstruction = (message: unknown): boolean => own(message, 'role') === 'system' || own(message, 'role') === 'developer';
 
 /** System text and tools of a request body of any protocol, in a fixed order; the same prefix always prints as the same JSON. */

@@ -18,13 +18,13 @@ export const asNumber = (value: unknown): number | undefined => (typeof value ==
 /** More tokens than any reply has, and few enough that sums and prices of them stay exact. */
 const maxCounted = 1e12;
 
-/** A token count: whole, 0 to 1e12; what is no finite number is 0. */
+/** A token count: whole, 0 to 1e12; what is not a finite number is 0. */
 export const asCount = (value: unknown): number => Math.min(maxCounted, Math.max(0, Math.trunc(asNumber(value) ?? 0)));
 
 /** A boolean, or undefined. */
 export const asBoolean = (value: unknown): boolean | undefined => (typeof value === 'boolean' ? value : undefined);
 
-/** The object's own property; undefined when it is inherited, absent or null, or when `value` is no object. */
+/** The object's own property; undefined when it is inherited, absent or null, or when `value` is not an object. */
 export function own(value: unknown, key: string): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   // Looked at first: what is absent, the common case, needs no second look.

@@ -3,7 +3,7 @@ import { asArray, asString, own } from './read.ts';
 
 const publisher = /^([^?#]{0,2000})\/v\d[a-z0-9]*\/projects\/[^?#]{1,2000}\/publishers\/([a-z]{1,40})(?:\/|$)/i;
 
-/** Where a publisher's models are listed: beneath no project, and in this version alone (`models.list` of google-genai). null: the upstream is no Vertex AI. */
+/** Where a publisher's models are listed: beneath no project, and in this version alone (`models.list` of google-genai). null: the upstream is not Vertex AI. */
 export function publisherModelsUrl(baseUrl: string): string | null {
   const [, host, name] = publisher.exec(baseUrl) ?? [];
   return host === undefined ? null : `${host}/v1beta1/publishers/${name}/models?pageSize=1000`;

@@ -45,7 +45,7 @@ export interface PlaygroundCall {
   /** The call is a form with a file of this name. Absent: JSON. */
   file?: { field: string; accept: string };
   body: (input: PlaygroundInput) => Record<string, unknown>;
-  /** Of a reply's JSON, or of its text where it is no JSON. */
+  /** Of a reply's JSON, or of its text where it is not JSON. */
   readReply: (reply: unknown) => PlaygroundResult[];
 }
 

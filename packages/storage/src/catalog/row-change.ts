@@ -62,5 +62,5 @@ export const imageOf = <D extends object>({ id, createdAt, document }: StoredRes
 /** Names hold no control characters: the two parts cannot be taken for others. */
 const between = '\n';
 export const pinName = ({ load_balancer, access_key }: Pick<BalancerPin, 'load_balancer' | 'access_key'>): string => load_balancer + between + access_key;
-/** A pin is no row with an id of its own. */
+/** A pin is not a row with an id of its own. */
 export const pinImage = (pin: BalancerPin): RowImage => ({ id: '', createdAt: 0, document: { ...pin } });

@@ -24,7 +24,7 @@ export function writeCounts(histogram: Histogram): string {
   return text;
 }
 
-/** What is no count is passed over. A long range has hundreds of thousands of pairs: no text is cut out of the text. */
+/** What is not a count is passed over. A long range has hundreds of thousands of pairs: no text is cut out of the text. */
 export function readCounts(into: Histogram, text: string): Histogram {
   let bucket = 0;
   let number = 0;

@@ -51,7 +51,7 @@ function decodeSafely(bytes: Buffer): Packet | undefined {
   try {
     return decode(bytes);
   } catch {
-    // Bytes that are no DNS message answer nothing.
+    // Bytes that are not a DNS message answer nothing.
     return undefined;
   }
 }

@@ -7,7 +7,7 @@ export const dayMs = 24 * 3_600_000;
 const date = z.iso.date();
 const dateTime = z.iso.datetime({ offset: true, local: true });
 
-/** Milliseconds since the epoch, NaN for what is no time. What names no zone is UTC, as everything that is counted here. */
+/** Milliseconds since the epoch, NaN for what is not a time. What names no zone is UTC, as everything that is counted here. */
 function readTime(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
   // The plus of an offset is a space where it was not encoded.

@@ -40,7 +40,7 @@ const relative: Record<string, Methods> = {
   'my/requests': { get: anybody },
   'my/costs': { get: anybody },
 
-  // Users: names and roles of others are no business of a monitor.
+  // Users: names and roles of others are none of a monitor's business.
   users: { get: admin, post: admin },
   'users/{username}': { get: admin, put: admin, patch: admin, delete: admin },
   'users/{username}/password': { post: admin },

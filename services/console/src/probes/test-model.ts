@@ -27,7 +27,7 @@ export interface ModelTestResult {
   latency_ms: number;
   /** Of a whole reply, and of a refusal. */
   response?: unknown;
-  /** Of a reply that is no text: sound. `data` is base64. */
+  /** Of a reply that is not text: sound. `data` is base64. */
   file?: { content_type: string; data: string };
   /** Of a stream: its events as they came. */
   events?: { event?: string; data: unknown }[];

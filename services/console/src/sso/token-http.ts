@@ -33,7 +33,7 @@ export interface TokenCall {
 
 export interface TokenAnswer {
   status: number;
-  /** Empty where the answer is no JSON object. */
+  /** Empty where the answer is not a JSON object. */
   body: Readonly<Record<string, unknown>>;
 }
 
@@ -128,7 +128,7 @@ export function errorCodeOf({ body }: TokenAnswer): string | null {
 /** Words of vendors that say: later. All others say: not with this. */
 const passing: ReadonlySet<string> = new Set(['temporarily_unavailable', 'server_error', 'slow_down', 'SlowDownException', 'InternalServerException']);
 
-/** Throws what an answer that is no success means. */
+/** Throws what an answer that is not a success means. */
 export function requireSuccess(answer: TokenAnswer): Readonly<Record<string, unknown>> {
   const { status, body } = answer;
   const code = errorCodeOf(answer);

@@ -4,7 +4,7 @@ import { type Detail, invalid } from '../problem.ts';
 
 const whole = `must be a whole number of micro-units, from 0 to ${maxPriceMicros}, in a file of version 1; version 2 has decimal strings of the currency`;
 
-/** `index`: in the file's section, for the fields that a 422 names. What is no price is left for others to check. */
+/** `index`: in the file's section, for the fields that a 422 names. What is not a price is left for others to check. */
 export function fromMicroUnits<T extends Readonly<Record<string, unknown>>>(price: T, index: number): T {
   const faults: Detail[] = [];
   const convert = (fields: Readonly<Record<string, unknown>>, at: string): Record<string, unknown> => {

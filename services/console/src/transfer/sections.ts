@@ -17,9 +17,9 @@ export const sections = {
 export type Section = keyof typeof sections;
 export const sectionNames = Object.keys(sections) as Section[];
 
-/** Pins are no resource with a name of its own: they come last, since they refer to load balancers and access keys. */
+/** Pins are not a resource with a name of its own: they come last, since they refer to load balancers and access keys. */
 export const pinSection = 'load_balancer_pins';
-/** Credentials by login are no part of the configuration, and their tokens never leave: a file names them, so that it can say which upstream uses which. */
+/** Credentials by login are not part of the configuration, and their tokens never leave: a file names them, so that it can say which upstream uses which. */
 export const credentialSection = 'sso_credentials';
 export type DiffSection = Section | typeof pinSection | typeof credentialSection;
 

@@ -27,7 +27,7 @@ const formats: Readonly<Record<string, string>> = {
 const bound = (word: string, value: unknown, origin: string): string =>
   origin in units ? `must have ${word} ${value} ${units[origin]}` : `must be ${word} ${value}`;
 
-/** Where an empty text is allowed as well, for a filter that is not set, it is no word to choose. */
+/** Where an empty text is allowed as well, for a filter that is not set, it is not a word to choose. */
 function choice(values: readonly unknown[]): string {
   const words = values.filter((value) => value !== '');
   return `must be ${words.length > 1 ? 'one of ' : ''}${words.map(String).join(', ')}`;

@@ -9,7 +9,7 @@ import { boundaryOf, type FormPart, findParts, MalformedForm } from '@model-gate
 export interface ReadForm {
   /** Text of its part `model`; undefined: it has none. */
   model: string | undefined;
-  /** Text of a part that is no file. */
+  /** Text of a part that is not a file. */
   field(name: string): string | undefined;
   files: NonNullable<Job['places']['files']>;
 }
@@ -17,7 +17,7 @@ export interface ReadForm {
 /** Names of models are no longer; a longer part is not decoded. */
 const maxFieldBytes = 1024;
 
-/** Throws GatewayError invalid_request for what is no form, for two parts `model` or `stream`, and without a file where one is needed. */
+/** Throws GatewayError invalid_request for what is not a form, for two parts `model` or `stream`, and without a file where one is needed. */
 export function readForm(bytes: Buffer, contentType: string, { files: fileNames }: Pick<RouteMatch, 'files'>): ReadForm {
   const parts = partsOf(bytes, contentType);
   const files = parts.filter(({ filename }) => filename !== undefined);

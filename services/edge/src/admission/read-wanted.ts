@@ -43,7 +43,7 @@ export function readWanted(
   return jsonWanted(bytes, match, client, lastModel);
 }
 
-/** Nothing was looked for in a body that is no JSON. */
+/** Nothing was looked for in a body that is not JSON. */
 const noPlaces: Job['places'] = { questions: '', values: {}, end: 0, words: [] };
 
 /** A body that nobody looks into: its path says all. */
@@ -91,7 +91,7 @@ function jsonWanted(bytes: Buffer, match: RouteMatch, client: ClientAdapter, las
   };
 }
 
-/** Readers replace bytes that are no UTF-8 in ways of their own: two of them would see two bodies. */
+/** Readers replace bytes that are not UTF-8 in ways of their own: two of them would see two bodies. */
 export function requireUtf8(bytes: Buffer): void {
   if (!isUtf8(bytes)) throw new GatewayError('invalid_json', { message: 'The request body is not valid UTF-8.' });
 }
@@ -100,7 +100,7 @@ export function requireUtf8(bytes: Buffer): void {
 export const scanRefusal = ({ code, message, param }: ScanFault): GatewayError =>
   new GatewayError(code === 'invalid_json' || code === 'duplicate_key' ? code : 'invalid_request', { message, ...(param !== undefined && { param }) });
 
-/** undefined: it is no JSON, which its reader refuses. */
+/** undefined: it is not JSON, which its reader refuses. */
 function parseValue(bytes: Buffer, { start, end }: { start: number; end: number }): unknown {
   try {
     return JSON.parse(bytes.toString('utf8', start, end));

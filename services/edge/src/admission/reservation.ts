@@ -50,7 +50,7 @@ const topLevelOf =
     return place && parse(body, place);
   };
 
-/** The scan has judged structure, and the text of top-level strings; what else is no JSON says nothing here and is refused by who reads it. */
+/** The scan has judged structure, and the text of top-level strings; what else is not JSON says nothing here and is refused by who reads it. */
 function parse(body: Buffer, { start, end }: { start: number; end: number }): unknown {
   try {
     return JSON.parse(body.toString('utf8', start, end));

@@ -46,7 +46,7 @@ export class BodyCapture {
   #kept = 0;
   /** There was no room for the response. */
   #given = false;
-  /** Content type of a response that is no text. */
+  /** Content type of a response that is not text. */
   #binary: string | null = null;
 
   /** `secrets`: the credentials that came with the request, which nobody else knows. */

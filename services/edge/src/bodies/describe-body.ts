@@ -1,4 +1,4 @@
-/** What is kept of bodies that are no text: a form by its fields and the names of its files, other bytes by their type and size. */
+/** What is kept of bodies that are not text: a form by its fields and the names of its files, other bytes by their type and size. */
 import { boundaryOf, type FormPart, findParts, isFormType, MalformedForm } from '@model-gateway/stream-framing';
 import { type CompactBody, compactBody } from './compact-body.ts';
 

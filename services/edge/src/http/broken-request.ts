@@ -1,4 +1,4 @@
-/** Answers to bytes that are no HTTP request: Node's parser stops at them, so no request listener is called. */
+/** Answers to bytes that are not an HTTP request: Node's parser stops at them, so no request listener is called. */
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ErrorCode, errorCodes } from '@model-gateway/contracts/errors';

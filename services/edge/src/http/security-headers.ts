@@ -9,7 +9,7 @@ const nothing: readonly string[] = [];
  */
 export const guardsOf = (contentType: string | undefined): readonly string[] => (contentType !== undefined && inert.test(contentType) ? nothing : sandbox);
 
-/** Headers of every reply that a browser may come upon and that is no page of the console, which sends its own. */
+/** Headers of every reply that a browser may come upon and that is not a page of the console, which sends its own. */
 export const securityHeaders = {
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',

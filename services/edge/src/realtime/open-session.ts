@@ -130,7 +130,7 @@ export class RealtimeListener {
     await session.opened;
     socket.off('close', left);
     if (session.failure) throw session.failure;
-    // It left meanwhile, or what it sent is no handshake: that has been answered.
+    // It left meanwhile, or what it sent is not a handshake: that has been answered.
     if (!this.#accept(opening, entry, session)) session.abandon();
   }
 

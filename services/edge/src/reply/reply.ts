@@ -128,7 +128,7 @@ export class Reply implements StreamHandlers<'translator.run'>, OpenReply {
     this.#body.end(bytes);
   }
 
-  /** The usual way of a reply that is no stream: all of it at once, in one write. */
+  /** The usual way of a reply that is not a stream: all of it at once, in one write. */
   whole(head: ReplyHead, bytes: Uint8Array, tail: ReplyTail): void {
     this.#exchange.responseBytes = bytes.length;
     this.#commit(head.status, head.headers);

@@ -141,7 +141,7 @@ export class KeptStream extends EventEmitter implements ReadStream {
     return !this.#needDrain;
   }
 
-  /** Between events only, to a reader that has everything so far; it is no part of the stream. */
+  /** Between events only, to a reader that has everything so far; it is not part of the stream. */
   keepAlive(text: string): void {
     if (this.#log.between && this.#position === this.#log.end) this.#reader?.keepAlive?.(text);
   }

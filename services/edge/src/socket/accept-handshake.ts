@@ -18,7 +18,7 @@ export interface Acceptance {
   readonly client: ClientAdapter | undefined;
 }
 
-/** `accepted` is called before this returns, or not at all: what came is no handshake, or nobody is there any more. */
+/** `accepted` is called before this returns, or not at all: what came is not a handshake, or nobody is there any more. */
 export function acceptHandshake(
   server: WebSocketServer,
   { request, socket, head }: Opening,

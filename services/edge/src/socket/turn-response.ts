@@ -73,7 +73,7 @@ export class TurnResponse extends Writable {
     this.#socket.send(this.#turn.writeError(this.statusCode, Buffer.concat(this.#parts).toString('utf8')), done);
   }
 
-  /** Comments (keep-alives) are no records: the socket has its own pings. */
+  /** Comments (keep-alives) are not records: the socket has its own pings. */
   #send(records: readonly { event?: string | undefined; data: string }[], done: (error?: Error | null) => void): void {
     const events = records.filter(({ data }) => data.startsWith('{'));
     if (events.length === 0) return done();

@@ -36,7 +36,7 @@ export function isServerVisible(acl: Acl, { server, tags }: Pick<ToolOf, 'server
   return acl.allowed_tools.some((pattern) => pattern === '*' || pattern.startsWith('*.') || pattern.startsWith(`${server}.`));
 }
 
-/** What is no tool (resources, prompts) has no rule of its own: it takes a grant of the whole server, of which nothing is denied. */
+/** What is not a tool (resources, prompts) has no rule of its own: it takes a grant of the whole server, of which nothing is denied. */
 export function isWholeServerAllowed(acl: Acl, { server }: Pick<ToolOf, 'server'>): boolean {
   if (!acl?.allowed_tools.some((pattern) => matchesWhole(pattern, server))) return false;
   return !acl.denied_tools.some((pattern) => pattern === '*' || pattern.startsWith('*.') || pattern.startsWith(`${server}.`));

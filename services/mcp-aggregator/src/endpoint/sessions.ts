@@ -60,7 +60,7 @@ export class Sessions {
     return this.#keep(`${body}.${sign(body, key)}`, claims);
   }
 
-  /** null: it is no session of this caller at this address, or it has ended. */
+  /** null: it is not a session of this caller at this address, or it has ended. */
   find(id: string, owner: string, scope: string | null): Session | null {
     if (this.#ended.has(id)) return null;
     const known = this.#known.get(id);

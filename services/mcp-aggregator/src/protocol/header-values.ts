@@ -8,7 +8,7 @@ const isMarked = (value: string): boolean => value.startsWith(prefix) && value.e
 export const encodeHeaderValue = (value: string): string =>
   plain.test(value) && !isMarked(value) ? value : `${prefix}${Buffer.from(value, 'utf8').toString('base64')}${suffix}`;
 
-/** null: what stands between the marks is no base64 of UTF-8. */
+/** null: what stands between the marks is not base64 of UTF-8. */
 export function decodeHeaderValue(sent: string): string | null {
   const value = sent.replace(/^[\t ]+|(?<![\t ])[\t ]+$/g, '');
   if (!isMarked(value)) return value;

@@ -11,7 +11,7 @@ export type Message =
 
 const memberNames = ['jsonrpc', 'id', 'method', 'params', 'result', 'error'] as const;
 
-/** What a body holds; null: it is no JSON-RPC message. */
+/** What a body holds; null: it is not a JSON-RPC message. */
 export function readMessage(json: Buffer): Message | null {
   const members = membersOf(json, memberNames);
   if (members?.jsonrpc !== '"2.0"') return null;

@@ -6,7 +6,7 @@ import { createJsonArrayParser } from '@model-gateway/stream-framing';
 const bounds = { maxDepth: 128, maxNodes: 2_000_000 };
 const maxElementBytes = 16 * 1024 * 1024;
 
-/** The texts of some top-level members of a JSON object; null: it is no JSON object, or beyond the bounds. A repeated key counts with its last value. */
+/** The texts of some top-level members of a JSON object; null: it is not a JSON object, or beyond the bounds. A repeated key counts with its last value. */
 export function membersOf<Key extends string>(json: Buffer, keys: readonly Key[]): Partial<Record<Key, string>> | null {
   const scanned = scanBody(json, { keys, ...bounds });
   if (!scanned.ok) return null;
@@ -33,7 +33,7 @@ export function elementsOf(text: string): string[] | null {
   }
 }
 
-/** null: it is no JSON. */
+/** null: it is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

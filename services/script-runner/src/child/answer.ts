@@ -18,7 +18,7 @@ export class Answerer {
 
   answer(request: SlotRequest, bytes: Buffer): { answer: SlotAnswer; texts: Buffer } {
     const began = performance.now();
-    // Bytes that are no UTF-8 are read as every reader of ours reads them.
+    // Bytes that are not UTF-8 are read as every reader of ours reads them.
     const clean = isUtf8(bytes) ? bytes : Buffer.from(bytes.toString('utf8'), 'utf8');
     const ascii = isAscii(clean);
     const body = clean.toString(ascii ? 'latin1' : 'utf8');

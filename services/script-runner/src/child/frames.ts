@@ -31,7 +31,7 @@ export class FrameReader {
     this.#onFrame = onFrame;
   }
 
-  /** Throws RangeError on what is no message. */
+  /** Throws RangeError on what is not a message. */
   push(chunk: Buffer): void {
     this.#parts.push(chunk);
     this.#held += chunk.length;

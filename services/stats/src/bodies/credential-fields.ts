@@ -9,7 +9,7 @@ const named =
 const bare = /(?:(?:bearer|basic|digest|token|apikey)\s{1,8})?[^\s"'`\\,;&{}[\]()<>]{4,4096}/iy;
 const cookies = /[^\n"'\\]{4,8192}/y;
 const number = /-?\d[\d.eE+-]{0,40}/y;
-/** Tokens that are counted, and pieces of a model's words, are no secrets: those are longer. */
+/** Tokens that are counted, and pieces of a model's words, are not secrets: those are longer. */
 const shortestToken = 16;
 
 /** Linear: every character is looked at once, whatever the quoting. */

@@ -25,7 +25,7 @@ const heldMs = 24 * 3_600_000;
 /** What a task cost is counted when its row arrives, which may be after the news of its end. */
 const rowMs = 5_000;
 
-/** More is no price list's doing. */
+/** More is not a price list's doing. */
 const maxCurrencies = 50;
 
 const nothing: TasksAnswer = { tasks: [] };

@@ -96,7 +96,7 @@ async function sendRest(attempt: AttemptContext, parts: UnaryParts, first: Attem
     stopIfOver(attempt, admission);
     const end = await sendOnce(attempt, upstreamRequest, admission);
     if (end.fault !== null || end.refusal || parts.isDone) return judge(attempt, end);
-    // Whatever came, it was no part of the answer: asked again, the upstream would say the same.
+    // Whatever came, it was not part of the answer: asked again, the upstream would say the same.
     if (parts.answered === answered) return judge(attempt, { ...end, fault: noAnswer });
   }
 }

@@ -30,7 +30,7 @@ type Failed = Extract<ChatEvent, { type: 'error' }>;
 
 type Delivered = Omit<AttemptEnd, 'status'>;
 
-/** Throws what reading meets in a body that is no reply. A promise only where files have to be fetched for it. */
+/** Throws what reading meets in a body that is not a reply. A promise only where files have to be fetched for it. */
 export function deliverWhole(bytes: Buffer, reply: ReplyTarget): Delivered | Promise<Delivered> {
   const { record, upstreamRequest } = reply;
   const { adapter, route } = upstreamRequest.target;
@@ -70,7 +70,7 @@ function passWhole(bytes: Buffer, { request: { job }, record, sink, upstreamRequ
   return { fault: null, committed: true };
 }
 
-/** The answer to one question, which is no conversation. What is no JSON passes as it is, where it passes at all. */
+/** The answer to one question, which is not a conversation. What is not JSON passes as it is, where it passes at all. */
 function deliverUnary(bytes: Buffer, reply: ReplyTarget): Delivered | Promise<Delivered> {
   const { record, sink, upstreamRequest, transform, contentType } = reply;
   const { target } = upstreamRequest;

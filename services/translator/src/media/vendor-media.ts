@@ -28,7 +28,7 @@ export class VendorMedia {
     this.#dialers = dialers;
   }
 
-  /** What a reply says that the rest of it is at; undefined where that could not be had, or is no JSON. */
+  /** What a reply says that the rest of it is at; undefined where that could not be had, or is not JSON. */
   async fetchJson(url: string, call: NamedBy): Promise<unknown> {
     const outbound = dialerFor(url, call.url, this.#dialers);
     const file =
@@ -70,7 +70,7 @@ export function dialerFor(url: string, upstreamUrl: string, { upstreams, publicU
   return address.origin === readAddress(upstreamUrl)?.origin ? upstreams : publicUrls;
 }
 
-/** null for what is no http address, or holds a credential. */
+/** null for what is not an http address, or holds a credential. */
 function readAddress(url: string): URL | null {
   const address = URL.parse(url);
   return address && /^https?:$/.test(address.protocol) && address.username === '' && address.password === '' ? address : null;

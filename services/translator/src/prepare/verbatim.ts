@@ -26,7 +26,7 @@ const conversations: readonly Operation[] = ['generate', 'count-tokens', 'comple
 
 const servedBy = ({ protocol, target }: Route): readonly Operation[] => findProtocol(protocol)?.upstream?.serves?.(target) ?? conversations;
 
-/** Conversations have rules of their own for what only passes; what is no conversation is served or it is not. */
+/** Conversations have rules of their own for what only passes; what is not a conversation is served or it is not. */
 function serves({ operation }: Job, route: Route): boolean {
   const served = servedBy(route);
   return isUnary(operation) || operation === 'realtime' ? served.includes(operation) : served.some((one) => !isUnary(one) && one !== 'realtime');

@@ -6,7 +6,7 @@ const largeBytes = 64 * 1024;
 /** What readers of such streams look at, and what only the gateway may write. */
 const keys = ['type', 'usage', 'svg_usage', 'error', '_gateway_warning'] as const;
 
-/** The event's JSON, of a large one those values alone; undefined: it is no JSON. */
+/** The event's JSON, of a large one those values alone; undefined: it is not JSON. */
 export function readEvent({ data, raw, dataStart, dataEnd }: FramedRecord): unknown {
   if (raw.length <= largeBytes || dataStart === undefined || dataEnd === undefined) return parse(data);
   const bytes = asBuffer(raw).subarray(dataStart, dataEnd);
@@ -23,7 +23,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The pump judges what is no JSON.
+    // The pump judges what is not JSON.
     return undefined;
   }
 }

@@ -10,7 +10,7 @@ const dataField = Buffer.from('data:');
 const keyStart = Buffer.from('"model');
 const named = new Projection(modelNames.map((path) => ({ path, depth: 'value' })));
 
-/** What is no JSON, or names no model, stays as it is. */
+/** What is not JSON, or names no model, stays as it is. */
 export function renameWhole(bytes: Buffer, model: string): Uint8Array {
   if (!bytes.includes(keyStart)) return bytes;
   try {

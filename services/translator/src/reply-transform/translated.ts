@@ -16,7 +16,7 @@ import type { RequestRecord } from '../request/record.ts';
 import type { ReplyDeps } from './deps.ts';
 import type { RawRecord, ReplyTransform } from './reply-transform.ts';
 
-/** What the parts of a writer's context that are no plain facts of the request come from. */
+/** What the parts of a writer's context that are not plain facts of the request come from. */
 interface ContextSources extends Pick<ReplyContext, 'mintId' | 'sealSignature'> {
   estimateInput(): number;
 }

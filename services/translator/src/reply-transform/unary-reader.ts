@@ -1,4 +1,4 @@
-/** Reads a stream of events that is no conversation, as far as passing it on needs: when it begins, what it used, and whether it came to its end. */
+/** Reads a stream of events that is not a conversation, as far as passing it on needs: when it begins, what it used, and whether it came to its end. */
 import type { ChatEvent, ReplyReader, StreamRecord, UpstreamAdapter } from '@model-gateway/protocols';
 
 /** What shows that something has come which a caller can use. */

@@ -1,4 +1,4 @@
-/** The answer to one question that is no conversation, written anew in the caller's protocol. */
+/** The answer to one question that is not a conversation, written anew in the caller's protocol. */
 import type { UnaryReplyContext, UpstreamFault } from '@model-gateway/protocols';
 import type { NamedBy } from '../media/vendor-media.ts';
 import type { UpstreamRequest } from '../prepare/upstream-request.ts';
@@ -63,7 +63,7 @@ export class UnaryTransform implements ReplyTransform {
   }
 
   /**
-   * Throws for a body that is no answer to the request. Counts what the upstream says of its work; else it is estimated from the request. A promise only
+   * Throws for a body that is not an answer to the request. Counts what the upstream says of its work; else it is estimated from the request. A promise only
    * where files have to be fetched.
    */
   answer(json: unknown): UnaryAnswer | Promise<UnaryAnswer> {

@@ -177,7 +177,7 @@ export class RequestBody {
     return system.some(isMarked) || tools.some(isMarked) || turns.some((turn) => turn.parts.some(isMarked));
   }
 
-  /** Tokens of a prompt that nobody counted. A short body is taken by its bytes; in a longer one, files may be most of it, and they are no text. */
+  /** Tokens of a prompt that nobody counted. A short body is taken by its bytes; in a longer one, files may be most of it, and they are not text. */
   estimateTokens(): number {
     this.#estimate ??= this.#estimateTokens();
     return this.#estimate;

@@ -64,7 +64,7 @@ export class RequestCache {
   #lastRun: LastRun | undefined;
   /** Protocol of the first upstream that takes a call in its own terms: those of another do not understand it. */
   passedTo: ProtocolId | undefined;
-  /** Of the present attempt at a question that is no conversation: the calls that it needs. undefined: none was prepared yet. */
+  /** Of the present attempt at a question that is not a conversation: the calls that it needs. undefined: none was prepared yet. */
   parts: UnaryParts | undefined;
   /** Of the present attempt: the hosted tools that the gateway runs for it. */
   hosted: HostedSession | undefined;

@@ -3,7 +3,7 @@ import { GatewayError } from '@model-gateway/contracts/errors';
 import type { FormBody, FormFile } from '@model-gateway/protocols';
 import { boundaryOf, type FormPart, findParts, MalformedForm, replaceParts } from '@model-gateway/stream-framing';
 
-/** Files are views of the body, not copies. Throws GatewayError invalid_request for what is no form. */
+/** Files are views of the body, not copies. Throws GatewayError invalid_request for what is not a form. */
 export function readFormBody(bytes: Buffer, contentType: string): FormBody {
   const parts = partsOf(bytes, contentType);
   return {

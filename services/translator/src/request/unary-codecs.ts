@@ -1,4 +1,4 @@
-/** How a request that is no conversation, and its answer, get from the caller's protocol to the upstream's and back. */
+/** How a request that is not a conversation, and its answer, get from the caller's protocol to the upstream's and back. */
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { Target, UnaryClientCodec, UnaryExchanges, UnaryUpstreamCodec, UpstreamAdapter } from '@model-gateway/protocols';
 import type { RequestBody } from './body.ts';

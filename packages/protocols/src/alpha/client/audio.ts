@@ -62,7 +62,7 @@ function readFormat(value: unknown): SpeechFormat | undefined {
   return known;
 }
 
-/** What is no PCM leaves as it is, by its own name: nothing is ever called what it is not. */
+/** What is not PCM leaves as it is, by its own name: nothing is ever called what it is not. */
 function bytesOf(reply: Speech, { format }: SpeechRequest): UnaryBody {
   if ('url' in reply) throw new Error('the audio was not fetched');
   const audio = Buffer.from(reply.data, 'base64');

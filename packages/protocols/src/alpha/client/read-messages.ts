@@ -35,7 +35,7 @@ const byRole: Readonly<Record<string, ReadOne>> = {
   function: readToolResult,
 };
 
-/** Items of the Responses shape that are no messages. */
+/** Items of the Responses shape that are not messages. */
 const byType: Readonly<Record<string, ReadOne>> = {
   function_call: (item, param, talk) => appendTo(talk, 'assistant', [readFlatCall(item, param)]),
   function_call_output: (item, param, talk, losses) =>

@@ -197,7 +197,7 @@ export class MessageSteps {
     return null;
   }
 
-  /** A call without arguments says `{}`: an empty text is no JSON, and clients parse it. */
+  /** A call without arguments says `{}`: an empty text is not JSON, and clients parse it. */
   #closeBlock(index: number): Step | null {
     const block = this.#blocks.get(index);
     this.#blocks.delete(index);

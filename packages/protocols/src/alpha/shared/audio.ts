@@ -81,7 +81,7 @@ function textOf(body: string): string {
   }
 }
 
-/** In seconds; undefined: they are no subtitles. Both formats have lines such as `00:00:01,000 --> 00:00:04,500`, one without the hours. */
+/** In seconds; undefined: they are not subtitles. Both formats have lines such as `00:00:01,000 --> 00:00:04,500`, one without the hours. */
 function endOfSubtitles(text: string): number | undefined {
   const last = [...text.matchAll(/-->\s*(?:(\d+):)?(\d{1,2}):(\d{2}[.,]\d{1,3})/g)].at(-1);
   if (!last) return undefined;

@@ -1,4 +1,4 @@
-/** Arguments of an earlier call that are no JSON (a reply was cut within them), for vendors that refuse them: wrapped, so that the model still sees them. */
+/** Arguments of an earlier call that are not JSON (a reply was cut within them), for vendors that refuse them: wrapped, so that the model still sees them. */
 import type { Edit } from '@model-gateway/json-bytes';
 import type { VerbatimRequestContext } from '../../contract/index.ts';
 import type { Losses } from '../../kit/losses.ts';

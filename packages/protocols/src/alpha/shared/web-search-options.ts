@@ -1,4 +1,4 @@
-/** The vendor's web search, which is no entry of `tools` here but a field of the body. */
+/** The vendor's web search, which is not an entry of `tools` here but a field of the body. */
 import type { Tool } from '../../chat/conversation.ts';
 import type { Target } from '../../contract/index.ts';
 import { invalid } from '../../kit/fail.ts';

@@ -46,7 +46,7 @@ export class AlphaReader implements ReplyReader {
   #started = false;
   #over = false;
   #blocks = 0;
-  /** The open block that is no call. */
+  /** The open block that is not a call. */
   #current: { kind: Kind; index: number; detail: unknown; signed: boolean } | null = null;
   /** Undefined before anything was said, null where no tag can come any more. */
   #leading: LeadingThinking | null | undefined;

@@ -188,7 +188,7 @@ function writeTextSignature(texts: readonly TextPart[], page: Page): object {
 }
 
 function openSignature(signature: string | undefined, page: Page): string | null {
-  // The placeholder is no signature: models that need it get it anyway, and others do not know the field.
+  // The placeholder is not a signature: models that need it get it anyway, and others do not know the field.
   if (signature === undefined || signature === absentSignature) return null;
   const opened = page.context.openSignature(signature);
   if (opened === null) page.losses.add('signature', 'dropped', 'The signature was issued for another model, upstream or account.');

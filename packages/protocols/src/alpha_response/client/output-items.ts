@@ -167,7 +167,7 @@ export class CallItem implements OutputItem {
     return print('response.function_call_arguments.delta', { ...at(this), delta: text });
   }
 
-  /** Arguments that are no JSON were cut: the item says so and gets no `arguments.done`, so that no agent runs it. */
+  /** Arguments that are not JSON were cut: the item says so and gets no `arguments.done`, so that no agent runs it. */
   close(print: Print, cut: boolean): { text: string; item: JsonObject } {
     if (cut && !isJson(this.#arguments)) {
       const item = this.#item('incomplete');
@@ -243,7 +243,7 @@ export class ClientCallItem implements OutputItem {
     return '';
   }
 
-  /** Arguments that are no JSON were cut: nothing of them is shown, so that no agent runs half a command. */
+  /** Arguments that are not JSON were cut: nothing of them is shown, so that no agent runs half a command. */
   close(print: Print, cut: boolean): { text: string; item: JsonObject } {
     const given = cut ? null : this.#tool.readArguments(parseJson(this.#arguments));
     const item = this.#item(given ? 'completed' : 'incomplete', given);
@@ -288,7 +288,7 @@ export class RawItem implements OutputItem {
 
 const isJson = (text: string): boolean => parseJson(text) !== undefined;
 
-/** undefined for what is no JSON. */
+/** undefined for what is not JSON. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -18,7 +18,7 @@ export interface ClientTool {
   readArguments(given: unknown): JsonObject | null;
   /** The arguments that an item of the history stands for. */
   argumentsOf(item: JsonObject): JsonObject;
-  /** What an output says where it is no plain text; undefined: read as any other. */
+  /** What an output says where it is not plain text; undefined: read as any other. */
   readOutput?(item: JsonObject): { text: string; isError: boolean } | undefined;
 }
 

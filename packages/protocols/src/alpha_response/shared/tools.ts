@@ -26,7 +26,7 @@ export const noTools = (): ReadTools => ({ tools: [], names: new Set(), client: 
 /** A namespaced tool's name where there are no namespaces. */
 export const joinNamespace = (namespace: string, name: string): string => (namespace.endsWith('__') ? `${namespace}${name}` : `${namespace}__${name}`);
 
-/** Reads `tools` into `into`, which later lists (tools found by a search) may extend. Throws when an entry is no tool at all. */
+/** Reads `tools` into `into`, which later lists (tools found by a search) may extend. Throws when an entry is not a tool at all. */
 export function readTools(value: unknown, path: string, into: ReadTools): void {
   if (value === undefined || value === null) return;
   const list = asArray(value);

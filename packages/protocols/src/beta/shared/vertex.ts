@@ -13,7 +13,7 @@ export const vertexVersion = 'vertex-2023-10-16';
 
 export const isVertex = ({ baseUrl }: Pick<Target, 'baseUrl'>): boolean => address.test(baseUrl);
 
-/** The address of a call; null where the upstream is no Vertex AI. Counting names its model in the body. */
+/** The address of a call; null where the upstream is not Vertex AI. Counting names its model in the body. */
 export function vertexUrl({ baseUrl, upstreamModelId }: Target, operation: Operation, stream: boolean): string | null {
   const [, publisher, named, query = ''] = address.exec(baseUrl) ?? [];
   if (publisher === undefined) return null;

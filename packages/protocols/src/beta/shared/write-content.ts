@@ -69,7 +69,7 @@ export function writeToolCall(part: ToolCallPart, id: string, losses: Losses): W
   return { type: 'tool_use', id, name: part.name, input: input ?? { input: part.arguments }, ...writeCache(part.cache) };
 }
 
-/** The arguments as an object; none at all mean `{}`. Undefined when they are no JSON object. */
+/** The arguments as an object; none at all mean `{}`. Undefined when they are not a JSON object. */
 function readInput(text: string): JsonObject | undefined {
   if (text.trim() === '') return {};
   try {
@@ -79,7 +79,7 @@ function readInput(text: string): JsonObject | undefined {
   }
 }
 
-/** For a caller: arguments that are no object (a reply that was cut within them) become `{}`, never something to be run by mistake. */
+/** For a caller: arguments that are not an object (a reply that was cut within them) become `{}`, never something to be run by mistake. */
 export function parseInput(text: string, losses: Losses): JsonObject {
   const input = readInput(text);
   if (!input) losses.dropped('tool_use.input', 'arguments that are no JSON object');

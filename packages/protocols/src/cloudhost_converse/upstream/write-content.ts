@@ -26,7 +26,7 @@ export function writeToolCall(part: ToolCallPart, id: string, losses: Losses): W
   return { toolUse: { toolUseId: id, name: part.name, input: input ?? { input: part.arguments } } };
 }
 
-/** The arguments as an object; none at all mean `{}`. Undefined when they are no JSON object. */
+/** The arguments as an object; none at all mean `{}`. Undefined when they are not a JSON object. */
 function readInput(text: string): JsonObject | undefined {
   if (text.trim() === '') return {};
   try {

@@ -50,7 +50,7 @@ export function readError(status: number, headers: Headers, body: string): Upstr
   try {
     json = JSON.parse(body);
   } catch {
-    // A page of some proxy: its words are no error of this wire.
+    // A page of some proxy: its words are not an error of this wire.
   }
   return describe(json, headers['x-amzn-errortype'] ?? '', status, headers);
 }

@@ -54,7 +54,7 @@ const formats: Readonly<Record<string, WireImage['format']>> = {
   'image/webp': 'webp',
 };
 
-/** Adds the image to the turn's; media that is no image becomes a text that describes it. */
+/** Adds the image to the turn's; media that is not an image becomes a text that describes it. */
 function writeMedia(part: MediaPart, images: WireImage[], page: Page): string[] {
   const { losses } = page;
   if (part.text !== undefined) {

@@ -73,7 +73,7 @@ function createReply(context: VerbatimReplyContext): VerbatimReply {
   const withoutMetrics = (json: unknown, edits: Edit[]): Edit[] => (own(json, metricsKey) === undefined ? edits : [...edits, remove(metricsKey)]);
   return {
     record(record) {
-      // The host's own messages are no events of the caller's protocol.
+      // The host's own messages are not events of the caller's protocol.
       if (asString(own(record.json, 'type')) === undefined) return 'drop';
       const edits = inner.record(record);
       return edits === 'drop' ? edits : withoutMetrics(record.json, edits);

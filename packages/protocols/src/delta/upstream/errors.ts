@@ -62,7 +62,7 @@ export function readError(status: number, headers: Headers, body: string): Upstr
   try {
     json = JSON.parse(body);
   } catch {
-    // A page of some proxy: its words are no error of this wire.
+    // A page of some proxy: its words are not an error of this wire.
     return { class: status === 404 ? 'server' : classOfStatus(status), status, message: `The upstream answered with status ${status}.` };
   }
   return describe(json, status, headers);

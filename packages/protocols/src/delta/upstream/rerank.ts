@@ -5,7 +5,7 @@ import type { Ranking, RerankRequest, UnaryUpstreamCodec } from '../../contract/
 import { Losses } from '../../kit/losses.ts';
 import { asArray, asCount, asNumber, own } from '../../kit/read.ts';
 
-/** Models that read pictures as well take `{text}`, `{image}` and `{video}`; all others refuse what is no string. */
+/** Models that read pictures as well take `{text}`, `{image}` and `{video}`; all others refuse what is not a string. */
 const readsObjects = /-vl-/;
 
 export const rerank: UnaryUpstreamCodec<RerankRequest, Ranking> = {

@@ -133,7 +133,7 @@ function writeReasoningText(parts: readonly ThinkingPart[], hasCalls: boolean, p
   return '';
 }
 
-/** Arguments that are no JSON are a 400 here: the model sees them wrapped. */
+/** Arguments that are not JSON are a 400 here: the model sees them wrapped. */
 function writeArguments(given: string, page: Page): string {
   if (given.trim() === '') return '{}';
   try {

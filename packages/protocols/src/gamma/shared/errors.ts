@@ -22,7 +22,7 @@ const redact = (message: string): string =>
     .replace(/AIza[\w-]{10,}/g, '[redacted]')
     .replace(/((?:api_)?key[:=]\s?)[^\s'"&]+/gi, '$1[redacted]');
 
-/** A non-2xx body, or an `error` found in a body of a 200: an object, the same wrapped in an array (streams without alt=sse), or text that is no JSON. */
+/** A non-2xx body, or an `error` found in a body of a 200: an object, the same wrapped in an array (streams without alt=sse), or text that is not JSON. */
 export function readError(status: number, headers: Headers, body: string): UpstreamFault {
   let json: unknown;
   try {

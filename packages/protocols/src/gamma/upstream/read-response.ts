@@ -215,7 +215,7 @@ export class GammaReplyReader implements ReplyReader {
   }
 }
 
-/** A whole reply as the same events; a break when the body is no reply. */
+/** A whole reply as the same events; a break when the body is not a reply. */
 export function readWhole(body: unknown): ChatEvent[] {
   const reader = new GammaReplyReader();
   reader.take(body);

@@ -60,7 +60,7 @@ const columns = {
   routes: z.array(text),
   /** How a stream that broke after its first bytes was ended. */
   ending: z.enum(['finish', 'break']).nullable(),
-  /** `realtime_session` and `orphan` are no requests: statistics add up their money and time alone. */
+  /** `realtime_session` and `orphan` are not requests: statistics add up their money and time alone. */
   kind: z.enum(rowKinds),
   /** Of an orphan: the request that was refused. */
   of: maybeText,

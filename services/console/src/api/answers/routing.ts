@@ -104,7 +104,7 @@ export const modelTest = z.strictObject({
   latency_ms: count,
   /** Of a whole reply, and of a refusal. */
   response: anything.optional(),
-  /** Of a reply that is no text, such as sound; `data` is base64. */
+  /** Of a reply that is not text, such as sound; `data` is base64. */
   file: z.strictObject({ content_type: text, data: text }).optional(),
   /** Of a stream. */
   events: z.array(z.strictObject({ event: text.optional(), data: anything })).optional(),

@@ -15,7 +15,7 @@ const shortYaml = 4 * 1024;
 /** Long ones are read one after another; more than these are refused. */
 const maxWaiting = 8;
 const maxMs = 30_000;
-/** Of the thread; a document that needs more is no configuration. */
+/** Of the thread; a document that needs more is not a configuration. */
 const memoryMb = 512;
 /** In the bundle all entry files are in one folder. */
 const threadFile = import.meta.url.endsWith('.ts') ? 'thread.ts' : 'body-thread.js';

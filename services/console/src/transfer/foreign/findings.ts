@@ -54,7 +54,7 @@ export interface Place {
   at(key: string | number): Place;
   /** Keys below. */
   keys(): string[];
-  /** Entries of a list below; none where it is no list. */
+  /** Entries of a list below; none where it is not a list. */
   list(): Place[];
   /** Says what became of it and everything below that nothing was said of yet. Does nothing where the source has no such key. */
   report(status: FindingStatus, message: string): void;
@@ -116,7 +116,7 @@ export function readSource(root: unknown): Source {
   };
 }
 
-/** Dollars for one token as dollars for a million, as a decimal string with at most six decimals; null for what is no price. */
+/** Dollars for one token as dollars for a million, as a decimal string with at most six decimals; null for what is not a price. */
 export function perMillion(perToken: number | undefined): string | null {
   if (perToken === undefined || perToken < 0 || perToken > 1e6) return null;
   return (Math.round(perToken * 1e12) / 1e6).toFixed(6).replace(/\.?0+$/, '') || '0';

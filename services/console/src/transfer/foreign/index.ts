@@ -12,7 +12,7 @@ export type { Converted, Finding } from './findings.ts';
 export const foreignSources = ['litellm', 'new-api', 'one-api'] as const;
 export type ForeignSource = (typeof foreignSources)[number];
 
-/** Text that is no configuration of the source. */
+/** Text that is not a configuration of the source. */
 export class UnreadableSource extends Error {
   override readonly name = 'UnreadableSource';
 }

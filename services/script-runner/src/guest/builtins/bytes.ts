@@ -58,7 +58,7 @@ export function toBase64(bytes: readonly number[]): string {
   return out;
 }
 
-/** Throws TypeError on what is no base64. */
+/** Throws TypeError on what is not base64. */
 export function fromBase64(text: string): number[] {
   const bytes: number[] = [];
   let bits = 0;

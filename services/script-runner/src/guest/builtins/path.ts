@@ -24,7 +24,7 @@ export const has = (holder: Holder, step: string): boolean => Object.hasOwn(hold
 
 export const child = (value: unknown, step: string): unknown => (isContainer(value) && has(value, step) ? value[step] : undefined);
 
-/** Whether something may be written there: a list takes its elements, and one more behind the last; never a gap, nor what is no element. */
+/** Whether something may be written there: a list takes its elements, and one more behind the last; never a gap, nor what is not an element. */
 export const takes = (holder: Holder, step: string): boolean => !Array.isArray(holder) || (isIndex(step) && Number(step) <= holder.length);
 
 /** Every container that the path without its last step leads to, made on the way when `make` says so: null stands for nothing there. */

@@ -34,7 +34,7 @@ function otherModelEdits({ body, record }: PrepareContext): Edit[] {
   return edits;
 }
 
-/** One question, which is no conversation. */
+/** One question, which is not a conversation. */
 function writeUnary({ target: { adapter, context } }: RequestContent, current: PrepareContext): RequestPatch | Promise<RequestPatch> {
   const { request, record, body, prepare } = current;
   const codecs = unaryCodecs(request, adapter);

@@ -29,7 +29,7 @@ export function page(items: readonly unknown[], { limit, order, after }: ListWis
   return list(ordered.slice(at + 1, at + 1 + limit), at + 1 + limit < ordered.length);
 }
 
-/** An `after` that is no item of the list. */
+/** An `after` that is not an item of the list. */
 export const unknownAfter = () => invalid('after', 'after is not an item of this list');
 
 export const list = (items: readonly unknown[], hasMore: boolean): unknown => ({
