@@ -402,13 +402,13 @@ export const variables = {
         env: 'CONSOLE_OIDC_MONITOR_ROLES',
         fallback: [] as readonly string[],
         shown: '',
-        description: 'Its values that make a monitor; `*`: everybody whom the provider lets in.',
+        description: 'Its values that make a monitor; `*`: everybody who can sign in at the provider.',
       }),
       memberRoles: variable(words, {
         env: 'CONSOLE_OIDC_MEMBER_ROLES',
         fallback: [] as readonly string[],
         shown: '',
-        description: 'Its values that make a member, who sees the own keys alone; `*`: everybody whom the provider lets in.',
+        description: 'Its values that make a member, who sees only their own keys; `*`: everybody who can sign in at the provider.',
       }),
       allowedDomains: variable(words, {
         env: 'CONSOLE_OIDC_ALLOWED_DOMAINS',

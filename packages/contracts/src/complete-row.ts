@@ -1,6 +1,6 @@
 /**
- * Recognizes a row that is as this version writes it: all columns, none that is unknown, each value in its final form. Whatever else there may be of
- * rows is for the schema (`request-log-message.ts`), which would return an equal copy of such a row.
+ * Recognizes a row exactly as this version writes it: all columns, no unknown ones, each value in its final form. Any other
+ * row is left to the schema (`request-log-message.ts`), which would return an equal copy of a row that is recognized here.
  */
 import type { AttemptRecord, RequestRow } from './row.ts';
 

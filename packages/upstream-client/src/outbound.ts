@@ -33,11 +33,11 @@ export interface OutboundOptions {
 
 export interface Outbound {
   send(request: OutboundRequest, handlers: OutboundHandlers): OutboundCall;
-  /** Opens a WebSocket; it is its receiver's from then on, and `close` leaves it alone. */
+  /** Opens a WebSocket. The receiver owns it from then on: `close` does not close it. */
   openWebSocket: WebSocketDialer['open'];
-  /** Opens a TCP connection to an allowed address, for what speaks no HTTP; it is its receiver's from then on. */
+  /** Opens a TCP connection to an allowed address, for protocols other than HTTP. The receiver owns it from then on. */
   openSocket(target: { host: string; port: number }, opened: Opened): void;
-  /** Takes no more calls, lets those under way end for `graceMs` (default 5,000), then aborts them. */
+  /** Accepts no more calls, lets those under way finish for `graceMs` (default 5,000), then aborts them. */
   close(graceMs?: number): Promise<void>;
   /** Which addresses are dialled. */
   readonly policy: AddressPolicy;
@@ -71,7 +71,7 @@ export function createOutbound({ allowPrivate, timeouts: defaults, userAgent, lo
   const webSockets = createWebSocketDialer({ policy, resolve: way.resolve, ca: way.ca, userAgent, dropped });
   let closed = false;
 
-  /** Its connections are all taken, or one access key holds its whole share of them. */
+  /** All connections to an origin are in use, or one access key uses its whole share of them. */
   function reportSaturated(origin: string, accessKey: string | undefined, why: string): void {
     const [at, what] = [now(), `${origin} ${why}`];
     if (at - (saturatedAt.get(what) ?? Number.NEGATIVE_INFINITY) < saturatedLogMs) return;
@@ -157,7 +157,7 @@ export function createOutbound({ allowPrivate, timeouts: defaults, userAgent, lo
   };
 }
 
-/** Pieces are sent one after the other under the length of all. */
+/** A body in pieces is sent with the total length of all of them. */
 function bodyOf(body: OutboundRequest['body'], headers: string[]): Uint8Array | readonly Uint8Array[] | null {
   if (body === undefined || body instanceof Uint8Array) return body ?? null;
   headers.push('content-length', String(body.reduce((sum, piece) => sum + piece.length, 0)));

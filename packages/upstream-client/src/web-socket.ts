@@ -32,7 +32,7 @@ export interface WebSocketHandlers {
 }
 
 export interface WebSocketDialer {
-  /** Returns how to give it up, which calls no handler. */
+  /** Returns a function that gives up the attempt without calling a handler. */
   open(request: WebSocketRequest, handlers: WebSocketHandlers): () => void;
 }
 
@@ -132,7 +132,7 @@ const dialFor =
     connect(target as Parameters<Connect>[0], (error, socket) => (error ? connected(error) : connected(null, socket as Socket)));
   };
 
-/** Its words say why; what is longer, or does not end in time, is cut. */
+/** Reads the body of a refusal, which says why. One that is too long, or does not end in time, is cut. */
 function readRefusal(reply: IncomingMessage, done: (body: string) => void): void {
   const parts: Buffer[] = [];
   let size = 0;
@@ -159,7 +159,7 @@ function readRefusal(reply: IncomingMessage, done: (body: string) => void): void
 function faultOfHandshake(error: Error): OutboundFault {
   if (error instanceof DialError) return faultOf(error, 'connect');
   if (/handshake has timed out/i.test(error.message)) return createFault('timeout', 'first-byte', error);
-  // An answer that is none of the protocol's.
+  // The reply does not follow the WebSocket protocol.
   if (/sec-websocket|upgrade header|subprotocol|invalid/i.test(error.message)) return createFault('protocol', 'first-byte', error);
   return createFault('reset', 'first-byte', error);
 }

@@ -24,7 +24,7 @@ export interface SupervisorOptions {
 const frozenMs = 7500;
 const firstPauseMs = 100;
 const maxPauseMs = 5000;
-/** Who lived this long did not fail at its start. */
+/** A worker that ran for this long did not fail at its start. */
 const goodStartMs = 10_000;
 
 /** The service that the first process composes last: it stops first. */
@@ -62,7 +62,7 @@ export class Supervisor implements Service {
     this.#logger.info({ host, port, workers: this.#readyCount() }, 'listening');
   }
 
-  /** Workers say to their callers that they leave, and end by themselves. */
+  /** Workers drain: they announce it to their callers, and exit by themselves. */
   drain(): void {
     this.#stopping = true;
     for (const worker of this.#workers) {
@@ -160,7 +160,7 @@ export class Supervisor implements Service {
     });
     this.#workers.add(worker);
     this.#settings.set(worker, chosen);
-    // Until then nobody on the bus would miss it.
+    // Before it has joined the bus, the bus cannot report that it is lost.
     this.#killAfter(joinMs, worker, () => !worker.joined);
     return worker;
   }
@@ -173,14 +173,14 @@ export class Supervisor implements Service {
     for (const connection of connections) this.#port.place(connection);
     if (!worker.leaving && !this.#stopping) {
       this.#failures = performance.now() - worker.startedAt > goodStartMs ? 0 : this.#failures + 1;
-      // One that was to take the place of another, which stays, is said to have failed by the renewal.
+      // A replacement that fails in a renewal is logged there; the worker that it should have replaced stays.
       if (this.#staying() < this.#options.count) this.#logger.error({ worker: worker.name, exit: worker.exit }, 'a worker ended and is replaced');
       this.#later(Math.min(maxPauseMs, firstPauseMs * 2 ** Math.min(this.#failures, 10)), () => this.#fill());
     }
     this.#changed();
   }
 
-  /** As many as there should be; in a renewal one more may be under way. */
+  /** Starts workers up to the configured count. During a renewal there may be one more. */
   #fill(): void {
     for (let at = this.#staying(); at < this.#options.count && !this.#stopping; at++) this.#spawn();
   }
@@ -205,7 +205,7 @@ export class Supervisor implements Service {
     for (const look of [...this.#waiting]) look();
   }
 
-  /** Looks whenever something changes, and now and then. */
+  /** Resolves when `met` is true. It is checked on every change, and every 250 ms. */
   #until(met: () => boolean): Promise<void> {
     return new Promise((resolve) => {
       const timer = setInterval(() => look(), 250);

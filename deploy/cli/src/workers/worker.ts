@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { Logger } from '@model-gateway/telemetry';
 import { type FromWorker, isMessage, type ToWorker } from './messages.ts';
 
-/** How it is started, and whom it tells. */
+/** How a worker is started, and what is called when its state changes. */
 export interface WorkerPlan {
   name: string;
   /** Of the bus. */

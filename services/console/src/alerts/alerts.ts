@@ -1,6 +1,6 @@
 /**
- * Alerts: looks at what is the case, tells what begins (and that an upstream recovered), and sends what waits. Every console does both; what begins is
- * written once, and each message is claimed by one. A console that is killed between sending a message and recording it has it sent once more, by another.
+ * Alerts: checks which conditions hold, queues a message for each that begins (and for an upstream that recovered), and sends the queue. Every console does both; a beginning is
+ * recorded once, and each message is claimed by one console. If a console is killed between sending a message and recording that, another sends it again.
  */
 import type { AlertEvent } from '@model-gateway/contracts';
 import type { AlertMessage, NewAlert } from '@model-gateway/storage';
@@ -23,27 +23,27 @@ import { type Channel, deliver, type Undelivered } from './deliver.ts';
 export interface AlertWatch {
   start(): void;
   stop(): Promise<void>;
-  /** Something that happened and is not the case for a while. Never rejects. */
+  /** Reports an event, which unlike a condition has no duration. Never rejects. */
   notify(condition: Condition): Promise<void>;
-  /** Sends a message to one channel at once, and records it. null: it was taken. */
+  /** Sends a test message to one channel at once, and records it. Resolves to null if the channel accepted it. */
   test(channel: Channel): Promise<Undelivered | null>;
   /** Mail to one person by the first channel that sends mail. Throws 409 where there is none. */
   mail(recipient: string, condition: Condition): Promise<void>;
 }
 
 const lookEveryMs = 15_000;
-/** Of what costs a walk over all keys or over the statistics. */
+/** For checks that read all keys or the statistics. */
 const lookSlowlyEveryMs = 60_000;
 const sendEveryMs = 3_000;
 /** Longer than sending a message may take. */
 const leaseMs = 60_000;
 const sentAtOnce = 10;
 const minuteMs = 60_000;
-/** After each failure; after the last it is given up. */
+/** Wait after each failed delivery; after the last one the message is given up. */
 export const backoffMs = [10_000, 30_000, 2 * minuteMs, 10 * minuteMs, 30 * minuteMs, 60 * minuteMs, 120 * minuteMs];
 
 type Look = (context: ConsoleContext) => Promise<Condition[]>;
-/** Event → who looks, and the ids of its states begin with the event. */
+/** Which check finds an event's conditions. The ids of these conditions begin with the event. */
 const quickLooks: readonly (readonly [AlertEvent, Look])[] = [
   ['upstream_failing', failingUpstreams],
   ['budget', budgets],
@@ -60,7 +60,7 @@ export function createAlerts(context: ConsoleContext): AlertWatch {
   const timers: NodeJS.Timeout[] = [];
   const running = new Set<Promise<void>>();
   let stopped = false;
-  /** Waits after each run: a slow database is not asked ever more. */
+  /** Waits after each run, so that a slow database does not get more and more queries. */
   const repeat = (run: () => Promise<void>, everyMs: number, firstMs: number) => {
     const next = async () => {
       const one = run().catch((error: unknown) => context.logger.warn({ error }, 'alerts could not be processed, and are tried again'));
@@ -141,7 +141,7 @@ class Work {
     }
   }
 
-  /** Of all that is being sent. */
+  /** Resolves when everything that is being sent has ended. */
   async sent(): Promise<void> {
     await Promise.all(this.#sending);
   }

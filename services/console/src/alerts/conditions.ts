@@ -1,4 +1,4 @@
-/** What is the case now of what alerts report: each thing under an id that stays the same as long as it is the same case. */
+/** The conditions that alerts report, as far as they hold now. A condition keeps its id for as long as it lasts. */
 import type { AlertEvent } from '@model-gateway/contracts';
 import { newAddresses } from '../attention/new-addresses.ts';
 import { unpricedModels } from '../attention/unpriced-models.ts';
@@ -6,7 +6,7 @@ import type { ConsoleContext } from '../context.ts';
 import { isBroken } from '../health/state-of-attempts.ts';
 import { readBudgets } from '../statistics/read-budgets.ts';
 
-/** Something that is the case. */
+/** A condition that holds now. */
 export interface Condition {
   event: AlertEvent;
   /** Of the state; `quiet` is the same for conditions of which one is reported within the quiet time. */
@@ -20,7 +20,7 @@ export interface Condition {
   accessKey?: string;
   /** Where several of one group begin at once, only the last is reported. */
   group?: string;
-  /** Nothing shows whether it is the case: it does not begin now, and where it began, it goes on. */
+  /** Whether it holds is not known: it does not begin now, and if it began earlier, it lasts. */
   undecided?: true;
 }
 

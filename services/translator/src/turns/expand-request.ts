@@ -1,4 +1,4 @@
-/** Puts what a request names of the store into its body: then it goes on as if its caller had sent it all. */
+/** Inserts the stored turns and items that a request refers to into its body, as if its caller had sent all of them. */
 import type { Loss, Plan, TurnAtUpstream } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { StoredTurns, TurnWishes } from '@model-gateway/protocols';
@@ -9,7 +9,7 @@ import { fillHistory, isKeptItem, waitUntilOver } from './kept-items.ts';
 import { historyCut, unknownPrevious } from './losses.ts';
 import { type Chain, noChain, noItems, readChain, readItems } from './read-named.ts';
 
-/** What the store gave. */
+/** What the store returned. */
 export interface Expansion {
   body: RequestBody;
   losses: readonly Loss[];
@@ -51,7 +51,7 @@ export async function expandRequest(current: Expanded, wishes: TurnWishes, deps:
   };
 }
 
-/** The request goes to the account that keeps the turn before it, under that account's own name for the turn. undefined: it cannot, or there is none. */
+/** Sends the request to the account that keeps the previous turn, under that account's own id for the turn. undefined: it cannot, or there is no such account. */
 async function goOnUpstream(
   { request, body }: Expanded,
   { references }: TurnWishes,
@@ -67,7 +67,7 @@ async function goOnUpstream(
   return { body: body.heldBy('upstream'), losses: [], parent: turn, items: noItems, kept: { turn } };
 }
 
-/** The same plan for the account that keeps the turn alone; undefined: it is none of the plan's. */
+/** The plan reduced to the account that keeps the turn; undefined: that account is not in the plan. */
 async function planAt({ model, upstream, account }: TurnAtUpstream, plan: Plan, { keeper }: TurnDeps): Promise<Plan | undefined> {
   const node = plan.nodes.find((one) => one.model === model && one.upstream === upstream);
   if (!node) return undefined;
@@ -78,12 +78,12 @@ async function planAt({ model, upstream, account }: TurnAtUpstream, plan: Plan, 
   return { ...settled, nodes: [{ ...node, keys: [keyIndex] }] };
 }
 
-/** The chain with the items that upstreams keep in their places. Where the gateway stores no turns it does not read them either. */
+/** The chain, completed by the items that upstreams keep. Where the gateway stores no turns it does not read them either. */
 async function replayable(chain: Chain, { keptBy, keeper }: TurnDeps): Promise<Chain> {
   if (!chain.history.some(isKeptItem)) return chain;
   if (keptBy !== 'gateway') return noChain;
   const { items, missing } = await fillHistory(chain.history, keeper);
-  // What its upstream has forgotten is as what was never there.
+  // A turn that its upstream has forgotten counts as one that never existed.
   if (items.length === 0 && chain.at) return noChain;
   return { ...chain, history: items, ...(missing && { cut: true }) };
 }
