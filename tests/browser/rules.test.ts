@@ -78,10 +78,10 @@ suite('the rules editor', () => {
     await editor.click();
     await page.keyboard.press('ControlOrMeta+a');
     await page.keyboard.insertText('[{"mode":"remove","path":"a"}');
-    await page.getByText('This is no list of rules yet').waitFor();
+    await page.getByText('This is not a list of rules yet').waitFor();
     await page.keyboard.press('ControlOrMeta+a');
     await page.keyboard.insertText('[{"mode":"remove","path":"a"}]');
-    await page.getByText('This is no list of rules yet').waitFor({ state: 'detached' });
+    await page.getByText('This is not a list of rules yet').waitFor({ state: 'detached' });
     await save();
     await dialogsGone(page);
     expect((await gateway.console('GET', '/models/ruled')).body.request_body_rules).toEqual([{ mode: 'remove', path: 'a' }]);

@@ -94,7 +94,7 @@ describe.each(arrangements('refused-for-money'))('%s', (arrangement) => {
     for (const [client, stream] of shapes) {
       const { status, json } = await ask(client, { key: keys.poor, model: 'gpt-4o', stream });
       expect([client, status, json]).toMatchObject([client, 402, callers[client].error]);
-      expect(json.error.message).toBe(`The budget of this access key is exhausted. It begins anew at ${next}.`);
+      expect(json.error.message).toBe(`The budget of this access key is exhausted. It resets at ${next}.`);
     }
 
     const topped = await gateway.console('POST', '/budgets/key/poor/top-up', { amount: '0.05' });

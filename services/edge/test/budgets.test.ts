@@ -79,7 +79,7 @@ test('a refusal says when the budget begins anew, where it does', async () => {
       ({ message }: Error) => message,
     );
   };
-  expect(await messageOf('day')).toBe('The budget of this access key is exhausted. It begins anew at 2026-02-04T00:00:00.000Z.');
+  expect(await messageOf('day')).toBe('The budget of this access key is exhausted. It resets at 2026-02-04T00:00:00.000Z.');
   expect(await messageOf('total')).toBe('The budget of this access key is exhausted.');
 });
 

@@ -14,7 +14,7 @@ export interface MonitoredKey {
   key: string;
   weight: number | null;
   source: 'binding' | 'prediction';
-  /** A binding exists whose keys have changed since: the next request selects anew. */
+  /** A binding exists whose keys have changed since: the next request selects again. */
   stale: boolean;
   idle_seconds: number | null;
   /** The router whose binding this is. */

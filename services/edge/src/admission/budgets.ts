@@ -199,7 +199,7 @@ export class BudgetLimiter {
     const isSpent = (answer.spent ?? 0) >= limitOf();
     return new GatewayError('budget_exhausted', {
       message: isSpent
-        ? `The budget of ${whose} is exhausted.${account.until === null ? '' : ` It begins anew at ${new Date(account.until).toISOString()}.`}`
+        ? `The budget of ${whose} is exhausted.${account.until === null ? '' : ` It resets at ${new Date(account.until).toISOString()}.`}`
         : `What is left of the budget of ${whose} is reserved by requests and tasks under way. Try again when they are done.`,
     });
   }
