@@ -28,7 +28,7 @@ const maxCharacters = 100_000;
 export const speechClient: UnaryClientCodec<SpeechRequest, Speech, SpeechPiece> = {
   readRequest(body) {
     const text = asString(own(body, 'input')) ?? '';
-    if (text.trim() === '') throw invalid('input', 'input must be a text.');
+    if (text.trim() === '') throw invalid('input', 'input must be a non-empty string.');
     if (text.length > maxCharacters) throw invalid('input', `input must not be longer than ${maxCharacters} characters.`);
     const given = own(body, 'voice');
     const voice = asString(given) ?? asString(own(given, 'id'));

@@ -55,7 +55,7 @@ export const cohereEmbeddingsClient: UnaryClientCodec<EmbeddingsRequest, Embeddi
     const losses = new Losses();
     losses.unread('', body, known);
     const inputType = own(body, 'input_type');
-    if (present(inputType) && asString(inputType) === undefined) throw invalid('input_type', 'input_type must be a text.');
+    if (present(inputType) && asString(inputType) === undefined) throw invalid('input_type', 'input_type must be a string.');
     if (present(own(body, 'images'))) throw invalid('images', 'Only texts can be embedded here.');
     const dimensions = readDimension(own(body, 'output_dimension'));
     const purpose = purposes.get(inputType);

@@ -56,7 +56,7 @@ export const imagesClient = (task: ImagesRequest['task']): UnaryClientCodec<Imag
 
 function readFields({ values, sources, mask }: Fields, task: ImagesRequest['task']): { request: ImagesRequest; losses: Loss[] } {
   const prompt = asString(values['prompt']) ?? '';
-  if (prompt.trim() === '' && task !== 'vary') throw invalid('prompt', 'prompt must be a text.');
+  if (prompt.trim() === '' && task !== 'vary') throw invalid('prompt', 'prompt must be a non-empty string.');
   if (task !== 'generate' && sources.length === 0) throw invalid('image', 'An image is needed: a file named image, or images in JSON.');
   if (sources.length > maxSources) throw invalid('image', `At most ${maxSources} images may be sent.`);
   const size = readSize(values['size']);

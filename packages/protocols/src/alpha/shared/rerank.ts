@@ -47,7 +47,7 @@ export function documentText(document: string | Readonly<Record<string, unknown>
 export const rerankClient: UnaryClientCodec<RerankRequest, Ranking> = {
   readRequest(body) {
     const query = asString(own(body, 'query'));
-    if (!query) throw invalid('query', 'query must be a text.');
+    if (!query) throw invalid('query', 'query must be a non-empty string.');
     const topN = readTopN(body);
     const others = Object.fromEntries(Object.entries(asObject(body) ?? {}).filter(([key, value]) => !known.has(key) && value !== null));
     const documents = readDocuments(own(body, 'documents'));

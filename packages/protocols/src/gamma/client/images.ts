@@ -26,7 +26,7 @@ export const imagesClient: UnaryClientCodec<ImagesRequest, Images> = {
     const [instance] = instances;
     const prompt = asString(own(instance, 'prompt')) ?? '';
     if (instances.length !== 1) throw invalid('instances', 'instances must be a list of one entry.');
-    if (prompt.trim() === '') throw invalid('instances.0.prompt', 'prompt must be a text.');
+    if (prompt.trim() === '') throw invalid('instances.0.prompt', 'prompt must be a non-empty string.');
     if (own(instance, 'image') !== undefined || own(instance, 'referenceImages') !== undefined)
       throw invalid('instances.0', 'Images are made out of words here; edits are served on /v1/images/edits.');
     const parameters = asObject(own(body, 'parameters')) ?? {};

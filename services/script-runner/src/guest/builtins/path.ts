@@ -4,7 +4,7 @@ const forbidden: ReadonlySet<string> = new Set(['__proto__', 'prototype', 'const
 const maxSteps = 64;
 
 export function readPath(path: unknown): string[] {
-  if (typeof path !== 'string' || path === '') throw new TypeError('a path must be a text like messages.0.content');
+  if (typeof path !== 'string' || path === '') throw new TypeError('a path must be a string such as messages.0.content');
   const steps = path.split('.');
   if (steps.length > maxSteps) throw new TypeError(`a path has more than ${maxSteps} steps`);
   for (const step of steps) {

@@ -4,7 +4,7 @@ import { currentMeter } from '../meter.ts';
 import { compilePattern, expandText } from '../regexp.ts';
 
 export function toText(value: unknown, what: string): string {
-  if (typeof value !== 'string') throw new TypeError(`${what} must be a text, not ${value === null ? 'null' : typeof value}`);
+  if (typeof value !== 'string') throw new TypeError(`${what} must be a string, not ${value === null ? 'null' : typeof value}`);
   return value;
 }
 

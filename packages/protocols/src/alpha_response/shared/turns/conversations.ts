@@ -59,7 +59,7 @@ function readMetadata(value: unknown): Record<string, string> {
   if (pairs.length > maxPairs) throw invalid('metadata', `metadata must hold at most ${maxPairs} pairs`);
   for (const [key, text] of pairs) {
     if (key.length > maxKeyLength) throw invalid('metadata', `metadata keys must have at most ${maxKeyLength} characters`);
-    if (typeof text !== 'string') throw invalid('metadata', 'metadata values must be texts');
+    if (typeof text !== 'string') throw invalid('metadata', 'metadata values must be strings');
     if (text.length > maxValueLength) throw invalid('metadata', `metadata values must have at most ${maxValueLength} characters`);
   }
   return metadata as Record<string, string>;
