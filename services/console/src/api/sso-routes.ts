@@ -141,7 +141,8 @@ function changeRoutes(context: ConsoleContext): Route[] {
       method,
       path: one,
       operationId: `${method}_sso_credentials`,
-      summary: 'Change its description, settings or state (merge: a field that is not sent stays, null resets it to its default); its tokens come from a login only',
+      summary:
+        'Change its description, settings or state (merge: a field that is not sent stays, null resets it to its default); its tokens come from a login only',
       tag,
       body: changeBody,
       conditional: true,
