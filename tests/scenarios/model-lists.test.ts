@@ -16,6 +16,7 @@ beforeAll(async () => {
       { name: 'unknown', upstream: 'up', upstream_model_id: 'no-such' },
       { name: 'vectors', upstream: 'up', upstream_model_id: 'no-such-embedder', protocol: 'alpha_embeddings' },
       { name: 'ranks', upstream: 'up', upstream_model_id: 'no-such-reranker', protocol: 'alpha_rerank' },
+      { name: 'pictures', upstream: 'up', upstream_model_id: 'no-such-painter', protocol: 'alpha_images' },
     ],
     loadBalancers: [
       { name: 'both', entries: [{ model: 'claude-big' }, { model: 'small' }, { model: 'apart' }] },
@@ -44,6 +45,7 @@ describe('pain 22: limits', () => {
     unknown: [],
     vectors: [],
     ranks: [],
+    pictures: [],
     both: [128_000, 16_384],
     'spare-vectors': [],
   };
@@ -81,6 +83,7 @@ test('what a model is served for: clients choose by it', async () => {
     'models/vectors': embedding,
     'models/spare-vectors': embedding,
     'models/ranks': [],
+    'models/pictures': ['predict'],
   });
   expect(models.find(({ name }) => name === 'models/vectors')).not.toHaveProperty('thinking');
   expect((await get('/v1beta/models/vectors')).json.supportedGenerationMethods).toEqual(embedding);

@@ -1,8 +1,10 @@
 /** Texts that others choose, made of one sign that an expression looks for: reading them costs what their length does, not its square. */
 import { expect, test } from '@jest/globals';
 import { writeSrt, writeVtt } from '../src/alpha/client/timed-transcripts.ts';
+import { alpha } from '../src/alpha/index.ts';
 import { alphaAudio } from '../src/alpha_audio/index.ts';
 import { alphaImages } from '../src/alpha_images/index.ts';
+import { alphaResponse } from '../src/alpha_response/index.ts';
 import { beta } from '../src/beta/index.ts';
 import type { FormBody } from '../src/contract/index.ts';
 
@@ -20,8 +22,10 @@ test.each<[string, () => unknown]>([
   [
     'an error',
     () => {
-      const error = { type: 'invalid_request_error', message: 'usage limit '.repeat(20_000) };
-      beta.upstream!.readError!(400, {}, JSON.stringify({ type: 'error', error }));
+      for (const message of ['usage limit '.repeat(20_000), 'model '.repeat(40_000)])
+        for (const type of ['invalid_request_error', undefined])
+          for (const protocol of [alpha, alphaResponse, beta])
+            protocol.upstream!.readError(400, {}, JSON.stringify({ type: 'error', error: { type, message } }));
     },
   ],
 ])('%s', (_what, read) => {

@@ -30,7 +30,7 @@ import { injectCache } from './upstream/inject-cache.ts';
 import { AlphaReader, finishedUsage, type ReplyTraits, readWhole } from './upstream/read-response.ts';
 import { writeRequest } from './upstream/write-request.ts';
 
-const traitsOf = (target: Target): ReplyTraits => ({ firstParty: chatFamily(target).firstParty, tag: leadingTagOf(target.upstreamModelId) });
+const traitsOf = (target: Target): ReplyTraits => ({ firstParty: chatFamily(target).firstParty, tag: leadingTagOf(target) });
 
 export const alpha: Protocol = {
   id: 'alpha',

@@ -47,7 +47,8 @@ const accountWords = new RegExp(
 const throttleWords = /error-code#(?:token|rate)-limit|^rate limit reached for /i;
 const credentialCodes =
   /^(?:invalid_api_key|authentication_error|invalid_authentication(?:_error)?|unauthorized|permission_(?:denied|error)|unsupported_country_region_territory|AuthenticationError|PermissionDenied|1004|2049)$/i;
-const credentialWords = /(?:incorrect|invalid|no|missing|expired) api[- ]?key|api[- ]?key (?:not valid|is invalid|expired|not found)/i;
+/** At the beginning, as all of these stand: a refusal quotes what the caller wrote, which says nothing of our key. */
+const credentialWords = /^(?:incorrect|invalid|no|missing|expired) api[- ]?key|^api[- ]?key (?:not valid|is invalid|expired|not found)/i;
 const overloadedCodes = /overload|capacity_exceeded|server_busy|service_unavailable|insufficient_system_resource|queue_exceeded|^NoCapacity$|^1305$/i;
 const overloadedWords = /overloaded|at capacity|currently busy|no capacity/i;
 /** Limits of plans over hours or weeks, too (Z.ai 1308 and 1310, MiniMax 2056): they pass by themselves, at the time that the message names. */
@@ -59,8 +60,13 @@ const missingModelWords =
 /** Groq's, with a 400, for what the model wrote: no call that could be read or was allowed, or no JSON as it was asked for. */
 const modelCodes = /^(?:tool_use_failed|json_validate_failed)$/;
 /** A server at home that lost its model while it answered, or before; it says 400. */
-const lostModelWords = /model has crashed|model (?:is )?unloaded/i;
+const lostModelWords = /^(?:the )?model (?:has crashed|(?:is )?unloaded)/i;
 const moderationWords = /moderation|flagged|content[_ ](?:policy|filter)|safety/i;
+
+/** OpenAI says 424 where a tool server that the request names fails (https://github.com/agentgateway/agentgateway/issues/383): the caller's to mend. */
+const callersServer = /\bMCP\b|connector_error/i;
+/** Refusals of a request quote what it says. */
+const quotesCaller: ReadonlySet<number | undefined> = new Set([400, 404, 409, 413, 422, 424]);
 
 interface Rule {
   class: FaultClass;
@@ -73,6 +79,7 @@ const said = (words: ErrorWords, codes: RegExp): boolean => codes.test(words.cod
 const rules: readonly Rule[] = [
   // Before all that goes by words: these quote what the model wrote.
   { class: 'model', when: (words) => said(words, modelCodes) },
+  { class: 'caller', when: (words, status) => status === 424 && callersServer.test(`${words.type} ${words.message}`) },
   { class: 'rate', when: (words, status) => status === 429 && throttleWords.test(words.message) },
   // Before the account: the words name the page of bills.
   { class: 'too-large', when: (words) => exceedsWholeRate(words.message) },
@@ -81,7 +88,7 @@ const rules: readonly Rule[] = [
     class: 'server',
     when: (words, status) => words.relayed && (status === 401 || status === 402 || said(words, credentialCodes) || said(words, accountCodes)),
   },
-  { class: 'account', when: (words, status) => said(words, accountCodes) || status === 402 || (accountWords.test(words.message) && status !== 400) },
+  { class: 'account', when: (words, status) => said(words, accountCodes) || status === 402 || (accountWords.test(words.message) && !quotesCaller.has(status)) },
   { class: 'credential', when: (words, status) => status === 401 || said(words, credentialCodes) || credentialWords.test(words.message) },
   { class: 'caller', when: (words, status) => status === 403 && moderationWords.test(`${words.code} ${words.type} ${words.message}`) },
   { class: 'credential', when: (_words, status) => status === 403 },

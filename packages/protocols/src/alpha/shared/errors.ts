@@ -60,8 +60,10 @@ function readOuterWords(json: unknown, text: string, status: number | undefined)
   // One compatible endpoint wraps its error in a list.
   const body = asArray(json)?.[0] ?? json;
   const failure = failureBeside(body);
-  // Cloudflare lists what went wrong under a name of its own.
-  const error = own(body, 'error') ?? failure ?? asObject(asArray(own(body, 'errors'))?.[0]) ?? body;
+  // Cloudflare lists what went wrong under a name of its own, and says nothing beside it.
+  const isSilent = ['message', 'detail', 'msg'].every((name) => own(body, name) === undefined);
+  const listed = isSilent ? asObject(asArray(own(body, 'errors'))?.[0]) : undefined;
+  const error = own(body, 'error') ?? failure ?? listed ?? body;
   const inner = asObject(error) ?? {};
   const written = own(inner, 'message');
   const message =

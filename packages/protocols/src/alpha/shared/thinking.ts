@@ -1,5 +1,5 @@
 import type { ThinkingPart } from '../../chat/conversation.ts';
-import type { WriteRequestContext } from '../../contract/index.ts';
+import type { Target, WriteRequestContext } from '../../contract/index.ts';
 import type { Losses } from '../../kit/losses.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../../kit/read.ts';
 import type { ChatFamily } from './families.ts';
@@ -134,7 +134,8 @@ function cutBySpans(readable: string, details: readonly ReadDetail[]): ThinkingP
 export const thinkingTag = 'think';
 
 /** Bedrock has a tag of its own for the reasoning of OpenAI's open models (https://github.com/promptfoo/promptfoo/pull/9587), which nobody else names so. */
-export const leadingTagOf = (upstreamModelId: string): string => (/(?:^|[./])openai\.gpt-oss/i.test(upstreamModelId) ? 'reasoning' : thinkingTag);
+export const leadingTagOf = ({ modelId = '', upstreamModelId }: Pick<Target, 'modelId' | 'upstreamModelId'>): string =>
+  [modelId, upstreamModelId].some((id) => /(?:^|[./])openai\.gpt-oss/i.test(id)) ? 'reasoning' : thinkingTag;
 
 /** Earlier reasoning in front of an assistant's text, for a family that wants it back there; '' elsewhere. */
 export function writeTagged(parts: readonly ThinkingPart[], family: ChatFamily): string {

@@ -303,10 +303,13 @@ describe('calls', () => {
   });
 
   // https://github.com/huggingface/text-generation-inference/issues/2864
-  test('a call that is no list', () => {
+  test('a call that is not in a list', () => {
     const { tool_calls: list } = call(0, 'c1', 'f', '{"a"');
     const rest = call(0, '', null, ':1}').tool_calls[0];
     expect(calls(read(chunk({ tool_calls: list[0] }), chunk({ tool_calls: rest }), ...done))).toEqual([['c1', 'f', '{"a":1}']]);
+    // What gateways in Lua print for an empty list is not a call.
+    const none = read(chunk({ content: 'x', tool_calls: {} }, { finish_reason: 'stop' }), '[DONE]');
+    expect([calls(none), finishOf(none)]).toEqual([[], 'stop']);
   });
 
   test('custom tools and the older function_call', () => {

@@ -3,7 +3,7 @@ import type { BlockStart, ChatEvent } from '../../chat/event.ts';
 import type { ReplyReader, StreamRecord } from '../../contract/index.ts';
 import { LeadingThinking } from '../../kit/leading-thinking.ts';
 import { Losses, lostIn } from '../../kit/losses.ts';
-import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../../kit/read.ts';
+import { asArray, asNumber, asString, type JsonObject, own } from '../../kit/read.ts';
 import { readServedTier, type ServedTier } from '../../kit/service-tier.ts';
 import { unreadable } from '../../kit/unreadable.ts';
 import { openAiSoundBytes } from '../../kit/written-tokens.ts';
@@ -249,7 +249,7 @@ export class AlphaReader implements ReplyReader {
   #readCalls(message: unknown, events: ChatEvent[]): void {
     const called = own(message, 'tool_calls');
     // One call by itself, as TGI streams it (https://github.com/huggingface/text-generation-inference/issues/2864).
-    const listed = asArray(called) ?? (asObject(called) ? [called] : []);
+    const listed = asArray(called) ?? (own(called, 'function') === undefined ? [] : [called]);
     const legacy = own(message, 'function_call');
     const fragments = listed.length === 0 && legacy !== undefined ? [{ index: 0, function: legacy }] : listed;
     if (fragments.length > 0) {
@@ -367,8 +367,10 @@ export function readWhole(body: unknown, traits?: ReplyTraits): ChatEvent[] {
   const events = reader.read({ data: '', json: body ?? {} });
   if (events.at(-1)?.type === 'error') return events;
   const choices = asArray(own(body, 'choices'));
-  if (!choices) return [unreadable('The reply holds no choices.')];
-  if (choices.length === 0) return [{ type: 'error', error: { class: 'broken', message: 'The reply holds no choices.' } }];
+  // Where nothing else shows that a chat completion came, something else answered.
+  const isCompletion = choices !== undefined || own(body, 'object') === 'chat.completion' || own(body, 'usage') !== undefined;
+  if (!isCompletion) return [unreadable('The reply holds no choices.')];
+  if (!choices?.length) return [{ type: 'error', error: { class: 'broken', message: 'The reply holds no choices.' } }];
   return [...events, ...reader.read({ data: '[DONE]', json: undefined })];
 }
 

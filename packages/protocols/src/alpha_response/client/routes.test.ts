@@ -74,6 +74,20 @@ describe('errors of an upstream', () => {
     [403, { error: { code: 403, message: 'Your input was flagged for "violence".', metadata: { reasons: ['violence'] } } }, 'caller'],
     [412, { error: { message: 'Account acme is suspended, possibly due to reaching the monthly spending limit.' } }, 'account'],
     [424, { error: 'Request failed during generation', error_type: 'generation' }, 'server'],
+    // What the caller named, or wrote, says nothing of our key, account or upstream.
+    [
+      424,
+      {
+        error: {
+          message: "Error retrieving tool list from MCP server: 'billing'. Http status code: 424 (Failed Dependency)",
+          type: 'external_connector_error',
+        },
+      },
+      'caller',
+    ],
+    [400, { error: { message: "Unknown parameter: 'no api key'.", type: 'invalid_request_error', code: 'unknown_parameter' } }, 'caller'],
+    [400, { error: { message: "Unknown parameter: 'model has crashed'.", type: 'invalid_request_error', code: 'unknown_parameter' } }, 'caller'],
+    [422, { error: { message: "Unknown field 'billing'." } }, 'caller'],
     [400, { error: 'The model has crashed without additional information. (Exit code: 6)' }, 'server'],
     [400, { error: { message: 'The model `x` does not exist', type: 'invalid_request_error' } }, 'not-found'],
   ])('%i %j is %s', (status, body, expected) => expect(readError(status, {}, JSON.stringify(body)).class).toBe(expected));

@@ -196,6 +196,10 @@ describe('faults of upstreams', () => {
     [403, { code: 'The caller does not have permission', error: 'Content violates usage guidelines. Failed check: SAFETY_CHECK_TYPE_CSAM' }, 'caller'],
     [429, { error: { code: '1305', message: 'The service may be temporarily overloaded, please try again later' } }, 'overloaded'],
     [412, { error: { message: 'Account acme is suspended, possibly due to reaching the monthly spending limit.' } }, 'account'],
+    // Relays name types of their own.
+    [400, { error: { type: 'new_api_error', message: 'Your credit balance is too low to access the API.' } }, 'account'],
+    [500, { error: { type: 'upstream_error', message: 'Overloaded' } }, 'overloaded'],
+    [403, { error: { type: 'upstream_error', code: 'insufficient_quota', message: 'm' } }, 'account'],
     [400, { error: 'The model has crashed without additional information. (Exit code: 6)' }, 'server'],
   ])('%i %j is %s', (status, body, expected) => expect(upstream.readError(status, {}, JSON.stringify(body)).class).toBe(expected));
 

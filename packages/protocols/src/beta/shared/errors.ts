@@ -77,11 +77,21 @@ const accountWords =
   /credit balance|billing|purchase credits|insufficient (?:credit|balance|funds)|organization has been disabled|usage limits?\b.{0,200}regain access/i;
 const overloadedWords = /overloaded|at capacity|no capacity/i;
 
-function classify(status: number | undefined, type: string | undefined, message: string, words: string): UpstreamFault['class'] {
+interface Said {
+  type: string | undefined;
+  code: string | undefined;
+  message: string;
+}
+
+/** `isWorded`: the message is the upstream's. */
+function classify(status: number | undefined, { type = '', code = '', message }: Said, isWorded: boolean): UpstreamFault['class'] {
   // Servers of other vendors, which answer as they do to other protocols.
-  if (words !== '' && status !== undefined && status !== 413 && (type === undefined || !classByType.has(type)))
-    return classOfError({ message: words, code: type ?? '', type: '' }, status);
-  const named = type === undefined ? undefined : classByType.get(type);
+  if (isWorded && status !== undefined && status !== 413 && !classByType.has(type)) {
+    const fault = classOfError({ message, code, type }, status);
+    if (fault === 'caller' && status === 400 && accountWords.test(message)) return 'account';
+    return fault === 'server' && overloadedWords.test(message) ? 'overloaded' : fault;
+  }
+  const named = classByType.get(type);
   const byStatus = status === undefined ? undefined : (classByStatus.get(status) ?? (status >= 500 ? 'server' : 'caller'));
   // The type tells more than the status, except that what the status says of our key, account or server is never the caller's fault.
   const fault = named !== undefined && !(named === 'caller' && (status === 403 || clearsCaller(status))) ? named : (byStatus ?? 'server');
@@ -101,12 +111,13 @@ const maxMessageLength = 2000;
 export function faultOf(body: unknown, replied?: number): UpstreamFault {
   const inner = own(body, 'error');
   const status = replied ?? statusInside(inner);
-  const type = asString(own(inner, 'type')) ?? asString(own(inner, 'code'));
+  const code = asString(own(inner, 'code'));
+  const type = asString(own(inner, 'type')) ?? code;
   const words = [own(inner, 'message'), inner, own(body, 'message'), own(body, 'detail')].map(asString).find((text) => text !== undefined && text !== '');
   const message = (words ?? 'The upstream reported an error.').slice(0, maxMessageLength);
   const details = asObject(own(inner, 'details'));
   return {
-    class: classify(status, type, message, words ?? ''),
+    class: classify(status, { type, code, message }, words !== undefined),
     ...(status !== undefined && { status }),
     ...(type !== undefined && { code: type }),
     ...(details && { details }),

@@ -11,7 +11,7 @@ const purposes: ReadonlyMap<string, NonNullable<EmbeddingsRequest['purpose']>> =
   ['RETRIEVAL_DOCUMENT', 'document'],
 ]);
 const entryFields: ReadonlySet<string> = new Set(['model', 'content', 'taskType', 'title', 'outputDimensionality']);
-const bodyFields: ReadonlySet<string> = new Set([...entryFields, 'requests']);
+const batchFields: ReadonlySet<string> = new Set(['model', 'requests']);
 const unspecified = 'TASK_TYPE_UNSPECIFIED';
 
 export const embeddingsClient: UnaryClientCodec<EmbeddingsRequest, Embeddings> = {
@@ -25,7 +25,7 @@ export const embeddingsClient: UnaryClientCodec<EmbeddingsRequest, Embeddings> =
     const inputs = requests.map((one, index) => ({ text: readText(one, single ? 'content' : `requests.${index}.content`) }));
     const dimensions = common(requests, (one) => numberField(one, 'outputDimensionality', 'requests'), 'outputDimensionality');
     const purpose = readPurpose(requests, losses);
-    losses.unread('', body, bodyFields, camelName);
+    losses.unread('', body, single ? entryFields : batchFields, camelName);
     if (!single) for (const one of requests) losses.unread('requests', one, entryFields, camelName);
     if (requests.some((one) => textField(one, 'title') !== undefined)) losses.dropped('title', 'This upstream has no field for the title of a text.');
     const request: EmbeddingsRequest = {

@@ -8,10 +8,11 @@ const embeddingMethods = ['embedContent', 'batchEmbedContents'];
 
 const isChat = ({ serves }: ListedModel): boolean => serves?.includes('generate') ?? true;
 
-/** Clients choose models by these. What has no method of this protocol is served on other paths alone. */
+/** Clients choose models by these. What has no method of this protocol is served at other paths only. */
 function methodsOf(model: ListedModel): readonly string[] {
   if (isChat(model)) return chatMethods;
-  return model.serves?.includes('embed') ? embeddingMethods : [];
+  if (model.serves?.includes('embed')) return embeddingMethods;
+  return model.serves?.includes('image') ? ['predict'] : [];
 }
 
 export const writeModel = (model: ListedModel): unknown => ({

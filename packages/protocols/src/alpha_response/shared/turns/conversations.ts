@@ -45,16 +45,17 @@ function readItems(value: unknown, mintId: MintId): unknown[] {
     if (!asObject(item)) throw invalid(`items.${index}`, `items.${index} must be an object`);
     if (referenceOf(item) !== undefined || asString(own(item, 'type')) === 'item_reference')
       throw invalid(`items.${index}`, `items.${index} must be an item itself, not a reference to one`);
+    if (typeOf(item) === 'compaction_trigger') throw invalid(`items.${index}`, `items.${index} asks for a compaction, and is not an item to keep`);
     if (typeOf(item) === undefined) throw invalid(`items.${index}.type`, `items.${index}.type must be given on an item without a role`);
   });
-  // What no model could be sent would have every later request on the conversation refused, for a field that is not in it.
+  // What this gateway cannot read would have every later translated request on the conversation refused, for a field that is not in it.
   new ItemReader(new Losses(), noTools()).readItems(items, 'items');
   return withIds(items, mintId);
 }
 
 function readMetadata(value: unknown): Record<string, string> {
   const metadata = asObject(value ?? {});
-  if (!metadata) throw invalid('metadata', 'metadata must be an object of texts');
+  if (!metadata) throw invalid('metadata', 'metadata must be an object of strings');
   const pairs = Object.entries(metadata);
   if (pairs.length > maxPairs) throw invalid('metadata', `metadata must hold at most ${maxPairs} pairs`);
   for (const [key, text] of pairs) {
