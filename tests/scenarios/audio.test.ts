@@ -214,6 +214,24 @@ describe.each(arrangements)('%s', (_name, split) => {
       expect(await row()).toMatchObject({ status: 200, usage_source: 'estimated', seconds });
     });
 
+    test('an error that vLLM reports in its stream is one, though the stream ends as ever', async () => {
+      const text = 'data: {"error":{"message":"out of memory","type":"InternalServerError","code":500}}\n\ndata: [DONE]\n\n';
+      upstream.answer = (response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).end(text);
+      const { openai, row } = sdk();
+      await expect(openai.audio.transcriptions.create({ model: 'ears', file: await file(), stream: true })).rejects.toMatchObject({ status: 502 });
+      expect(await row()).toMatchObject({ status: 502, seconds: null });
+    });
+
+    test.each([
+      ['a web page', 'text/html', '<html><body>Sign in</body></html>', 502],
+      ['an error', 'text/event-stream', '{"error":{"message":"Slow down.","type":"rate_limit_error","code":"rate_limit_exceeded"}}', 429],
+    ])('%s in place of events is not an answer', async (_what, type, text, status) => {
+      upstream.answer = (response) => void response.writeHead(200, { 'content-type': type }).end(text);
+      const { openai, row } = sdk();
+      await expect(openai.audio.transcriptions.create({ model: 'ears', file: await file(), stream: true })).rejects.toMatchObject({ status });
+      expect(await row()).toMatchObject({ status, seconds: null });
+    });
+
     test('seconds are estimated where a server tells no figures', async () => {
       upstream.answer = answerJson({ text: 'Guten Tag. '.repeat(30) });
       const { openai, row } = sdk();

@@ -38,9 +38,13 @@ beforeAll(async () => {
     ],
     models: [
       { name: 'fails', upstream: 'failing', upstream_model_id: 'llama' },
+      { name: 'fails too', upstream: 'failing', upstream_model_id: 'qwen' },
       { name: 'ok', upstream: 'second', upstream_model_id: 'ok' },
     ],
-    loadBalancers: [{ name: 'balanced', strategy: 'priority', entries: [{ model: 'fails' }, { model: 'ok' }] }],
+    loadBalancers: [
+      { name: 'failing', strategy: 'priority', entries: [{ model: 'fails' }, { model: 'fails too' }] },
+      { name: 'balanced', strategy: 'priority', entries: [{ model: 'fails' }, { model: 'ok' }] },
+    ],
   });
 });
 afterAll(async () => {
@@ -73,10 +77,11 @@ describe.each(['/v1/chat/completions', '/v1/messages'])('a caller at %s', (path)
     });
   });
 
-  test('reads the words of a lone one', async () => {
-    const { status, text, row } = await ask(path, { model: 'fails' });
+  test.each(['fails', 'failing'])('reads the words of a lone one, and of the last where all say so: %s', async (model) => {
+    const { status, text, row } = await ask(path, { model });
     expect([status, text.includes('Failed to call a function.')]).toEqual([400, true]);
-    expect(row).toMatchObject({ status: 400, error_code: 'upstream_rejected', attempts: [{ error_code: 'tool_use_failed' }] });
+    const attempts = Array.from({ length: model === 'fails' ? 1 : 2 }, () => ({ error_code: 'tool_use_failed' }));
+    expect(row).toMatchObject({ status: 400, error_code: 'upstream_rejected', attempts });
   });
 });
 

@@ -77,7 +77,7 @@ export const wasUnreached = ({ class: kind, code = '' }: UpstreamFault): boolean
 /** An upstream that has moved: an admin has to enter the new address. */
 const isRedirect = ({ status = 0 }: UpstreamFault): boolean => status >= 300 && status <= 399;
 
-/** Codes of what came whole and is no reply of the protocol: the address or the protocol of the upstream may be wrong, where a reply that broke off says nothing of them. */
+/** Codes of a reply that came whole but does not follow the protocol: the address or the protocol of the upstream may be wrong, where a reply that broke off says nothing of them. */
 const unreadable: ReadonlySet<string> = new Set(['unreadable', 'malformed']);
 
 function codeOf(fault: UpstreamFault): ErrorCode {

@@ -18,6 +18,8 @@ export class Failures {
   #overflow: GatewayError | undefined;
   /** Every attempt found the request larger than its account's tokens of a minute: one that failed otherwise may yet take it. */
   #tooLarge = true;
+  /** Every attempt found fault with what its model wrote: asked again, they would say the same. */
+  #model = true;
   /** No node failed otherwise than by not having what was asked for. */
   #missing = true;
   /** A node was left out because our own limit of it is reached. */
@@ -37,6 +39,7 @@ export class Failures {
     if (fault.class !== 'not-found') this.#missing = false;
     if (fault.class === 'context') this.#overflow = error;
     if (fault.class !== 'too-large') this.#tooLarge = false;
+    if (fault.class !== 'model') this.#model = false;
     if (error.retryAfter !== undefined) this.#wait(error.retryAfter);
     if (fault.class === 'rate' && (this.#limited?.retryAfter ?? Number.POSITIVE_INFINITY) >= (error.retryAfter ?? Number.POSITIVE_INFINITY))
       this.#limited = error;
@@ -50,6 +53,7 @@ export class Failures {
     this.#callers = false;
     this.#missing = false;
     this.#tooLarge = false;
+    this.#model = false;
     if (error.retryAfter !== undefined) this.#wait(error.retryAfter);
   }
 
@@ -58,6 +62,7 @@ export class Failures {
     this.#passedOver = true;
     this.#missing = false;
     this.#tooLarge = false;
+    this.#model = false;
     this.#wait(Math.max(1, Math.ceil(retryAfterMs / 1000)));
   }
 
@@ -77,7 +82,7 @@ export class Failures {
     const last = this.#last ?? this.refused ?? new GatewayError('no_upstream');
     if (!this.#last) return last;
     if (this.#overflow) return this.#overflow;
-    if (this.#callers || this.#tooLarge) return last;
+    if (this.#callers || this.#tooLarge || this.#model) return last;
     if (!this.#plan.balanced) return this.#limited ?? last;
     return new GatewayError('no_upstream', {
       cause: last.cause ?? last,

@@ -9,7 +9,7 @@ export const beginsObject = (byte: number): boolean => byte === openingBrace;
 
 const openingTag = 0x3c;
 
-/** Of HTML and XML: no stream and no JSON begins so. */
+/** Of HTML and XML: neither an event stream nor JSON begins with it. */
 export const beginsMarkup = (byte: number): boolean => byte === openingTag;
 
 /** Whether a line of an event stream begins with it: a field's name or a comment's colon. */
@@ -20,7 +20,7 @@ export const withoutMark = (bytes: Buffer): Buffer => (bytes[0] === 0xef && byte
 
 const closingBrace = 0x7d;
 
-/** Whether a body that is no JSON is an object that stops before its end, or nothing at all, rather than something else in its place. */
+/** Whether a body that is not JSON is an object that stops before its end, or nothing at all, rather than something else in its place. */
 export function isCutShort(bytes: Uint8Array): boolean {
   const first = firstVisible(bytes);
   if (first === undefined) return true;

@@ -40,6 +40,8 @@ import { deliverWhole } from './whole-reply.ts';
 const maxErrorBytes = 256 * 1024;
 /** Blanks before a reply are held up to this size, to see what it begins with. */
 const maxBlankBytes = 64 * 1024;
+/** One JSON value, not lines of them. */
+const oneJson = /^application\/(?:[\w.-]+\+)?json\b/i;
 /** After the protocol's end, how long the upstream may take to close its body, so that the connection can be used again. */
 const afterEndMs = 1000;
 
@@ -184,13 +186,13 @@ class Attempt {
     this.#headers = headers;
     this.#record.markFirstByte();
     const { passed } = this.#upstreamRequest.target;
-    const isJson = /json/i.test(headers['content-type'] ?? '');
+    const contentType = headers['content-type'] ?? '';
     if (status >= 200 && status <= 299 && this.#expectTask(status)) return;
     if (passed && this.#request.job.stream && mayPass(status, this.#request.job)) this.#expectPassed(status);
     else if (status < 200 || status > 299) this.#mode = 'error';
-    else if (this.#request.job.streamForm === 'bytes' && this.#upstreamRequest.target.verbatim && !isJson) this.#expectBytes();
-    else if (this.#request.job.stream && !isJson) this.#expectStream();
-    else if (!this.#request.job.stream && this.#request.job.operation === 'generate' && !passed && isStream(headers['content-type'] ?? '')) {
+    else if (this.#request.job.streamForm === 'bytes' && this.#upstreamRequest.target.verbatim && !oneJson.test(contentType)) this.#expectBytes();
+    else if (this.#request.job.stream && !/json/i.test(contentType)) this.#expectStream();
+    else if (!this.#request.job.stream && this.#request.job.operation === 'generate' && !passed && isStream(contentType)) {
       this.#mode = 'stream';
       // Bytes of a stream are none of a whole reply, so both protocols being one changes nothing here.
       this.#folded = new FoldedTransform(this.#upstreamRequest.target.verbatim === null ? this.#transform : this.#translate());

@@ -72,13 +72,14 @@ function passWhole(bytes: Buffer, { request: { job }, record, sink, upstreamRequ
 
 /** The answer to one question, which is not a conversation. What is not JSON passes as it is, where it passes at all. */
 function deliverUnary(bytes: Buffer, reply: ReplyTarget): Delivered | Promise<Delivered> {
-  const { record, sink, upstreamRequest, transform, contentType } = reply;
+  const { request, record, sink, upstreamRequest, transform, contentType } = reply;
   const { target } = upstreamRequest;
   if (transform instanceof UnaryTransform) {
     const answer = transform.answer(JSON.parse(bytes.toString('utf8')));
     return answer instanceof Promise ? answer.then((made) => deliverAnswer(made, reply)) : deliverAnswer(answer, reply);
   }
-  if (target.verbatim && contentType !== '' && !/json/i.test(contentType)) {
+  // Where events were asked for, nothing but JSON may take their place.
+  if (target.verbatim && request.job.streamForm !== 'sse' && contentType !== '' && !/json/i.test(contentType)) {
     estimate(bytes, reply);
     record.markContent();
     sink.whole(bytes, { contentType });

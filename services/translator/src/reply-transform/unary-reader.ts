@@ -1,4 +1,5 @@
 /** Reads a stream of events that is not a conversation, as far as passing it on needs: when it begins, what it used, and whether it came to its end. */
+import { isObject } from '@model-gateway/contracts';
 import type { ChatEvent, ReplyReader, StreamRecord, UpstreamAdapter } from '@model-gateway/protocols';
 
 /** What shows that something has come which a caller can use. */
@@ -31,4 +32,5 @@ export class UnaryReader implements ReplyReader {
   }
 }
 
-const isError = (json: unknown): boolean => typeof json === 'object' && json !== null && 'type' in json && json.type === 'error';
+/** vLLM names its error alone, and ends its stream as ever. */
+const isError = (json: unknown): boolean => isObject(json) && (json['type'] === 'error' || Boolean(json['error']));
