@@ -12,9 +12,11 @@ beforeAll(async () => {
   gateway = await startInProcess({
     upstreams: [
       { name: 'chat', protocol: 'alpha', base_url: 'http://chat.test', api_keys: [{ key: 'k' }] },
+      { name: 'anything', protocol: 'passthrough', base_url: 'http://anything.test', api_keys: [{ key: 'k' }] },
       { name: 'responses', protocol: 'alpha_response', base_url: 'http://responses.test', api_keys: [{ key: 'k' }] },
     ],
     models: [
+      { name: 'anything', upstream: 'anything', upstream_model_id: 'vendor-anything' },
       { name: 'team/small', upstream: 'chat', upstream_model_id: 'vendor-small' },
       { name: 'large', upstream: 'responses', upstream_model_id: 'vendor-large' },
     ],
@@ -78,7 +80,7 @@ test.each(addresses)('AzureOpenAI at %j: chat completions, embeddings, speech, t
     usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
   });
   expect((await client.responses.create({ model: 'large', input: 'Hi', store: false })).status).toBe('completed');
-  expect((await client.models.list()).data.map(({ id }) => id).sort()).toEqual(['large', 'team/small']);
+  expect((await client.models.list()).data.map(({ id }) => id).sort()).toEqual(['anything', 'large', 'team/small']);
 });
 
 test('AzureOpenAI streams', async () => {
@@ -124,6 +126,15 @@ test.each([
   expect([reply.status, ((await reply.json()) as { error: { message: string } }).error.message]).toEqual([status, expect.stringContaining(words)]);
 });
 
+test('the call is the one of other clients: its path and query, and what is not served', async () => {
+  json(said);
+  const body = '{"messages":[{"role":"user","content":"Hi"}]}';
+  expect((await post(`/openai/deployments/anything/chat/completions?api-version=${apiVersion}`, body)).status).toBe(200);
+  expect(outbound.sent.at(-1)?.url).toBe('http://anything.test/v1/chat/completions');
+  const unserved = async (path: string) => ((await (await post(path, '{}')).json()) as { error: { message: string } }).error.message;
+  expect(await unserved(`/openai/files?api-version=${apiVersion}`)).toBe((await unserved('/v1/files')).replace('/v1/files', '/openai/files'));
+});
+
 test('a key that is none is refused, and the key is not sent on', async () => {
   expect((await post('/openai/deployments/large/chat/completions', '{"messages":[]}', 'wrong')).status).toBe(401);
   json(said);
@@ -131,10 +142,10 @@ test('a key that is none is refused, and the key is not sent on', async () => {
   expect(JSON.stringify(outbound.sent.at(-1))).not.toContain(gateway.key);
 });
 
-test('a realtime session is opened at either path', async () => {
+test('a realtime session is looked for at each of its paths', async () => {
   const refusalAt = (path: string) =>
     new Promise<string>((resolve) => {
-      const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}${path}?model=unknown`, { headers: { 'api-key': gateway.key } });
+      const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}${path}`, { headers: { 'api-key': gateway.key } });
       socket.on('unexpected-response', (_request, response) => {
         let body = `${response.statusCode} `;
         response.on('data', (bytes: Buffer) => {
@@ -144,6 +155,9 @@ test('a realtime session is opened at either path', async () => {
       });
       socket.on('error', () => {});
     });
-  expect(await refusalAt('/v1/realtime')).toMatch(/^404 .*unknown/);
-  expect(await refusalAt('/openai/v1/realtime')).toBe(await refusalAt('/v1/realtime'));
+  const refusal = await refusalAt('/v1/realtime?model=unknown');
+  expect(refusal).toMatch(/^404 .*unknown/);
+  expect(await refusalAt('/openai/v1/realtime?model=unknown')).toBe(refusal);
+  expect(await refusalAt('/openai/realtime?api-version=2025-04-01-preview&deployment=unknown')).toBe(refusal);
+  expect((await fetch(`${gateway.url}/openai/v1/realtime`)).status).toBe(426);
 });

@@ -31,7 +31,8 @@ export interface IncomingCall {
 
 /** Never rejects: whatever happens, the caller gets an answer in its protocol's shape. */
 export async function call({ request, response, found, query, socket }: IncomingCall, context: EdgeContext): Promise<void> {
-  const exchange = new ClientExchange(request, response, found.protocol, context);
+  const exchange = new ClientExchange(request, response, found.protocol, context, found.path);
+  if (found.path !== undefined) query.delete('api-version');
   const entering: Entering = { exchange, entry: new RequestLogEntry(exchange, context), found, query, ...(socket && { socket }) };
   const admission = await admit(entering, context);
   try {
@@ -68,7 +69,7 @@ function noteViolation({ exchange, query }: Entering, { code }: GatewayError, { 
   context.admission.violations.note({ key: key.hash, mask, keyName: key.name, group: group.name, code, model, clientIp, requestId: clientRequestId });
 }
 
-function openTranslator({ exchange, entry, query, socket }: Entering, { facts, principal, wanted, plan, body }: Admitted, context: EdgeContext): void {
+function openTranslator({ exchange, entry, found, query, socket }: Entering, { facts, principal, wanted, plan, body }: Admitted, context: EdgeContext): void {
   if (exchange.left) throw new GatewayError('client_gone');
   const keeping = keepingOf(exchange, principal, wanted, context);
   if (keeping && wanted.stream === 'sse' && exchange.request.headers['x-gateway-resume'] === '1') keepFor(exchange, keeping, context.streams);
@@ -94,7 +95,11 @@ function openTranslator({ exchange, entry, query, socket }: Entering, { facts, p
         operation: facts.operation,
         path: exchange.path,
         ...(exchange.request.method !== 'POST' && { method: exchange.request.method ?? 'GET' }),
-        query: isInUpstreamTerms(facts.operation) ? exactQuery(exchange.request) : query.size === 0 ? '' : query.toString(),
+        query: isInUpstreamTerms(facts.operation)
+          ? exactQuery(exchange.request, found.path === undefined ? ['key'] : ['key', 'api-version'])
+          : query.size === 0
+            ? ''
+            : query.toString(),
         requestedModel: wanted.model,
         stream: facts.stream,
         streamForm: wanted.stream,
@@ -115,13 +120,13 @@ function openTranslator({ exchange, entry, query, socket }: Entering, { facts, p
   );
 }
 
-/** The query as its caller wrote it, without the parameter that may carry a credential. */
-function exactQuery({ url = '' }: IncomingMessage): string {
+/** The query as its caller wrote it, without the parameters that are for the gateway. */
+function exactQuery({ url = '' }: IncomingMessage, ours: readonly string[]): string {
   const cut = url.indexOf('?');
   if (cut < 0) return '';
   return url
     .slice(cut + 1)
     .split('&')
-    .filter((pair) => !new URLSearchParams(pair).has('key'))
+    .filter((pair) => !ours.some((name) => new URLSearchParams(pair).has(name)))
     .join('&');
 }

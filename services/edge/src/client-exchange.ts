@@ -44,12 +44,13 @@ export class ClientExchange {
   #replyHeader: { name: string; value: string } | undefined;
   #watcher: { closed(): void } | undefined;
 
-  constructor(request: IncomingMessage, response: ServerResponse, protocol: ClientProtocol, context: ExchangeContext) {
+  /** `path`: of the call, where the request has another for it. */
+  constructor(request: IncomingMessage, response: ServerResponse, protocol: ClientProtocol, context: ExchangeContext, path?: string) {
     this.request = request;
     this.response = response;
     this.protocol = protocol;
     this.#context = context;
-    this.path = (request.url ?? '/').split('?', 1)[0]!;
+    this.path = path ?? (request.url ?? '/').split('?', 1)[0]!;
     this.clientIp = context.admission.clientAddress(request);
     this.clientRequestId = clientRequestIdOf(request);
     response.on('close', this.#closed);

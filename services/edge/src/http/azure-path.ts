@@ -23,7 +23,7 @@ export function readAzurePath(path: string, query: URLSearchParams): AzurePath |
   return below === undefined ? null : { path: `/v1${below}` };
 }
 
-/** Sessions have no version in their query. */
+/** Paths of realtime sessions: the older one has `api-version` and `deployment` in its query, the newer one `model`. */
 export const azureSessionPath = (path: string): string => path.replace(/^\/openai(?:\/v1)?(?=\/realtime$)/, '/v1');
 
 function decode(text: string): string | null {

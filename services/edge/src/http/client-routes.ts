@@ -8,6 +8,8 @@ export type ClientProtocol = Protocol & { client: ClientAdapter };
 export interface ClientRouteMatch {
   protocol: ClientProtocol;
   route: Pick<ClientRoute, 'path' | 'socket'>;
+  /** The same call's path of other clients, where it came to an address of Azure's. */
+  path?: string;
   match: RouteMatch | StreamMatch;
 }
 
@@ -37,12 +39,14 @@ export function findClientRoute(asked: string, path: string, query: URLSearchPar
   const azure = readAzurePath(path, query);
   const there = azure && findRoute(asked, azure.path, query, headers);
   if (!azure || !there || !('found' in there || 'methods' in there)) return findRoute(asked, path, query, headers);
-  if (azure.model === undefined || !('found' in there)) return there;
+  if (!('found' in there)) return there;
+  const { path: meant, model } = azure;
+  if (model === undefined) return { found: { ...there.found, path: meant } };
   const { match } = there.found;
   // Only a call whose body would name the model is made at a deployment.
   if (match.operation === 'resume' || match.operation === 'turns' || match.operation === 'list-models' || match.model !== undefined)
     return findRoute(asked, path, query, headers);
-  return { found: { ...there.found, match: { ...match, model: azure.model } } };
+  return { found: { ...there.found, path: meant, match: { ...match, model } } };
 }
 
 function findRoute(asked: string, path: string, query: URLSearchParams, headers: Headers): ClientRouteResult {

@@ -7,6 +7,7 @@ import type { EdgeContext } from '../context.ts';
 import { handleMcp, isMcpPath } from '../mcp/mcp-exchange.ts';
 import { mintKey, shortLivedKeysAt } from '../realtime/mint-key.ts';
 import { notASocket, realtimeAt } from '../realtime/open-session.ts';
+import { azureSessionPath, readAzurePath } from './azure-path.ts';
 import { type ClientProtocol, findClientRoute, type Headers } from './client-routes.ts';
 import { originForm, refusalOfHead, singleSlash } from './request-target.ts';
 import { notServed, unknownPath, wrongBase } from './unknown-path.ts';
@@ -40,8 +41,8 @@ export function createListener(context: EdgeContext, serviceRoutes: RequestListe
     const keys = shortLivedKeysAt(path);
     if (keys) return void mintKey(request, response, keys, context);
     if ('found' in answer) return void call({ request, response, found: answer.found, query }, context);
-    const unserved = notServed(answer.protocol, path);
-    if (realtimeAt(path) && (method !== 'POST' || unserved === undefined)) return refuse(request, response, answer.protocol, notASocket());
+    const unserved = notServed(answer.protocol, readAzurePath(path, query)?.path ?? path);
+    if (realtimeAt(azureSessionPath(path)) && (method !== 'POST' || unserved === undefined)) return refuse(request, response, answer.protocol, notASocket());
     if ('methods' in answer)
       return refuse(request, response, answer.protocol, new GatewayError('method_not_allowed', { headers: { allow: answer.methods.join(', ') } }));
     const { protocol, error } = wrongBase(method, path, headers) ?? { protocol: answer.protocol, error: unknownPath(path, unserved) };

@@ -33,11 +33,13 @@ const versioned = /^\/v\d+[a-z]*\//;
 /** An address of a call was given, to which the client adds the call's path once more. */
 const callTwice = /^(?:\/v\d+[a-z]*)?(\/.+)\1$/;
 
-/** What Ollama's clients ask first. */
+/** Paths of Ollama's API, and where the same is served here. */
 const ollama: ReadonlyMap<string, string> = new Map([
   ['/api/version', '/v1/models'],
   ['/api/tags', '/v1/models'],
+  ['/api/ps', '/v1/models'],
   ['/api/chat', '/v1/chat/completions'],
+  ['/api/generate', '/v1/completions'],
   ['/api/embed', '/v1/embeddings'],
   ['/api/embeddings', '/v1/embeddings'],
 ]);

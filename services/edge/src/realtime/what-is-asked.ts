@@ -22,7 +22,8 @@ export function kindOf({ kind, intents }: RealtimePath, query: URLSearchParams, 
 
 /** null: a frame of the caller's will say. Throws where no model is named, or several are. */
 export function modelOf(adapter: RealtimeAdapter, query: URLSearchParams, shortLived: ShortLivedKey | null, snapshot: Snapshot): string | null {
-  const models = query.getAll('model');
+  // Clients that are made for Azure OpenAI call it a deployment.
+  const models = query.has('model') ? query.getAll('model') : query.getAll('deployment');
   if (models.length > 1) throw refusal('The query parameter model was sent twice.', 'model');
   const [inQuery] = models;
   if (inQuery && adapter.firstFrame?.opens) throw refusal(adapter.firstFrame.missing, 'model');

@@ -12,7 +12,7 @@ import type { OpenReply } from '../open-connections.ts';
 import type { RequestLogEntry } from '../request-log-entry.ts';
 import { type Keeping, keepInBackground } from '../resume/keep.ts';
 import { writeTurnEnd } from '../turns/write-turn-end.ts';
-import { Delivered } from './delivered.ts';
+import { Delivered, eventsIn } from './delivered.ts';
 import { endingOf } from './on-break.ts';
 import { ReplyBody } from './reply-body.ts';
 
@@ -20,6 +20,8 @@ import { ReplyBody } from './reply-body.ts';
 const stalledMs = 60_000;
 /** How long the tail may follow a caller who closed the connection at what looked like the end of the stream. */
 const tailGraceMs = 900;
+/** The events of a longer piece are not counted: it holds a file. */
+const maxCounted = 64 * 1024;
 /** Idle checks per keep-alive interval: resetting a timer with every event would cost more than the event itself. */
 const looks = 8;
 
@@ -142,6 +144,7 @@ export class Reply implements StreamHandlers<'translator.run'>, OpenReply {
     if (this.#served) return this.#call?.consumed(bytes.length);
     if (!this.#mayPass(bytes.length, flags)) this.#terminator?.observe(bytes);
     this.#exchange.capture?.add(bytes);
+    this.#delivered.add(bytes.length, this.#eventsIn(bytes));
     this.#sent(this.#body.write(bytes), bytes.length, flags);
   }
 
@@ -150,7 +153,12 @@ export class Reply implements StreamHandlers<'translator.run'>, OpenReply {
     if (this.#served) return this.#call?.consumed(text.length);
     if (!this.#mayPass(text.length, flags)) this.#terminator?.observe(Buffer.from(text, 'latin1'));
     this.#exchange.capture?.add(Buffer.from(text, 'latin1'));
+    this.#delivered.add(text.length, this.#eventsIn(text));
     this.#sent(this.#body.writeText(text), text.length, flags);
+  }
+
+  #eventsIn(piece: string | Uint8Array): number {
+    return this.#form === 'sse' && piece.length <= maxCounted ? eventsIn(piece) : 1;
   }
 
   /** Whether the stream terminator may skip this text. */
@@ -161,7 +169,6 @@ export class Reply implements StreamHandlers<'translator.run'>, OpenReply {
   #sent(more: boolean, length: number, flags: number): void {
     this.#betweenEvents = (flags & frameFlag.messageEnd) !== 0;
     this.#exchange.responseBytes += length;
-    this.#delivered.add(length);
     this.#unconsumed += length;
     this.#quiet = 0;
     if (more) return this.#consume();
