@@ -73,6 +73,8 @@ test('a file that was moved away or replaced takes no changes, which would be lo
   await insert('before');
   renameSync(file, `${file}.away`);
   expect(await faultOf(insert('lost'))).toMatchObject(gone);
+  expect(await faultOf(sql`insert into things values ('lost')`.execute(db))).toMatchObject(gone);
+  expect(await faultOf(sql`delete from things returning name`.execute(db))).toMatchObject(gone);
   writeFileSync(file, 'another');
   expect(await faultOf(insert('lost'))).toMatchObject(gone);
   expect(() => dialect.verify?.()).toThrow('unavailable');

@@ -124,8 +124,7 @@ function openFile(file: string): DatabaseSync {
  */
 function prepareFile(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  // A failure here (it exists) is ignored: SQLite itself reports a full disk or an unwritable file, and the permissions of another user's file are that user's to
-  // change.
+  // A failure here (it exists) is ignored: SQLite itself reports a full disk or an unwritable file, and another user's file keeps its permissions.
   ignoreFault(() => closeSync(openSync(file, 'wx', 0o600)));
   for (const one of [file, `${file}-wal`, `${file}-shm`]) ignoreFault(() => chmodSync(one, 0o600));
 }
@@ -143,25 +142,34 @@ function ignoreFault(work: () => void): void {
  * with this process, so it is refused, and waits. SQLite itself tells by the same number, but not with a WAL.
  */
 function unmoved(file: string): () => void {
-  const inode = (): number | undefined => statSync(file, { throwIfNoEntry: false })?.ino;
   if (file === ':memory:') return () => undefined;
-  const opened = inode();
+  const place = (): string | undefined => {
+    const found = statSync(file, { throwIfNoEntry: false });
+    return found && `${found.dev}:${found.ino}`;
+  };
+  const opened = place();
   return () => {
-    if (inode() === opened) return;
+    if (place() === opened) return;
     const cause = new Error(`${file} was deleted or replaced while it was open: put it back, or restart the process to use the one that is there`);
     throw new GatewayError('service_unavailable', { message: 'The database is unavailable.', cause });
   };
 }
 
-/** What Kysely asks of a driver. `verify` is called before each transaction. */
+/** Statements that begin a transaction or change something. */
+const changes = /^\s*(?:begin|insert|update|delete|replace)\b/i;
+
+/** What Kysely asks of a driver. `verify` is called before each transaction, and before each statement that changes something outside one. */
 function forKysely(database: DatabaseSync, verify: () => void): SqliteDatabase {
   const compiled = new LRUCache<string, SqliteStatement>({ max: maxCompiled });
+  const before = (): void => {
+    if (!database.isTransaction) verify();
+  };
   return {
     close: () => database.close(),
     prepare(text) {
       const known = compiled.get(text);
       if (known) return known;
-      const made = text === 'rollback' ? rollbackOf(database) : statementOf(database.prepare(text), text === 'begin' ? verify : undefined);
+      const made = text === 'rollback' ? rollbackOf(database) : statementOf(database.prepare(text), changes.test(text) ? before : undefined);
       compiled.set(text, made);
       return made;
     },
@@ -178,7 +186,10 @@ function statementOf(statement: StatementSync, before?: () => void): SqliteState
   const values = (parameters: readonly unknown[]) => parameters as readonly SQLInputValue[];
   return {
     reader: statement.columns().length > 0,
-    all: (parameters) => statement.all(...values(parameters)),
+    all: (parameters) => {
+      before?.();
+      return statement.all(...values(parameters));
+    },
     run: (parameters) => {
       before?.();
       return statement.run(...values(parameters));

@@ -67,7 +67,11 @@ async function readTurn({ owner, id, waitMs = 0 }: Read<'turn'>, { turns, keyrin
     await new Promise((resolve) => setTimeout(resolve, pollMs));
     turn = await turns.find(owner, id);
   }
-  if (!turn) return (await turns.chain(owner, id, 1)).length > 0 ? { found: { found: false, deleted: true }, text: '' } : nothing;
+  if (!turn) {
+    // The turn itself is the last of its chain. One that was stored since it was looked for is not deleted: the next look finds it.
+    const left = (await turns.chain(owner, id, 1)).at(-1);
+    return left?.deleted ? { found: { found: false, deleted: true }, text: '' } : nothing;
+  }
   return { found: { found: true, turn: factsOf(turn) }, text: turn.response === null ? '' : openText(turn.response, keyring, { owner, id }) };
 }
 
