@@ -62,7 +62,7 @@ function createPinActions(context: ConsoleContext) {
   const putOfKey = async (request: Request, response: Response) => {
     const { access_key, entry } = readInput(entrySchema, request.body);
     const pinned = parameter(request, 'access_key');
-    if (access_key !== undefined && access_key !== pinned) throw invalidField('access_key', 'is another than in the address: pin that one at its own');
+    if (access_key !== undefined && access_key !== pinned) throw invalidField('access_key', 'differs from the key in the address: pin it at its own address');
     await putOne({ request, response }, pinned, entry);
   };
   const remove = async (request: Request, response: Response) => {

@@ -25,7 +25,7 @@ export interface Route {
   status: number;
   /** What a success is as JSON; described here, and held against live answers by the tests. Absent where there is none. */
   answer?: z.ZodType;
-  /** Content types of a success that is not valid JSON; beside `answer`, what the caller's Accept may ask for instead. */
+  /** Content types of a success that is not JSON; beside `answer`, what the caller's Accept may ask for instead. */
   answerTypes?: readonly string[];
   /** Its answer comes as text too, by `format` (and by a path of its own with this ending): each path has one type of answer, as generated clients need. */
   textForm?: keyof typeof textForms;

@@ -22,8 +22,11 @@ export function toProblem(error: unknown): Problem | null {
     return new Problem(error.code, error.message, error.param === undefined ? undefined : [{ field: error.param, message: error.message }], error.status);
   }
   // Its message is meant for operators: it names a master key's id, never a value.
-  if (error instanceof SealError)
+  if (error instanceof SealError) {
+    // No key opens what was changed or moved.
+    if (error.code !== 'unknown-key') return new Problem('conflict', `${error.message}. Give it a new value.`);
     return new Problem('conflict', `${error.message}. Add the key that sealed it to GATEWAY_MASTER_KEY again, after the present one, or give it a new value.`);
+  }
   if (!(error instanceof Error)) return null;
   const type = (error as { type?: unknown }).type;
   const fault = typeof type === 'string' && Object.hasOwn(parserFaults, type) ? parserFaults[type] : undefined;

@@ -61,9 +61,11 @@ export const alertChannels: Resource<AlertChannelDocument, AlertChannelInput> = 
   toExport: ({ id, document }, { reseal }) => {
     const open = (field: SecretField, sealed: string | null) => (sealed === null ? null : reseal(sealed, sealedAs.alertChannel(id, field)));
     const shown = show(document);
+    const url = open('url', document.sealed_url);
     return {
       ...shown,
-      url: open('url', document.sealed_url),
+      // A mask as replies show it: an import takes that as the stored address.
+      url: url !== null && isMasked(url) ? shown.url : url,
       secret: open('secret', document.sealed_secret),
       smtp: shown.smtp && { ...shown.smtp, password: open('password', document.sealed_password) },
     };

@@ -85,7 +85,7 @@ function refuseOthers(sent: readonly [string, unknown][], row: SsoCredential): v
   const faults = sent.flatMap(([field, value]): Detail[] => {
     if (field !== 'tokens') return value === row[field as 'name' | 'profile' | 'account'] ? [] : [{ field, message: fixed[field]! }];
     const isAsShown = value === null ? row.tokens === null : typeof value === 'string' && isMasked(value);
-    return isAsShown ? [] : [{ field, message: 'come by a login or an import alone; state: "revoked" forgets them' }];
+    return isAsShown ? [] : [{ field, message: 'come only from a login or an import; state: "revoked" removes them' }];
   });
   if (faults.length > 0) throw invalid(faults);
 }
@@ -108,7 +108,8 @@ function changedSettings(profile: LoginProfile, before: Readonly<Record<string, 
   const given = Object.fromEntries(Object.entries(change ?? {}).flatMap(([name, value]): [string, string][] => (value === null ? [] : [[name, value]])));
   const read = readSettings(profile, given, kept);
   const secrets = Object.keys(read.secrets);
-  if (secrets.length > 0) throw invalid(secrets.map((name) => ({ field: `settings.${name}`, message: 'is secret: import the credential anew with it' })));
+  if (secrets.length > 0)
+    throw invalid(secrets.map((name) => ({ field: `settings.${name}`, message: 'is a secret setting: import the credential again with it' })));
   return { ...kept, ...read.settings };
 }
 

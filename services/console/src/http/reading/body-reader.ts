@@ -1,4 +1,4 @@
-/** Reads bodies and converts foreign configurations: what takes a few milliseconds here, the rest in a thread, so that nobody else waits for a large import. */
+/** Reads bodies, short ones here and long ones in a thread, and converts foreign configurations, always in a thread: nobody else waits for a large import. */
 import { Worker } from 'node:worker_threads';
 import type { ErrorCode } from '@model-gateway/contracts/errors';
 import { invalidField, Problem } from '../../problem.ts';

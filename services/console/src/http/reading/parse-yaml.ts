@@ -54,7 +54,9 @@ export function parseYaml(text: string, maxBytes = Number.POSITIVE_INFINITY): un
   } catch (error) {
     if (error instanceof Error && error.message.startsWith('Excessive alias count'))
       throw new Problem('invalid_json', `An anchor has more than ${aliasesOfAnchor} aliases: write the value out, or send it as JSON.`);
-    throw new Problem('invalid_json', 'The request body is not valid YAML: an alias (`*name`) has no anchor before it.');
+    if (error instanceof Error && error.message.startsWith('Unresolved alias'))
+      throw new Problem('invalid_json', 'The request body is not valid YAML: an alias (`*name`) has no anchor before it.');
+    throw notYaml(text, undefined);
   }
 }
 

@@ -29,7 +29,11 @@ export function convertForeign(source: ForeignSource, text: string): Converted {
   try {
     parsed = parseYaml(text);
   } catch (error) {
-    throw new UnreadableSource(error instanceof Problem && error.code !== 'invalid_json' ? `is not read: ${error.message}` : 'is neither YAML nor JSON');
+    const said =
+      error instanceof Problem
+        ? error.message.replace('The request body is not valid YAML', 'It is neither valid YAML nor JSON')
+        : 'It is neither YAML nor JSON.';
+    throw new UnreadableSource(`is not read: ${said}`);
   }
   if (!isNode(parsed))
     throw new UnreadableSource(

@@ -79,7 +79,7 @@ export function useRemove(resource: ResourcePath) {
     mutationFn: ({ name, etag }: { name: string; etag?: string | null }) => call<void>(path(resource, name), { method: 'DELETE', etag: etag ?? null }),
     // What was deleted is not asked for again: it would be shown as a fault before its form has closed.
     onSuccess: async (_answer, { name }) => {
-      await client.invalidateQueries({ queryKey: [resource], predicate: ({ queryKey }) => !queryKey.includes(name) });
+      await client.invalidateQueries({ queryKey: [resource], predicate: ({ queryKey }) => queryKey[2] !== name });
       await client.invalidateQueries({ queryKey: [resource], refetchType: 'none' });
     },
   });

@@ -29,14 +29,14 @@ interface Props<T, V> {
   spend?: SpendDimension;
   /** Buttons beside delete. */
   actions?: (stored: T) => ReactNode;
-  /** Where a deletion leaves something behind: what the question says, and what is done once the resource is gone. */
+  /** Where a deletion leaves something behind: what the question says, and what is done before: disabling can be undone, deleting cannot. */
   deletion?: (stored: T) => Deletion;
   children: (form: UseFormReturnType<V>, stored: T | null) => ReactNode;
 }
 
 export interface Deletion {
   hint: ReactNode;
-  after(): Promise<unknown>;
+  before(): Promise<unknown>;
 }
 
 export function ResourceDrawer<T, V extends Record<string, unknown>>({
@@ -88,9 +88,9 @@ export function ResourceDrawer<T, V extends Record<string, unknown>>({
     if (name === null) return;
     const also = deletion?.(there);
     const removeIt = async () => {
+      await also?.before();
       await remove.mutateAsync({ name });
       onClose();
-      await also?.after();
     };
     confirmDelete(name, removeIt, also?.hint);
   };

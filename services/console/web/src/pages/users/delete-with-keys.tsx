@@ -13,14 +13,15 @@ interface Key {
 }
 
 /** All that one change may hold. */
-const keysOf = (owner: string) => ({ owner, page_size: 1_000 });
+const pageSize = 1_000;
+const keysOf = (owner: string) => ({ owner, page_size: pageSize });
 
 /** `owners`: as `owner` of a key names the user. */
 export function deletionWithKeys(client: QueryClient, owners: readonly string[]): Deletion {
   const chosen = new Set<string>();
   return {
     hint: <Question owners={owners} onChoose={(owner, isChosen) => (isChosen ? chosen.add(owner) : chosen.delete(owner))} />,
-    async after() {
+    async before() {
       for (const owner of chosen) await disableKeys(owner);
       await client.invalidateQueries({ queryKey: ['access-keys'] });
     },
@@ -61,9 +62,12 @@ function KeysLeft({ owner, onChoose }: { owner: string; onChoose: (isChosen: boo
 
 /** As they are now: somebody may have changed one while the question was open. */
 async function disableKeys(owner: string): Promise<void> {
-  const { items } = await call<Page<Key>>('access-keys', { query: keysOf(owner) });
-  const entries = items
-    .filter(({ enabled }) => enabled)
-    .map(({ name, etag }) => ({ action: 'update', resource: 'access-keys', name, etag, body: { enabled: false } }));
-  if (entries.length > 0) await call('batch', { method: 'POST', body: { entries } });
+  for (let page = 1, pages = 1; page <= pages; page++) {
+    const { items, total } = await call<Page<Key>>('access-keys', { query: { ...keysOf(owner), page } });
+    pages = Math.ceil(total / pageSize);
+    const entries = items
+      .filter(({ enabled }) => enabled)
+      .map(({ name, etag }) => ({ action: 'update', resource: 'access-keys', name, etag, body: { enabled: false } }));
+    if (entries.length > 0) await call('batch', { method: 'POST', body: { entries } });
+  }
 }
