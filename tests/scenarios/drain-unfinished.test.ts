@@ -105,7 +105,8 @@ async function openToolStream(): Promise<{ post(message: object): Promise<number
   const authorization = `Bearer ${gateway.key}`;
   const stream = await fetch(`${gateway.url}/mcp/sse`, { headers: { authorization, accept: 'text/event-stream' } });
   const parts = stream.body!.pipeThrough(new TextDecoderStream()).getReader();
-  const first = (await parts.read()).value ?? '';
+  let first = '';
+  while (!first.includes('\n\n')) first += (await parts.read()).value ?? '';
   const address = /data: (\S+)/.exec(first)![1]!;
   const rest = (async () => {
     let text = '';

@@ -126,7 +126,8 @@ describe.each(arrangements('stored-turns/background-gateway'))('a %s gateway', (
     const url = stage.gateway.edgeUrls.at(-1)!;
     const again = await raw('GET', `/v1/responses/${id}?stream=true&starting_after=0`, undefined, url);
     expect(eventsOf(again.text).at(-1)!.data).toMatchObject({ type: 'response.completed', response: { id } });
-    expect((await raw('GET', `/v1/responses/${id}`, undefined, url)).json.status).toBe('completed');
+    // Its end may still be on its way to a busy store.
+    await until(async () => (await raw('GET', `/v1/responses/${id}`, undefined, url)).json.status === 'completed', 'the end to be stored');
   });
 
   test('with store:false it is refused, and so is what is no boolean', async () => {
