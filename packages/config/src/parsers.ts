@@ -71,7 +71,7 @@ const severalHosts = /^[a-z]+:\/\/(?:[^/?#]*@)?[^/?#@]*,[^/?#@]*(?:[/?#]|$)/;
 
 export const urlOf = (...schemes: readonly string[]): Parser<string> =>
   parser(`a URL that begins with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`, (value) => {
-    if (typeof value === 'string' && severalHosts.test(value)) return new Fault('names several servers: give one address, that which leads to the primary');
+    if (typeof value === 'string' && severalHosts.test(value)) return new Fault('names several servers: give one address, the one that leads to the primary');
     if (typeof value !== 'string' || !URL.canParse(value)) return new Fault('is not a URL');
     const url = new URL(value);
     if (!schemes.includes(url.protocol.slice(0, -1))) return new Fault('has another scheme');

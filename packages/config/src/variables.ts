@@ -162,7 +162,7 @@ export const variables = {
       env: 'DATABASE_URL',
       fallback: null,
       secret: true,
-      description: 'PostgreSQL, needed when `STORAGE_MODE=postgresql`. One address: of a primary with standbys the one that leads to the primary.',
+      description: 'PostgreSQL, needed when `STORAGE_MODE=postgresql`. One server: with standbys, the address that leads to the primary.',
     }),
     databaseTls: tlsVariables('DATABASE', 'PostgreSQL'),
   },

@@ -27,5 +27,7 @@ export class RefusedEvents {
 /** The gateway's own words are the same for much; the cause has the driver's. */
 function reasonOf(error: unknown): string {
   const cause = (error as { cause?: unknown } | undefined)?.cause ?? error;
-  return cause instanceof Error ? cause.message : String(cause);
+  // A host with several addresses refuses once for each.
+  const causes: unknown[] = cause instanceof AggregateError ? cause.errors : [cause];
+  return causes.map((one) => (one instanceof Error ? one.message : String(one))).join(', ');
 }

@@ -82,7 +82,7 @@ export class Endpoint {
 
   async #route(entered: Entered, query: URLSearchParams): Promise<void> {
     const { exchange, reply } = entered;
-    // Looked for where a run of slashes begins alone: from each slash, a long run in the midst takes the square of its length.
+    // The lookbehind lets a match begin only at the first slash of a run; otherwise a long run inside the path would take quadratic time.
     const path = exchange.path.replace(/(?<!\/)\/+$/, '');
     const { method } = exchange;
     if (path === '/mcp/sse') return method === 'GET' ? this.#openStream(entered) : notAllowed(reply, 'GET');
