@@ -11,8 +11,10 @@ const ok = (answer: Answer): Answer => {
   return answer;
 };
 
-/** A console under the old key with a secret in every place, then what `work` does under both keys. */
-async function rotate(work: (harness: Harness, storage: Storage) => Promise<void>): Promise<{ storage: Storage; alone: Keyring }> {
+type Work = (harness: Harness, storage: Storage) => Promise<void>;
+
+/** A console under the old key with a secret in every place, and what `more` adds, then what `work` does under both keys. */
+async function rotate(work: Work, more: Work = async () => undefined): Promise<{ storage: Storage; alone: Keyring }> {
   const [oldKey, newKey] = [`old:${generateMasterKey()}`, `new:${generateMasterKey()}`];
   const storage = openStorage({ mode: 'sqlite', file: ':memory:' }, { logger: silent });
   const { cert, key } = await makeCertificate('client');
@@ -30,6 +32,7 @@ async function rotate(work: (harness: Harness, storage: Storage) => Promise<void
   );
   ok(await before.call('POST', `${api}/key-groups`, { name: 'team' }));
   ok(await before.call('POST', `${api}/access-keys`, { name: 'ada', group: 'team' }));
+  await more(before, storage);
   await before.close();
   const both = await startConsole(storage, { keyring: createKeyring(`${newKey},${oldKey}`) });
   await work(both, storage);
@@ -113,6 +116,20 @@ test('an export names what holds secrets whose master key is gone, and holds all
   const answer = await elsewhere.call('POST', `${api}/import`, { ...file, access_keys: [] });
   expect([answer.status, answer.body.error.details[0].field]).toEqual([422, expect.stringMatching(/^upstreams\.0\./)]);
   await elsewhere.close();
+});
+
+test('a webhook whose master key is gone is exported with the mask that an import takes as the stored address', async () => {
+  const hook = { name: 'hook', kind: 'webhook', url: 'https://alerts.example.com/a-secret-path', events: ['ban'] };
+  const { storage, alone } = await rotate(
+    async () => undefined,
+    async ({ call }) => void ok(await call('POST', `${api}/alert-channels`, hook)),
+  );
+  const { call, close } = await startConsole(storage, { keyring: alone });
+  const file = ok(await call('GET', `${api}/export?lost_secrets=mask`)).body;
+  expect(file.alert_channels[0].url).toBe(ok(await call('GET', `${api}/alert-channels/hook`)).body.url);
+  expect(ok(await call('POST', `${api}/import`, file)).body.total_changes).toBe(0);
+  await close();
+  await storage.close();
 });
 
 test('a rollback to secrets whose master key is gone is refused by name, and nothing is changed', async () => {
