@@ -31,7 +31,7 @@ export interface IncomingCall {
 
 /** Never rejects: whatever happens, the caller gets an answer in its protocol's shape. */
 export async function call({ request, response, found, query, socket }: IncomingCall, context: EdgeContext): Promise<void> {
-  const exchange = new ClientExchange(request, response, found.protocol, context, found.path);
+  const exchange = new ClientExchange(request, response, found, context);
   if (found.path !== undefined) query.delete('api-version');
   const entering: Entering = { exchange, entry: new RequestLogEntry(exchange, context), found, query, ...(socket && { socket }) };
   const admission = await admit(entering, context);

@@ -44,8 +44,8 @@ export class ClientExchange {
   #replyHeader: { name: string; value: string } | undefined;
   #watcher: { closed(): void } | undefined;
 
-  /** `path`: of the call, where the request has another for it. */
-  constructor(request: IncomingMessage, response: ServerResponse, protocol: ClientProtocol, context: ExchangeContext, path?: string) {
+  /** `path`: the call's, where the request has another for it. */
+  constructor(request: IncomingMessage, response: ServerResponse, { protocol, path }: { protocol: ClientProtocol; path?: string }, context: ExchangeContext) {
     this.request = request;
     this.response = response;
     this.protocol = protocol;

@@ -21,7 +21,7 @@ const noQuery = new URLSearchParams();
 export function createListener(context: EdgeContext, serviceRoutes: RequestListener): RequestListener {
   /** No call was meant, so no row is left. */
   const refuse = (request: IncomingMessage, response: ServerResponse, protocol: ClientProtocol, error: GatewayError): void =>
-    new ClientExchange(request, response, protocol, context).writeError(error);
+    new ClientExchange(request, response, { protocol }, context).writeError(error);
   return (request, response) => {
     const target = originForm(request);
     const cut = target.indexOf('?');

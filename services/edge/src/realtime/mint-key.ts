@@ -26,7 +26,7 @@ const [minSeconds, usualSeconds, maxSeconds] = [10, 600, 7200];
 
 /** Never rejects. */
 export async function mintKey(request: IncomingMessage, response: ServerResponse, path: KeyPath, context: EdgeContext): Promise<void> {
-  const exchange = new ClientExchange(request, response, protocolOfPrefix(request.url ?? '/'), context);
+  const exchange = new ClientExchange(request, response, { protocol: protocolOfPrefix(request.url ?? '/') }, context);
   try {
     if (request.method !== 'POST') throw new GatewayError('method_not_allowed', { headers: { allow: 'POST' } });
     await mint(exchange, path, context);
