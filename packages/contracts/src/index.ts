@@ -40,6 +40,7 @@ export * from './money.ts';
 export * from './new-request-row.ts';
 export * from './outcome.ts';
 export * from './plan.ts';
+export * from './prompt-tokens.ts';
 export * from './protocol-id.ts';
 export * from './realtime.ts';
 export * from './request-log-message.ts';

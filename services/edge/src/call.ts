@@ -1,6 +1,6 @@
 /** The course of one request: admission, then the translator, whose reply is written to the caller; or a refusal. Each leaves one row. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isInUpstreamTerms, type Job } from '@model-gateway/contracts';
+import { isInUpstreamTerms, type Job, promptTokensByBytes } from '@model-gateway/contracts';
 import { GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
 import { type Admitted, admit, type Entering } from './admission/admit.ts';
 import { maskOfCaller } from './admission/credentials.ts';
@@ -12,7 +12,6 @@ import { ClientExchange } from './client-exchange.ts';
 import type { EdgeContext } from './context.ts';
 import type { ClientRouteMatch } from './http/client-routes.ts';
 import { answerModels } from './models/models.ts';
-import { estimatePrompt } from './reply/delivered.ts';
 import { Reply } from './reply/reply.ts';
 import { RequestLogEntry } from './request-log-entry.ts';
 import { keepFor, keepingOf } from './resume/keep.ts';
@@ -73,7 +72,10 @@ function openTranslator({ exchange, entry, found, query, socket }: Entering, { f
   if (exchange.left) throw new GatewayError('client_gone');
   const keeping = keepingOf(exchange, principal, wanted, context);
   if (keeping && wanted.stream === 'sse' && exchange.request.headers['x-gateway-resume'] === '1') keepFor(exchange, keeping, context.streams);
-  const reply = new Reply({ exchange, entry, facts, form: wanted.stream, promptTokens: estimatePrompt(facts.requestBytes, wanted.places), keeping }, context);
+  const reply = new Reply(
+    { exchange, entry, facts, form: wanted.stream, promptTokens: promptTokensByBytes(facts.requestBytes, wanted.places), keeping },
+    context,
+  );
   query.delete('key');
   const deadlineMs = context.config.maxRequestMs;
   const { traceparent } = entry;
@@ -97,9 +99,7 @@ function openTranslator({ exchange, entry, found, query, socket }: Entering, { f
         ...(exchange.request.method !== 'POST' && { method: exchange.request.method ?? 'GET' }),
         query: isInUpstreamTerms(facts.operation)
           ? exactQuery(exchange.request, found.path === undefined ? ['key'] : ['key', 'api-version'])
-          : query.size === 0
-            ? ''
-            : query.toString(),
+          : query.toString(),
         requestedModel: wanted.model,
         stream: facts.stream,
         streamForm: wanted.stream,
@@ -127,6 +127,9 @@ function exactQuery({ url = '' }: IncomingMessage, ours: readonly string[]): str
   return url
     .slice(cut + 1)
     .split('&')
-    .filter((pair) => !ours.some((name) => new URLSearchParams(pair).has(name)))
+    .filter((pair) => {
+      const asked = new URLSearchParams(pair);
+      return !ours.some((name) => asked.has(name));
+    })
     .join('&');
 }

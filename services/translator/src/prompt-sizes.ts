@@ -3,13 +3,11 @@
  * first byte; the counts that the same model gave of earlier prompts cost nothing, and an agent's prompts are much alike from turn to turn.
  */
 
-import { inputTokensOf, type Usage } from '@model-gateway/contracts';
+import { inputTokensOf, type Usage, usualBytesPerToken } from '@model-gateway/contracts';
 import type { Conversation, Part } from '@model-gateway/protocols';
 import { LRUCache } from 'lru-cache';
 import { mediaTokens } from './count-tokens/conversation-text.ts';
 
-/** Before anything was counted: close enough across vendors and languages. */
-export const usualBytesPerToken = 4;
 /** What no text of any language or tokenizer is beyond: a count outside is of something else. */
 const bounds = { min: 1, max: 12 };
 /** Bytes: what stands around a shorter text outweighs it. */

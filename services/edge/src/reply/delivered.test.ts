@@ -1,6 +1,6 @@
 /** Tokens of a stream by the sizes of its pieces: what single events hold, whatever wraps them. */
 import { expect, test } from '@jest/globals';
-import { Delivered, estimatePrompt, eventsIn } from './delivered.ts';
+import { Delivered, eventsIn } from './delivered.ts';
 
 const served = { model: 'm', upstream: 'u', upstream_model_id: 'id', upstream_protocol: 'alpha' as const, routes: [] };
 const tokensOf = (...pieces: (number | [length: number, events: number])[]) => {
@@ -32,9 +32,4 @@ test.each([
   [': keep-alive\n\n', 0],
 ])('events in %j', (text, events) => {
   expect([eventsIn(text), eventsIn(Buffer.from(text))]).toEqual([events, events]);
-});
-
-test('a prompt: four bytes to a token, files by their kind', () => {
-  expect(estimatePrompt(401, {})).toBe(101);
-  expect(estimatePrompt(1_000_400, { files: { bytes: 1_000_000, tokens: 1600 } })).toBe(1700);
 });

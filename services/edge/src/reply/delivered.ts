@@ -2,18 +2,11 @@
  * What a reply that its translator did not live to count may have used: the tokens of its prompt by the bytes of the request, those of its text by what was
  * delivered. Vendors charge for both, and a row without figures would cost nothing.
  */
-
-import type { Job, Operation, ReplyHead, RequestRow } from '@model-gateway/contracts';
+import { type Operation, type ReplyHead, type RequestRow, usualBytesPerToken } from '@model-gateway/contracts';
 import { asBuffer } from '@model-gateway/json-bytes';
 
-/** As everywhere where nobody counted. */
-const bytesPerToken = 4;
 /** Operations whose streams are text. */
 const ofText: ReadonlySet<Operation> = new Set(['generate', 'complete']);
-
-/** Tokens of a prompt by the bytes of its request, with what files in it are charged as. */
-export const estimatePrompt = (requestBytes: number, { files = { bytes: 0, tokens: 0 } }: Pick<Job['places'], 'files'>): number =>
-  files.tokens + Math.ceil(Math.max(0, requestBytes - files.bytes) / bytesPerToken);
 
 /** Pings and comments are shorter than any event with text. */
 const minEvent = 64;
@@ -45,7 +38,7 @@ export class Delivered {
     if (each < minEvent) return;
     if (each < this.#smallest) this.#smallest = each;
     // A token at least for each event; one alone may hold more of them.
-    this.#tokens += Math.max(events, Math.floor((length - events * this.#smallest) / bytesPerToken));
+    this.#tokens += Math.max(events, Math.floor((length - events * this.#smallest) / usualBytesPerToken));
   }
 
   /** For the row of a stream that broke; nothing where no upstream is known to have answered. */

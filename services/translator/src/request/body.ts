@@ -1,9 +1,9 @@
 /** A request's body in the caller's protocol: its bytes, what the edge's scan found in them, and what is read of them, each at most once. */
-import type { BodyKind, Job } from '@model-gateway/contracts';
+import { type BodyKind, type Job, promptTokensByBytes, usualBytesPerToken } from '@model-gateway/contracts';
 import { GatewayError, isGatewayError } from '@model-gateway/contracts/errors';
 import { type KnownPlaces, type Need, type Projected, type Projection, RepeatedKey } from '@model-gateway/json-bytes';
 import { type ClientAdapter, type FormBody, type OpenPage, questionsOf, type ReadRequest, type StateHolder } from '@model-gateway/protocols';
-import { promptTokens, usualBytesPerToken } from '../prompt-sizes.ts';
+import { promptTokens } from '../prompt-sizes.ts';
 import { readFormBody } from './form-body.ts';
 
 /** Bytes of a body that is too short to hold a file worth the look. */
@@ -186,15 +186,11 @@ export class RequestBody {
   /** The same for the limits of an upstream, before every attempt: the edge's look at files saves reading a body that nothing else reads. */
   limitTokens(): number {
     if (this.#estimate !== undefined || !this.places) return this.estimateTokens();
-    return this.#tokensBesideFiles(this.places);
-  }
-
-  #tokensBesideFiles({ files = { bytes: 0, tokens: 0 } }: Pick<Job['places'], 'files'>): number {
-    return files.tokens + Math.ceil((this.bytes.length - files.bytes) / usualBytesPerToken);
+    return promptTokensByBytes(this.bytes.length, this.places);
   }
 
   #estimateTokens(): number {
-    if (this.kind !== 'json') return this.#tokensBesideFiles(this.#source.job.places);
+    if (this.kind !== 'json') return promptTokensByBytes(this.bytes.length, this.#source.job.places);
     const { length } = this.bytes;
     if (length <= maxPlainBodyLength) return Math.ceil(length / usualBytesPerToken);
     try {
