@@ -55,6 +55,7 @@ class Server implements RedisServer {
   readonly #binary: string | null;
   readonly #extraArguments: readonly string[];
   #child: ChildProcess | null = null;
+  #log = '';
 
   constructor(binary: string | null, url: string, extraArguments: readonly string[] = []) {
     this.#binary = binary;
@@ -73,9 +74,13 @@ class Server implements RedisServer {
   async start(): Promise<void> {
     if (this.#binary === null) throw new Error('the server of REDIS_URL is not ours to start');
     const child = spawn(this.#binary, ['--port', new URL(this.url).port, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', ...this.#extraArguments], {
-      stdio: 'ignore',
+      stdio: ['ignore', 'pipe', 'ignore'],
     });
     this.#child = child;
+    this.#log = '';
+    child.stdout.on('data', (text) => {
+      this.#log = (this.#log + text).slice(-4000);
+    });
     process.once('exit', () => child.kill('SIGKILL'));
     await this.answering(() => child.exitCode !== null || child.signalCode !== null);
   }
@@ -91,7 +96,7 @@ class Server implements RedisServer {
         return;
       await new Promise((resolve) => setTimeout(resolve, 25));
     }
-    throw new Error('redis-server did not start');
+    throw new Error(`redis-server did not start: ${this.#log}`);
   }
 
   async kill(): Promise<void> {

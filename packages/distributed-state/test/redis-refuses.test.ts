@@ -4,6 +4,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { freePort } from '../../../tests/support/free-port.ts';
 import { type RedisServer, redisAvailable, startRedisServer } from '../../../tests/support/redis-server.ts';
 import { keyOf, RedisLink } from '../src/redis/link.ts';
 import { nothingFor, until } from './support.ts';
@@ -85,7 +86,9 @@ const probeMs = 50;
 
   test('is one of a cluster, and has a part of the keys: it is away, said once with what to do', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'redis-cluster-'));
-    const member = await startRedisServer({ own: true, extraArguments: ['--cluster-enabled', 'yes', '--cluster-config-file', join(folder, 'nodes.conf')] });
+    // Its bus would listen 10,000 ports above its own, where another suite may.
+    const cluster = ['--cluster-enabled', 'yes', '--cluster-port', `${await freePort()}`, '--cluster-config-file', join(folder, 'nodes.conf')];
+    const member = await startRedisServer({ own: true, extraArguments: cluster });
     try {
       // That of the first check, and none of another's.
       const slot = (await member.command(`CLUSTER KEYSLOT ${keyOf('probe', 'writes')}`)).slice(1);
