@@ -29,28 +29,31 @@ const vendorOf = (id) => patterns.find(({ pieces }) => matchPieces(pieces, id))?
 const perMillion = (cost) => (typeof cost === 'number' ? String(Number((cost * 1e6).toPrecision(9))) : undefined);
 const withoutGaps = (fields) => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
-/** The prices of a request, or with `above` of one that is longer than that. */
-const pricesOf = (entry, vendor, above = '') =>
-  withoutGaps({
-    input: perMillion(entry[`input_cost_per_token${above}`]),
-    output: perMillion(entry[`output_cost_per_token${above}`]),
-    cache_read: perMillion(entry[`cache_read_input_token_cost${above}`]),
+/** The prices of a request; with `suffix` those of one that is longer (`_above_200k_tokens`), or that is served in another tier (`_flex`). */
+function pricesOf(entry, vendor, suffix = '') {
+  const cost = (field) => perMillion(entry[`${field}${suffix}`]);
+  const output = cost('output_cost_per_token');
+  const reasoning = cost('output_cost_per_reasoning_token');
+  return withoutGaps({
+    input: cost('input_cost_per_token'),
+    output,
+    cache_read: cost('cache_read_input_token_cost'),
     // Nothing for a write is what the list says of caches that nobody writes to knowingly.
-    cache_write_5m: perMillion(entry[`cache_creation_input_token_cost${above}`] || undefined),
+    cache_write_5m: perMillion(entry[`cache_creation_input_token_cost${suffix}`] || undefined),
     cache_write_1h: perMillion(
-      entry[`cache_creation_input_token_cost_above_1hr${above}`] ??
-        entry[`cache_creation_input_token_cost_above_12hr${above}`] ??
+      entry[`cache_creation_input_token_cost_above_1hr${suffix}`] ??
+        entry[`cache_creation_input_token_cost_above_12hr${suffix}`] ??
         // The list's gap: an hour costs twice the input at this vendor, always.
-        (vendor === 'anthropic' ? entry[`input_cost_per_token${above}`] * 2 || undefined : undefined),
+        (vendor === 'anthropic' ? entry[`input_cost_per_token${suffix}`] * 2 || undefined : undefined),
     ),
-    ...(above === '' && {
-      reasoning: perMillion(entry.output_cost_per_reasoning_token),
-      audio_input: perMillion(entry.input_cost_per_audio_token),
-      audio_output: perMillion(entry.output_cost_per_audio_token),
-      image_input: perMillion(entry.input_cost_per_image_token),
-      image_output: perMillion(entry.output_cost_per_image_token),
-    }),
+    // Left out where it costs what other output does: other tiers would keep it, and have none of their own.
+    reasoning: reasoning === output ? undefined : reasoning,
+    audio_input: cost('input_cost_per_audio_token'),
+    audio_output: cost('output_cost_per_audio_token'),
+    image_input: cost('input_cost_per_image_token'),
+    image_output: cost('output_cost_per_image_token'),
   });
+}
 
 /** The list has prices that rise with a request's length in two forms: a field for each threshold, or ranges of lengths. */
 const rangesOf = (entry) => (Array.isArray(entry.tiered_pricing) ? [...entry.tiered_pricing].sort((one, other) => one.range[0] - other.range[0]) : []);
@@ -63,6 +66,31 @@ function tiersOf(entry, vendor) {
   return [...ranges, ...thousands.map((count) => ({ above_tokens: Number(count) * 1000, ...pricesOf(entry, vendor, `_above_${count}k_tokens`) }))].sort(
     (one, other) => one.above_tokens - other.above_tokens,
   );
+}
+
+/** Words of replies for tiers that one can call. Batches are calls of another kind. */
+const serviceTiers = ['flex', 'priority', 'ultrafast'];
+
+/** One vendor's faster tier is a factor on all its prices. */
+function fastOf(entry, prices) {
+  const factor = entry.provider_specific_entry?.fast;
+  if (typeof factor !== 'number' || factor <= 0) return [];
+  const dearer = Object.entries(prices).map(([kind, price]) => [kind, String(Number((Number(price) * factor).toPrecision(9)))]);
+  return [{ service_tier: 'fast', ...Object.fromEntries(dearer) }];
+}
+
+/** Each tier once for all requests, and once for each length from which its prices rise. */
+function serviceTiersOf(entry, vendor, prices, tiers) {
+  const named = serviceTiers.flatMap((service_tier) => {
+    const own = pricesOf(entry, vendor, `_${service_tier}`);
+    if (!(Number(own.input) > 0 && Number(own.output) > 0)) return [];
+    const longer = tiers.flatMap(({ above_tokens }) => {
+      const priced = pricesOf(entry, vendor, `_above_${above_tokens / 1000}k_tokens_${service_tier}`);
+      return priced.input === undefined ? [] : [{ service_tier, above_tokens, ...priced }];
+    });
+    return [{ service_tier, ...own }, ...longer];
+  });
+  return [...named, ...fastOf(entry, prices)];
 }
 
 const count = (value) => (Number.isSafeInteger(Number(value)) && Number(value) > 0 ? Number(value) : undefined);
@@ -83,13 +111,14 @@ function factsOf(vendor, id, entry) {
   const output = input !== undefined && said !== undefined && said >= input ? undefined : said;
   const prices = pricesOf(rangesOf(entry)[0] ?? entry, vendor);
   const tiers = tiersOf(entry, vendor);
+  const service_tiers = serviceTiersOf(entry, vendor, prices, tiers);
   // A price of nothing is a free trial or a gap in the list.
   const priced = Number(prices.input) > 0 && Number(prices.output) > 0;
   return withoutGaps({
     vendor,
     context: windowOf(vendor, id, input, output),
     output,
-    prices: priced ? { ...prices, ...(tiers.length > 0 && { tiers }) } : undefined,
+    prices: priced ? { ...prices, ...(tiers.length > 0 && { tiers }), ...(service_tiers.length > 0 && { service_tiers }) } : undefined,
     source: typeof entry.source === 'string' && entry.source.startsWith('https://') ? entry.source : undefined,
   });
 }
@@ -122,8 +151,11 @@ for (const [id, facts] of [...found].sort(([one], [other]) => Number(other.inclu
   if (stem.includes('-') && !found.has(stem) && !listed.has(stem)) found.set(stem, facts);
 }
 /** Whether a record says nothing that the other does not. The list forgets single prices of dated ids. */
-const saysNoMore = (one, other) =>
-  typeof one === 'object' && typeof other === 'object' ? Object.keys(one).every((key) => key === 'source' || saysNoMore(one[key], other[key])) : one === other;
+function saysNoMore(one, other) {
+  if (typeof one !== 'object' || typeof other !== 'object') return one === other;
+  if (Array.isArray(one)) return one.every((each) => other.some((known) => saysNoMore(each, known)));
+  return Object.keys(one).every((key) => key === 'source' || saysNoMore(one[key], other[key]));
+}
 const kept = [...found].filter(([id, facts]) => {
   const [, ...shorter] = withoutRelease(id);
   const nearest = shorter.find((each) => found.has(each));

@@ -32,6 +32,18 @@ const replies = {
     },
     row: { upstream_model_id: 'claude-fable-5', input_tokens: 281, output_tokens: 91, cache_read_tokens: 55_096, usage_source: 'upstream' },
   },
+  'a faster reply': {
+    usage: { ...counts(100, 10), speed: 'fast', service_tier: 'standard' },
+    row: { service_tier: 'fast', input_tokens: 100, output_tokens: 10, usage_source: 'upstream' },
+  },
+  'a tier that was bought': {
+    usage: { ...counts(100, 10), speed: 'standard', service_tier: 'priority' },
+    row: { service_tier: 'priority' },
+  },
+  'the standard tier': {
+    usage: { ...counts(100, 10), speed: 'standard', service_tier: 'standard' },
+    row: { service_tier: null },
+  },
   fallback: {
     usage: {
       ...counts(412, 264),

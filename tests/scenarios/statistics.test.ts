@@ -1,4 +1,7 @@
 /** What a request costs and to whom it belongs, from its headers to the console: prices, sessions, statistics, tables and the live tail. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { printMoney } from '@model-gateway/contracts';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
@@ -36,6 +39,43 @@ describe.each(allArrangements('statistics'))('statistics, %s', (arrangement) => 
     return response.headers.get('x-request-id') ?? '';
   };
   const stats = async (path: string) => (await gateway.console('GET', `/stats/${path}`)).body;
+
+  test('a row is priced by the tier that the reply says it was served in', async () => {
+    // It serves what it is asked for, but the one tier that it has no room for.
+    const vendor = createServer(async (request, response) => {
+      const { service_tier: asked } = JSON.parse(await text(request)) as { service_tier?: string };
+      response.setHeader('content-type', 'application/json').end(
+        JSON.stringify({
+          id: 'c',
+          object: 'chat.completion',
+          model: 'm',
+          service_tier: asked === 'priority' ? 'default' : asked,
+          choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
+          usage: { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 },
+        }),
+      );
+    });
+    await new Promise<void>((resolve) => void vendor.listen(0, '127.0.0.1', resolve));
+    try {
+      const base_url = `http://127.0.0.1:${(vendor.address() as AddressInfo).port}`;
+      await gateway.configure({
+        upstreams: [{ name: 'tiers', protocol: 'alpha', base_url, api_keys: [{ key: 'sk-tiers' }] }],
+        models: [{ name: 'tiered', upstream: 'tiers', upstream_model_id: 'gpt-5.6' }],
+      });
+      const service_tiers = [
+        { service_tier: 'flex', input: '0.5', output: '0.5' },
+        { service_tier: 'priority', input: '9', output: '9' },
+      ];
+      expect((await gateway.console('POST', '/pricing', { name: 'tiered', model: 'tiered', input: '1', output: '1', service_tiers })).status).toBe(201);
+      await gateway.settle();
+      const rowOf = async (tier: string) => gateway.row(await ask('tiered', {}, { service_tier: tier }));
+      await until(async () => (await rowOf('flex')).cost_micros === 55, 'the price to be known everywhere');
+      expect(await rowOf('flex')).toMatchObject({ service_tier: 'flex', cost_micros: 55 });
+      expect(await rowOf('priority')).toMatchObject({ service_tier: null, cost_micros: 110 });
+    } finally {
+      vendor.close();
+    }
+  });
 
   test('the live tail shows a request as it ends; its row is priced, and belongs to its session', async () => {
     const abort = new AbortController();

@@ -117,6 +117,7 @@ const isRow = isRecordOf({
   images: isMaybeCount,
   seconds: isMaybeCount,
   characters: isMaybeCount,
+  service_tier: isMaybeBounded(40),
 } satisfies Record<keyof RequestRow, Check>);
 
 /** Whether the schema would return `value` as it is. */

@@ -64,5 +64,6 @@ export function newRequestRow(known: Known): RequestRow {
     images: known.images ?? null,
     seconds: known.seconds ?? null,
     characters: known.characters ?? null,
+    service_tier: known.service_tier ?? null,
   };
 }

@@ -101,6 +101,7 @@ const columns = {
   images: maybeCount,
   seconds: maybeCount,
   characters: maybeCount,
+  service_tier: z.string().max(40).nullable().default(null),
 } satisfies Record<keyof RequestRow, z.ZodType>;
 
 /** Values of a later version pass: the type lists what this version knows. */

@@ -100,4 +100,6 @@ export interface RequestRow {
   images: number | null;
   seconds: number | null;
   characters: number | null;
+  /** The tier that served it, in the upstream's word (`flex`, `priority`); null: its standard one, or it did not say. */
+  service_tier: string | null;
 }

@@ -36,6 +36,8 @@ export interface Usage extends TokenUsage {
   images?: number;
   seconds?: number;
   characters?: number;
+  /** The tier that served it, where the upstream names another than its standard one: `flex`, `priority`, `fast`. Prices go by it. */
+  serviceTier?: string;
 }
 
 /** All that the upstream read, sound included. */

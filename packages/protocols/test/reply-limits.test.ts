@@ -27,6 +27,11 @@ describe('what a request says of its replies', () => {
     ['gamma', { generation_config: { max_output_tokens: 64, thinking_config: { thinking_budget: 5 } } }, { output: 64, thinking: 5, replies: 1 }],
     ['gamma', { generationConfig: { thinkingConfig: { thinkingBudget: -1 } }, generation_config: null }, { replies: 1 }],
     ['alpha_response', { max_output_tokens: 12, n: 4 }, { output: 12, replies: 1 }],
+    ['alpha', { service_tier: 'fast' }, { replies: 1, serviceTiers: ['fast', 'priority'] }],
+    ['alpha', { service_tier: 'auto' }, { replies: 1 }],
+    ['alpha_response', { service_tier: 'flex' }, { replies: 1, serviceTiers: ['flex'] }],
+    ['beta', { max_tokens: 5, speed: 'fast', service_tier: 'standard_only' }, { output: 5, replies: 1, serviceTiers: ['fast', 'priority'] }],
+    ['gamma', { serviceTier: 'PRIORITY' }, { replies: 1, serviceTiers: ['priority'] }],
     ['alpha_images', { n: 4 }, { output: 8192, thinking: 0, replies: 4, images: 4 }],
     ['alpha_images', { n: 'many' }, { output: 8192, thinking: 0, replies: 1, images: 1 }],
   ])('%s %j', (id, body, expected) => expect(JSON.parse(JSON.stringify(said(id, body)))).toEqual(expected));

@@ -5,7 +5,8 @@ import type { ChatEvent, DeltaEvent, FinishReason } from '@model-gateway/protoco
 /** What two calls of an upstream used together. */
 export function addUsage(one: Usage, other: Usage): Usage {
   const sum: Usage = { ...one };
-  const { helper: _helper, ...counts } = other;
+  const { helper: _helper, serviceTier, ...counts } = other;
+  if (serviceTier !== undefined) sum.serviceTier = serviceTier;
   for (const [name, count] of Object.entries(counts) as [keyof typeof counts, number | undefined][])
     if (count !== undefined) sum[name] = (sum[name] ?? 0) + count;
   return sum;

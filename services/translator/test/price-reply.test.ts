@@ -5,7 +5,7 @@ import { type PaidCall, priceReply } from '../src/request/price-reply.ts';
 
 const price = (model: string, more: Partial<PricingInput>) => fromRecord(pricingSchema.parse({ name: model, model, input: 1_000_000, output: 0, ...more }));
 const prices: Record<string, ReturnType<typeof price>> = {
-  tiered: price('tiered', { tiers: [{ above_tokens: 100, input: 10_000_000 }] }),
+  tiered: price('tiered', { tiers: [{ above_tokens: 100, input: 10_000_000 }], service_tiers: [{ service_tier: 'flex', input: 500_000 }] }),
   dear: price('dear', { input: 5_000_000 }),
   euros: price('euros', { currency: 'EUR' }),
   byRequest: price('byRequest', { mode: 'per_request', unit: 7_000_000, input: null, output: null }),
@@ -18,6 +18,11 @@ const rowOf = (model: string, input: number) =>
 describe('a reply over several calls', () => {
   test.each([
     ['a tier holds for each call, not for their sum', [call('tiered', 60), call('tiered', 80), call('tiered', 200)], 60 + 80 + 2_000],
+    [
+      'each has the price of the tier that served it',
+      [{ ...call('tiered', 60), tokens: { ...noUsage, input: 60, serviceTier: 'flex' } }, call('tiered', 80)],
+      30 + 80,
+    ],
     ['a call that was given up costs what its own model does', [call('dear', 10), call('tiered', 20)], 50 + 20],
     ['one in another currency is not added', [call('euros', 10), call('tiered', 20)], 20],
     ['one without a price costs nothing', [call('unknown', 10), call('tiered', 20)], 20],

@@ -62,6 +62,12 @@ function shapeOf<T extends z.ZodType>(price: Spelling<T>) {
   };
   /** Prices of requests that read more than `above_tokens`; what is null stays as in the record. They hold for the whole request. */
   const tier = z.strictObject({ above_tokens: z.int().min(1).max(1_000_000_000), ...tokenPrices });
+  /** Prices of requests that the upstream says it served in this tier, and that read more than `above_tokens`; what is null is as in the record. */
+  const serviceTier = z.strictObject({
+    service_tier: z.string().regex(/^[a-z0-9_-]{1,40}$/, 'must be the word of the reply in lower case, such as flex or priority'),
+    above_tokens: z.int().min(0).max(1_000_000_000).default(0),
+    ...tokenPrices,
+  });
   return {
     name: resourceName,
     /** A model by its canonical name or its upstream's id, or a pattern in which `*` stands for any run of characters: the most specific wins. */
@@ -75,6 +81,8 @@ function shapeOf<T extends z.ZodType>(price: Spelling<T>) {
     /** Price of a million requests, seconds, images or characters; required by every mode but `per_token`, which has none. */
     unit: optional('units'),
     tiers: z.array(tier).max(20).default([]),
+    /** They take the place of `tiers`, where the upstream names a tier that is listed. */
+    service_tiers: z.array(serviceTier).max(20).default([]),
     /** ISO 8601 instant from which it holds, or null for always; of several that hold, the latest does. */
     valid_from: z.iso.datetime({ offset: true }).nullable().default(null),
     enabled: z.boolean().default(true),
@@ -88,6 +96,7 @@ interface Checked {
   output: unknown;
   unit: unknown;
   tiers: readonly { above_tokens: number }[];
+  service_tiers: readonly { service_tier: string; above_tokens: number }[];
 }
 
 /** Checks that span several fields. */
@@ -100,7 +109,10 @@ function checkRecord(record: Checked, context: z.RefinementCtx): void {
   } else if (record.unit === null) fail('unit', `is needed for ${record.mode}`);
   const bounds = record.tiers.map((tier) => tier.above_tokens);
   if (new Set(bounds).size !== bounds.length) fail('tiers', 'two of them begin at the same number of tokens');
-  if (record.mode !== 'per_token' && record.tiers.length > 0) fail('tiers', 'are for per_token alone');
+  const served = record.service_tiers.map((tier) => `${tier.service_tier} ${tier.above_tokens}`);
+  if (new Set(served).size !== served.length) fail('service_tiers', 'two of one tier begin at the same number of tokens');
+  if (record.mode !== 'per_token')
+    for (const field of ['tiers', 'service_tiers'] as const) if (record[field].length > 0) fail(field, 'are for per_token alone');
 }
 
 /** As stored and as snapshots carry it: in whole micro-units. */
@@ -130,4 +142,10 @@ function showFields(prices: Readonly<Record<string, unknown>>): Record<string, u
 }
 
 /** A stored price as people read it, and may send it back. */
-export const showPricing = (price: Pricing): PricingReply => ({ ...showFields(price), tiers: price.tiers.map(showFields) }) as PricingReply;
+export const showPricing = (price: Pricing): PricingReply =>
+  ({
+    ...showFields(price),
+    tiers: price.tiers.map(showFields),
+    // Records of earlier versions have none.
+    service_tiers: (price.service_tiers ?? []).map(showFields),
+  }) as PricingReply;

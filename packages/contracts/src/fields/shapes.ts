@@ -26,6 +26,7 @@ export const shapeSchemas: Partial<Record<FieldShape, z.ZodType>> = {
   model: modelSchema,
   price: pricingRequestFields,
   price_tier: pricingRequestFields.shape.tiers.unwrap().element,
+  price_service_tier: pricingRequestFields.shape.service_tiers.unwrap().element,
   load_balancer: loadBalancerSchema,
   balancer_entry: balancerEntrySchema,
   mcp_server: mcpServerSchema,

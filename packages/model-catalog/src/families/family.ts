@@ -43,6 +43,8 @@ export interface ReferencePrices extends TokenRates {
   currency: string;
   /** Rates of the whole request as soon as it reads more than so many tokens; they say only what differs. */
   tiers?: readonly ({ aboveTokens: number } & Partial<TokenRates>)[];
+  /** The same of requests that the upstream says it served in this tier. */
+  serviceTiers?: readonly ({ serviceTier: string; aboveTokens: number } & Partial<TokenRates>)[];
 }
 
 /** Which fields of a chat completion are taken, and under which names. */

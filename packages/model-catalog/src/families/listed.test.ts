@@ -8,7 +8,10 @@ import { table } from './table.ts';
 interface Rates {
   [kind: string]: string | number | undefined;
 }
-const models = Object.entries(list.models) as [string, { context?: number; output?: number; source?: number; prices?: Rates & { tiers?: Rates[] } }][];
+const models = Object.entries(list.models) as [
+  string,
+  { context?: number; output?: number; source?: number; prices?: Rates & { tiers?: Rates[]; service_tiers?: Rates[] } },
+][];
 
 describe('the list', () => {
   test('says where it is from', () => {
@@ -40,9 +43,11 @@ describe('the list', () => {
       if (context !== undefined && output !== undefined) expect([id, output <= context]).toEqual([id, true]);
       if (source !== undefined) expect(list.sources[source]).toBeDefined();
       if (!prices) continue;
-      const { tiers = [], ...rates } = prices;
+      const { tiers = [], service_tiers = [], ...rates } = prices;
       expect(rates).toMatchObject({ input: expect.any(String), output: expect.any(String) });
-      for (const { above_tokens, ...tier } of [{ above_tokens: 1, ...rates }, ...tiers]) {
+      for (const { service_tier } of service_tiers) expect(['flex', 'priority', 'ultrafast', 'fast']).toContain(service_tier);
+      const served = service_tiers.map(({ service_tier: _word, ...tier }) => ({ above_tokens: 0, ...tier }));
+      for (const { above_tokens, ...tier } of [{ above_tokens: 1, ...rates }, ...tiers, ...served]) {
         expect(Number.isSafeInteger(above_tokens)).toBe(true);
         for (const [kind, price] of Object.entries(tier)) {
           expect(kinds).toContain(kind);

@@ -26,7 +26,10 @@ interface WrittenRates {
 interface WrittenFacts {
   context?: number;
   output?: number;
-  prices?: WrittenRates & { tiers?: readonly (WrittenRates & { above_tokens: number })[] };
+  prices?: WrittenRates & {
+    tiers?: readonly (WrittenRates & { above_tokens: number })[];
+    service_tiers?: readonly (WrittenRates & { service_tier: string; above_tokens?: number })[];
+  };
 }
 
 const models: ReadonlyMap<string, WrittenFacts> = new Map(Object.entries(list.models));
@@ -58,11 +61,16 @@ const factsOf = ({ context, output, prices }: WrittenFacts): ListedFacts => ({
   prices: prices ? pricesOf(prices) : null,
 });
 
-function pricesOf({ tiers, ...rates }: NonNullable<WrittenFacts['prices']>): ReferencePrices | null {
+function pricesOf({ tiers, service_tiers, ...rates }: NonNullable<WrittenFacts['prices']>): ReferencePrices | null {
   const { input, output, ...others } = ratesOf(rates);
   if (input === undefined || output === undefined) return null;
   const dearer = tiers?.map(({ above_tokens, ...tier }) => ({ aboveTokens: above_tokens, ...ratesOf(tier) }));
-  return { currency: 'USD', input, output, ...others, ...(dearer && { tiers: dearer }) };
+  const served = service_tiers?.map(({ service_tier, above_tokens = 0, ...tier }) => ({
+    serviceTier: service_tier,
+    aboveTokens: above_tokens,
+    ...ratesOf(tier),
+  }));
+  return { currency: 'USD', input, output, ...others, ...(dearer && { tiers: dearer }), ...(served && { serviceTiers: served }) };
 }
 
 function ratesOf(written: WrittenRates): Partial<TokenRates> {

@@ -1,6 +1,6 @@
 /** From counts and a price to money. */
-import { type HelperUsage, noUsage, type PricingMode, type RequestRow, type Usage } from '@model-gateway/contracts';
-import type { Price, PriceOf, TokenPrices, UnitCounts } from './price.ts';
+import { type HelperUsage, inputTokensOf, noUsage, type PricingMode, type RequestRow, type Usage } from '@model-gateway/contracts';
+import type { Price, PriceOf, Tier, TokenPrices, UnitCounts } from './price.ts';
 
 /** Which count a mode goes by; undefined where nobody counted it. */
 const units: Readonly<Record<Exclude<PricingMode, 'per_token'>, (counts: UnitCounts) => number | undefined>> = {
@@ -34,10 +34,13 @@ function tokensCost(prices: TokenPrices, counts: UnitCounts): bigint {
   );
 }
 
-export function pricesFor(price: Price, { input, audioInput = 0, cacheRead, cacheWrite5m, cacheWrite1h }: UnitCounts): TokenPrices {
-  if (price.tiers.length === 0) return price;
-  const read = input + audioInput + cacheRead + cacheWrite5m + cacheWrite1h;
-  return price.tiers.find(({ aboveTokens }) => read > aboveTokens)?.prices ?? price;
+/** The prices that hold for a request as it was served: those of the tier that its upstream names, else those for its length. */
+export function pricesFor(price: Price, counts: UnitCounts): TokenPrices {
+  if (price.tiers.length === 0 && price.serviceTiers.length === 0) return price;
+  const read = inputTokensOf(counts);
+  const passed = ({ aboveTokens }: Tier): boolean => aboveTokens === 0 || read > aboveTokens;
+  const served = counts.serviceTier === undefined ? undefined : price.serviceTiers.find((tier) => tier.serviceTier === counts.serviceTier && passed(tier));
+  return (served ?? price.tiers.find(passed))?.prices ?? price;
 }
 
 /** Counts come from upstreams: one that is not a whole number must not break a bill. */
@@ -94,5 +97,6 @@ function countsOf(row: RequestRow): UnitCounts {
     ...(typeof row.images === 'number' && { images: row.images }),
     ...(typeof row.seconds === 'number' && { seconds: row.seconds }),
     ...(typeof row.characters === 'number' && { characters: row.characters }),
+    ...(typeof row.service_tier === 'string' && { serviceTier: row.service_tier }),
   };
 }

@@ -22,6 +22,11 @@ export interface Tier {
   prices: TokenPrices;
 }
 
+/** Prices of what an upstream says it served in this tier. */
+export interface ServiceTier extends Tier {
+  serviceTier: string;
+}
+
 export interface Price extends TokenPrices {
   /** Name of the admin's record; null: the reference price of the family. */
   record: string | null;
@@ -31,6 +36,8 @@ export interface Price extends TokenPrices {
   unit: number;
   /** Dearest threshold first. */
   tiers: readonly Tier[];
+  /** Of each tier the dearest threshold first. They take the place of `tiers`. */
+  serviceTiers: readonly ServiceTier[];
 }
 
 export interface PricedModel {
@@ -83,6 +90,8 @@ const over = (base: RecordPrices, tier: RecordPrices): RecordPrices => ({
   image_output: tier.image_output ?? base.image_output,
 });
 
+const longestFirst = (one: Tier, other: Tier): number => other.aboveTokens - one.aboveTokens;
+
 export const fromRecord = (record: Pricing): Price =>
   Object.freeze({
     ...fill(record),
@@ -90,12 +99,14 @@ export const fromRecord = (record: Pricing): Price =>
     currency: record.currency,
     mode: record.mode,
     unit: record.unit ?? 0,
-    tiers: record.tiers
-      .map((tier) => ({ aboveTokens: tier.above_tokens, prices: fill(over(record, tier)) }))
-      .sort((one, other) => other.aboveTokens - one.aboveTokens),
+    tiers: record.tiers.map((tier) => ({ aboveTokens: tier.above_tokens, prices: fill(over(record, tier)) })).sort(longestFirst),
+    // Records of earlier versions have none.
+    serviceTiers: (record.service_tiers ?? [])
+      .map((tier) => ({ serviceTier: tier.service_tier, aboveTokens: tier.above_tokens, prices: fill(over(record, tier)) }))
+      .sort(longestFirst),
   });
 
-export function fromReference({ currency, tiers = [], ...rates }: ReferencePrices): Price {
+export function fromReference({ currency, tiers = [], serviceTiers = [], ...rates }: ReferencePrices): Price {
   const base = asRecord(rates);
   return Object.freeze({
     ...fill(base),
@@ -103,9 +114,10 @@ export function fromReference({ currency, tiers = [], ...rates }: ReferencePrice
     currency,
     mode: 'per_token',
     unit: 0,
-    tiers: tiers
-      .map(({ aboveTokens, ...tier }) => ({ aboveTokens, prices: fill(over(base, asRecord(tier))) }))
-      .sort((one, other) => other.aboveTokens - one.aboveTokens),
+    tiers: tiers.map(({ aboveTokens, ...tier }) => ({ aboveTokens, prices: fill(over(base, asRecord(tier))) })).sort(longestFirst),
+    serviceTiers: serviceTiers
+      .map(({ serviceTier, aboveTokens, ...tier }) => ({ serviceTier, aboveTokens, prices: fill(over(base, asRecord(tier))) }))
+      .sort(longestFirst),
   });
 }
 

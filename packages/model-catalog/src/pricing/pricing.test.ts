@@ -55,6 +55,48 @@ describe('cost', () => {
     expect(costOf(tiered, counts({ input: 600_000, output: 1_000 }))).toBe(5_400_000 + 30_000);
   });
 
+  test('the tier that served a request holds before its length; what it leaves out is as in the record', () => {
+    const tiered = price({
+      cache_read: 300_000,
+      tiers: [{ above_tokens: 200_000, input: 6_000_000 }],
+      service_tiers: [
+        { service_tier: 'flex', input: 1_500_000, output: 7_500_000 },
+        { service_tier: 'priority', input: 6_000_000, output: 30_000_000, cache_read: 600_000 },
+        { service_tier: 'priority', above_tokens: 200_000, input: 12_000_000, output: 45_000_000 },
+      ],
+    });
+    const used = { input: 100, cacheRead: 100, output: 100, reasoning: 100 };
+    expect(costOf(tiered, counts(used))).toBe(300 + 30 + 1_500 + 1_500);
+    expect(costOf(tiered, counts({ ...used, serviceTier: 'flex' }))).toBe(150 + 30 + 750 + 750);
+    expect(costOf(tiered, counts({ ...used, serviceTier: 'priority' }))).toBe(600 + 60 + 3_000 + 3_000);
+    expect(costOf(tiered, counts({ ...used, serviceTier: 'scale' }))).toBe(300 + 30 + 1_500 + 1_500);
+    const long = { input: 300_000, output: 100 };
+    expect(costOf(tiered, counts(long))).toBe(1_800_000 + 1_500);
+    expect(costOf(tiered, counts({ ...long, serviceTier: 'flex' }))).toBe(450_000 + 750);
+    expect(costOf(tiered, counts({ ...long, serviceTier: 'priority' }))).toBe(3_600_000 + 4_500);
+    const row = (service_tier: string | null): RequestRow =>
+      newRequestRow({ id: 'r', started_at: 1, authority: 2, status: 200, input_tokens: 100, usage_source: 'upstream', service_tier });
+    expect([null, 'flex', 'priority'].map((tier) => costOfRow(tiered, row(tier), unknown))).toEqual([300, 150, 600]);
+  });
+
+  test('reference prices have those of the tiers that a vendor sells', () => {
+    const cost = (id: string, serviceTier?: string): number | null =>
+      costOf(
+        createPriceBook([]).find({ name: id, upstreamModelId: id }, 0)!,
+        counts({ input: 1_000_000, output: 1_000_000, ...(serviceTier && { serviceTier }) }),
+      );
+    expect([cost('o3'), cost('o3', 'flex'), cost('o3', 'priority')]).toEqual([10_000_000, 5_000_000, 17_500_000]);
+    expect([cost('claude-opus-5-5'), cost('claude-opus-5-5', 'fast')]).toEqual([24_000_000, 48_000_000]);
+    // Reasoning has no price of its own that a cheaper tier would keep.
+    const flash = createPriceBook([]).find({ name: 'x', upstreamModelId: 'gemini-2.5-flash' }, 0)!;
+    expect(costOf(flash, counts({ reasoning: 1_000_000, serviceTier: 'flex' }))).toBe(1_250_000);
+  });
+
+  test('a record of an earlier version has no such tiers', () => {
+    const { service_tiers: _none, ...earlier } = record({});
+    expect(costOf(fromRecord(earlier as Pricing), counts({ input: 100, serviceTier: 'flex' }))).toBe(300);
+  });
+
   test.each([
     ['per_request', {}, 20_000],
     ['per_second', { seconds: 90 }, 1_800_000],
@@ -150,6 +192,9 @@ describe('what may be saved', () => {
     [{ mode: 'per_image' }, 'unit'],
     [{ mode: 'per_image', unit: 5, tiers: [{ above_tokens: 5 }] }, 'tiers'],
     [{ tiers: [{ above_tokens: 5 }, { above_tokens: 5 }] }, 'tiers'],
+    [{ mode: 'per_image', unit: 5, input: null, output: null, service_tiers: [{ service_tier: 'flex' }] }, 'service_tiers'],
+    [{ service_tiers: [{ service_tier: 'flex' }, { service_tier: 'flex', above_tokens: 0 }] }, 'service_tiers'],
+    [{ service_tiers: [{ service_tier: 'Flex' }] }, 'service_tiers'],
     [{ input: 0.5 }, 'input'],
     [{ currency: 'usd' }, 'currency'],
   ] as const)('%j names %s', (input, field) => {

@@ -48,6 +48,22 @@ describe('how much money', () => {
     expect(reservationOf(price({ mode: 'per_second', unit: 20_000_000_000, input: null, output: null }), { input: 1, output: 1 })).toBe(0);
   });
 
+  test('of a tier that is asked for and may be had, or may not', () => {
+    const own = price({
+      service_tiers: [
+        { service_tier: 'flex', input: 1_500_000, output: 7_500_000 },
+        { service_tier: 'priority', input: 6_000_000, output: 30_000_000 },
+        { service_tier: 'priority', above_tokens: 10_000, input: 9_000_000, output: 45_000_000 },
+      ],
+    });
+    const asked = (serviceTiers: string[], input = 1_000) => reservationOf(own, { input, output: 1_000, serviceTiers });
+    expect(asked([])).toBe(3_000 + 15_000);
+    expect(asked(['flex'])).toBe(3_000 + 15_000);
+    expect(asked(['fast', 'priority'])).toBe(6_000 + 30_000);
+    expect(asked(['priority'], 20_000)).toBe(180_000 + 45_000);
+    expect(expectTokens(0, { ...one, serviceTiers: ['priority'] }, findFamily('gpt-4o')).serviceTiers).toEqual(['priority']);
+  });
+
   test('of sound at the price of sound, which the reply may be as well', () => {
     const speaking = price({ audio_input: 40_000_000, audio_output: 80_000_000 });
     const expected = expectTokens(33_000, { ...one, output: 100 }, findFamily('gpt-4o'), { bytes: 30_000, tokens: 320, seconds: 10 });

@@ -17,6 +17,8 @@ interface Said {
   images?: number | undefined;
   /** Of sound or film. */
   seconds?: number | undefined;
+  /** Tiers that its upstream may say it was served in. */
+  serviceTiers?: readonly string[] | undefined;
 }
 
 type Family = Pick<ModelFamily, 'context' | 'output' | 'minOutput' | 'thinking' | 'thinksBeside'>;
@@ -30,6 +32,7 @@ export interface Expected {
   images?: number;
   seconds?: number;
   characters?: number;
+  serviceTiers?: readonly string[];
 }
 
 /** Bytes of a request to a token: as dense as Chinese prose or minified code; English prose has more bytes to a token. */
@@ -59,6 +62,7 @@ export function expectTokens(requestBytes: number, said: Said, family: Family, f
     seconds: said.seconds ?? files.seconds ?? usualSeconds,
     // A character has a byte at least.
     characters: requestBytes - files.bytes,
+    ...(said.serviceTiers && { serviceTiers: said.serviceTiers }),
   };
 }
 
@@ -85,11 +89,14 @@ export function reservationOfCalls(price: Price, expected: Expected, { calls, fo
 }
 
 /** In millionths: each token at the dearest that it may be counted as. 0 where the price goes by what nobody expects. */
-export function reservationOf(price: Price, expected: Expected): number {
+export function reservationOf(price: Price, { serviceTiers = [], ...expected }: Expected): number {
   const counts = { ...expected, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, reasoning: 0 };
   if (price.mode !== 'per_token') return costOf(price, counts) ?? 0;
-  // A tier holds for the whole request, and a shorter one may stay below it: whichever is dearer.
-  return Math.max(...[price, pricesFor(price, counts)].map((prices) => costOf({ ...price, tiers: [], ...dearest(prices) }, counts) ?? 0));
+  // A tier holds for the whole request, and a shorter one may stay below it; a tier that is asked for may not be had: whichever is dearest.
+  const read = counts.input + (counts.audioInput ?? 0);
+  const asked = price.serviceTiers.filter((tier) => serviceTiers.includes(tier.serviceTier) && tier.aboveTokens <= read);
+  const candidates = [price, pricesFor(price, counts), ...asked.map(({ prices }) => prices)];
+  return Math.max(...candidates.map((prices) => costOf({ ...price, tiers: [], serviceTiers: [], ...dearest(prices) }, counts) ?? 0));
 }
 
 /** Which kinds the tokens of a request and of its reply fall into is the upstream's to say; that a prompt holds sound the request says itself. */

@@ -12,6 +12,8 @@ export interface ReplyLimits {
   images?: number | undefined;
   /** How many seconds of sound or film are asked for. */
   seconds?: number | undefined;
+  /** Tiers that the reply may say it was served in, beside the standard one; prices go by them. */
+  serviceTiers?: readonly string[] | undefined;
 }
 
 /** Absent: requests of this protocol never say. Example: `readReplyLimits: (value) => ({ output: asCount(value('max_tokens')), replies: 1 })`. */

@@ -1,5 +1,6 @@
 /** Figures by which a request limits its replies, as untrusted callers write them. */
 import { asNumber } from './read.ts';
+import { standardTiers } from './service-tier.ts';
 
 /** More than any endpoint gives for one request. */
 const maxReplies = 128;
@@ -32,4 +33,13 @@ export function asReplies(value: unknown): number {
 export function largestLimit(...values: readonly unknown[]): number | undefined {
   const limits = values.flatMap((value) => asLimit(value) ?? []);
   return limits.length === 0 ? undefined : Math.max(...limits);
+}
+
+/** What a request says of the tiers that its reply may name; nothing where it asks for none. A vendor of `fast` calls it `priority`. */
+export function tiersAsked(...words: readonly unknown[]): { serviceTiers?: string[] } {
+  const serviceTiers = words.flatMap((word) => {
+    if (typeof word !== 'string' || standardTiers.has(word)) return [];
+    return word === 'fast' ? ['fast', 'priority'] : [word.toLowerCase()];
+  });
+  return serviceTiers.length > 0 ? { serviceTiers } : {};
 }

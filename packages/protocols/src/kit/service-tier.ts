@@ -1,4 +1,5 @@
 /** Service tiers of the chat-completions family, by all the words that callers of any protocol use for them. */
+import type { Usage } from '@model-gateway/contracts';
 import type { Losses } from './losses.ts';
 
 const tiers: ReadonlyMap<string, string> = new Map([
@@ -17,6 +18,16 @@ export function fitServiceTier(asked: string | undefined, losses: Pick<Losses, '
 
 /** Tiers that upstreams say they served a reply in, in the words of the chat-completions family. */
 export type ServedTier = 'default' | 'flex' | 'scale' | 'priority' | 'fast' | 'ultrafast' | 'batch';
+
+/** Words of requests and replies for the tier that costs what the price list says. */
+export const standardTiers: ReadonlySet<string> = new Set(['', 'auto', 'default', 'standard', 'standard_only', 'on_demand']);
+
+/** What a reply's word for its tier adds to its usage: nothing for the standard tier. One that only its vendor has keeps the vendor's word. */
+export function billedTier(word: unknown, words: ReadonlyMap<string, ServedTier>): Pick<Usage, 'serviceTier'> {
+  if (typeof word !== 'string' || standardTiers.has(word)) return {};
+  const tier = words.get(word) ?? word.toLowerCase();
+  return tier === 'default' || !/^[a-z0-9_-]{1,40}$/.test(tier) ? {} : { serviceTier: tier };
+}
 
 /** The tier of a reply by one vendor's words. `auto` and what is absent tell nothing. A word that nobody else knows is a loss. */
 export function readServedTier(word: unknown, words: ReadonlyMap<string, ServedTier>, losses: Pick<Losses, 'add'>): ServedTier | undefined {

@@ -4,25 +4,11 @@ import { type ChatEvent, foldEvents, type Target } from '../../src/index.ts';
 import { ask, contextOf, unwrapped } from '../board/cross.ts';
 import { replyContext, type Speaker, speakers, target, upstreams, validate } from '../laws/harness.ts';
 import { bodies, type Path } from './bodies.ts';
-import { loudReplies, replies } from './replies.ts';
+import { loudReplies, replies, withField } from './replies.ts';
 
 const models: Readonly<Record<string, string>> = { alpha: 'gpt-4.1', alpha_response: 'gpt-4.1', beta: 'claude-sonnet-4-5', gamma: 'gemini-2.5-flash' };
 
 const speaker = (id: string): Speaker => speakers.find((one) => one.id === id)!;
-
-function withField(reply: unknown, path: Path, value: unknown): unknown {
-  const copy = structuredClone(reply);
-  // biome-ignore lint/suspicious/noExplicitAny: walks a wire body.
-  let holder = copy as any;
-  for (const step of path.slice(0, -1)) {
-    // A text that shall hold parts.
-    if (step === 'content' && typeof holder[step] === 'string') holder[step] = [{ type: 'text', text: holder[step] }];
-    holder[step] ??= {};
-    holder = holder[step];
-  }
-  holder[path.at(-1)!] = value;
-  return copy;
-}
 
 interface Heard {
   // biome-ignore lint/suspicious/noExplicitAny: a wire body.

@@ -112,3 +112,18 @@ export const loudReplies: Readonly<Record<string, readonly (readonly [Path, unkn
     [['usageMetadata', 'promptTokensDetails'], [{ modality: 'AUDIO', tokenCount: 3 }]],
   ],
 };
+
+/** The same reply with one field more, or another value there. */
+export function withField(reply: unknown, path: Path, value: unknown): unknown {
+  const copy = structuredClone(reply);
+  // biome-ignore lint/suspicious/noExplicitAny: walks a wire body.
+  let holder = copy as any;
+  for (const step of path.slice(0, -1)) {
+    // A text that shall hold parts.
+    if (step === 'content' && typeof holder[step] === 'string') holder[step] = [{ type: 'text', text: holder[step] }];
+    holder[step] ??= {};
+    holder = holder[step];
+  }
+  holder[path.at(-1)!] = value;
+  return copy;
+}

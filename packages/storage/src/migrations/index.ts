@@ -36,6 +36,7 @@ import { memberColumns } from './0040-members.ts';
 import { budgetColumns } from './0043-budget-columns.ts';
 import { spendMonths } from './0044-spend-months.ts';
 import { imageTokenColumns } from './0046-image-tokens.ts';
+import { serviceTierColumn } from './0047-service-tier.ts';
 
 const migrations: Record<string, (types: StorageDialect['types'], dialect: StorageDialect) => Migration> = {
   '0001-catalog': catalogTables,
@@ -73,6 +74,7 @@ const migrations: Record<string, (types: StorageDialect['types'], dialect: Stora
   '0043-budget-columns': (_types, dialect) => budgetColumns(dialect),
   '0044-spend-months': (_types, dialect) => spendMonths(dialect),
   '0046-image-tokens': imageTokenColumns,
+  '0047-service-tier': serviceTierColumn,
 };
 
 export const createMigrationProvider = (dialect: StorageDialect): MigrationProvider => ({

@@ -58,6 +58,7 @@ export const columnKinds = {
   images: 'integer',
   seconds: 'integer',
   characters: 'integer',
+  service_tier: 'text',
 } as const satisfies Record<keyof RequestRow, Kind>;
 
 export const columnNames = Object.keys(columnKinds) as (keyof RequestRow)[];

@@ -45,6 +45,7 @@ const columns = [
   'seconds',
   'characters',
   'cache_write_1h_tokens',
+  'service_tier',
 ] as const satisfies readonly (keyof RequestRow)[];
 
 export const rowTableHead = csvLine(['started_at', ...columns, 'cost', 'attempts', 'losses']);

@@ -18,11 +18,11 @@ export function fromMicroUnits<T extends Readonly<Record<string, unknown>>>(pric
     return converted;
   };
   const at = `pricing.${index}`;
-  const { tiers } = price;
-  const converted = {
-    ...convert(price, at),
-    ...(Array.isArray(tiers) && { tiers: tiers.map((tier: unknown, place) => (isObject(tier) ? convert(tier, `${at}.tiers.${place}`) : tier)) }),
-  };
+  const converted = convert(price, at);
+  for (const list of ['tiers', 'service_tiers']) {
+    const tiers = price[list];
+    if (Array.isArray(tiers)) converted[list] = tiers.map((tier: unknown, place) => (isObject(tier) ? convert(tier, `${at}.${list}.${place}`) : tier));
+  }
   if (faults.length > 0) throw invalid(faults);
   return converted as unknown as T;
 }

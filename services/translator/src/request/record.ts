@@ -310,6 +310,7 @@ export class RequestRecord {
       images: usage.tokens.images ?? null,
       seconds: usage.tokens.seconds ?? null,
       characters: usage.tokens.characters ?? null,
+      service_tier: usage.tokens.serviceTier ?? null,
       queue_ms: Math.round(job.queueMs),
       ttfb_ms: this.#firstByteMs,
       first_content_ms: this.#firstContentMs,

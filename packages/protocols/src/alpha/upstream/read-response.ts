@@ -4,7 +4,7 @@ import type { ReplyReader, StreamRecord } from '../../contract/index.ts';
 import { LeadingThinking } from '../../kit/leading-thinking.ts';
 import { Losses, lostIn } from '../../kit/losses.ts';
 import { asArray, asNumber, asString, type JsonObject, own } from '../../kit/read.ts';
-import { readServedTier, type ServedTier } from '../../kit/service-tier.ts';
+import { billedTier, readServedTier, type ServedTier } from '../../kit/service-tier.ts';
 import { unreadable } from '../../kit/unreadable.ts';
 import { openAiSoundBytes } from '../../kit/written-tokens.ts';
 import { failureBeside, readStreamError } from '../shared/errors.ts';
@@ -110,7 +110,7 @@ export class AlphaReader implements ReplyReader {
     if (!usage) return;
     this.#start(chunk, events);
     loseCounts(counts, this.#losses);
-    events.push({ type: 'usage', usage });
+    events.push({ type: 'usage', usage: { ...usage, ...billedTier(own(chunk, 'service_tier') ?? this.#tier, tiersRead) } });
   }
 
   #readBeside(chunk: unknown, choice: unknown, events: ChatEvent[]): void {
@@ -384,5 +384,6 @@ export function finishedUsage(body: unknown): Usage | undefined {
     if (!reason || isFailingReason(reason)) return undefined;
     isThere ||= (asNumber(own(choice, 'index')) ?? 0) === 0;
   }
-  return isThere ? readUsage(own(body, 'usage')) : undefined;
+  const usage = isThere ? readUsage(own(body, 'usage')) : undefined;
+  return usage && { ...usage, ...billedTier(own(body, 'service_tier'), tiersRead) };
 }

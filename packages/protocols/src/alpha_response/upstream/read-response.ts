@@ -6,7 +6,7 @@ import type { ChatEvent } from '../../chat/event.ts';
 import type { ReplyReader, StreamRecord } from '../../contract/index.ts';
 import { Losses, lostIn } from '../../kit/losses.ts';
 import { asArray, asCount, asNumber, asObject, asString, type JsonObject, own } from '../../kit/read.ts';
-import { readServedTier } from '../../kit/service-tier.ts';
+import { billedTier, readServedTier } from '../../kit/service-tier.ts';
 import { unreadable } from '../../kit/unreadable.ts';
 import { readStreamError } from '../shared/errors.ts';
 import { readCompleted, readIncomplete } from '../shared/stop-reasons.ts';
@@ -101,7 +101,7 @@ export class ResponseReader implements ReplyReader {
     this.blocks.endAll();
     const reason = asString(own(own(value, 'incomplete_details'), 'reason'));
     const cut = status === 'incomplete' || own(value, 'status') === 'incomplete';
-    const usage = readUsage(own(value, 'usage'));
+    const usage = usageOf(value);
     const losses = new Losses();
     const servedTier = readServedTier(own(value, 'service_tier'), tiersRead, losses);
     loseBeside(value, losses);
@@ -118,7 +118,7 @@ export class ResponseReader implements ReplyReader {
   }
 
   fail(value: unknown): void {
-    const usage = readUsage(own(own(value, 'response'), 'usage'));
+    const usage = usageOf(own(value, 'response'));
     if (usage) this.#events.push({ type: 'usage', usage });
     this.#events.push({ type: 'error', error: readStreamError(value) });
     this.#over = true;
@@ -152,5 +152,10 @@ export const readWhole = (body: unknown): ChatEvent[] => new ResponseReader().re
 /** Usage of a response that is completed and says something. */
 export function finishedUsage(body: unknown): Usage | undefined {
   if (own(body, 'status') !== 'completed' || own(body, 'error') !== undefined || !asArray(own(body, 'output'))?.length) return undefined;
-  return readUsage(own(body, 'usage')) ?? undefined;
+  return usageOf(body) ?? undefined;
+}
+
+function usageOf(response: unknown): Usage | null {
+  const usage = readUsage(own(response, 'usage'));
+  return usage && { ...usage, ...billedTier(own(response, 'service_tier'), tiersRead) };
 }

@@ -2,9 +2,9 @@
 
 import type { ReplyLimits } from '../../contract/index.ts';
 import { own } from '../../kit/read.ts';
-import { asLimit } from '../../kit/reply-limits.ts';
+import { asLimit, tiersAsked } from '../../kit/reply-limits.ts';
 
-export const limitKeys = ['max_tokens', 'thinking'] as const;
+export const limitKeys = ['max_tokens', 'thinking', 'service_tier', 'speed'] as const;
 
 export function readReplyLimits(value: (key: string) => unknown): ReplyLimits {
   const thinking = value('thinking');
@@ -12,5 +12,6 @@ export function readReplyLimits(value: (key: string) => unknown): ReplyLimits {
     output: asLimit(value('max_tokens')),
     thinking: own(thinking, 'type') === 'disabled' ? 0 : asLimit(own(thinking, 'budget_tokens')),
     replies: 1,
+    ...tiersAsked(value('service_tier'), value('speed')),
   };
 }

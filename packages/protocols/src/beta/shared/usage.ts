@@ -1,6 +1,8 @@
 /** Token counts: on this wire `input_tokens` leaves both cache buckets out, and `output_tokens` includes thinking. */
 import { noUsage, outputTokensOf, type TokenUsage, type Usage } from '@model-gateway/contracts';
 import { asArray, asCount, asObject, asString, type JsonObject, own } from '../../kit/read.ts';
+import { billedTier } from '../../kit/service-tier.ts';
+import { tiersRead } from './service-tiers.ts';
 import type { WireUsage } from './wire.ts';
 
 const promptCounts = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'];
@@ -23,7 +25,7 @@ export function mergeUsage(earlier: JsonObject, report: unknown): JsonObject {
 
 /** What a whole report comes to: its totals, and what its iterations used beside them. */
 export function readUsage(report: unknown): Usage {
-  const totals = readCounts(report);
+  const totals = { ...readCounts(report), ...billedTier(own(report, 'speed') === 'fast' ? 'fast' : own(report, 'service_tier'), tiersRead) };
   const iterations = readIterations(report);
   // Nearly every report has one entry, which says the totals again.
   return iterations.length === 0 ? totals : withIterations(totals, iterations);

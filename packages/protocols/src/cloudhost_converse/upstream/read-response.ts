@@ -3,7 +3,7 @@ import type { ChatEvent } from '../../chat/event.ts';
 import type { ReplyReader, StreamRecord } from '../../contract/index.ts';
 import { Losses, lostIn } from '../../kit/losses.ts';
 import { asArray, asNumber, asObject, asString, own } from '../../kit/read.ts';
-import { readServedTier, type ServedTier } from '../../kit/service-tier.ts';
+import { billedTier, readServedTier, type ServedTier } from '../../kit/service-tier.ts';
 import { streamFault } from './errors.ts';
 import { readOpaque } from './opaque.ts';
 import { isServerBlock, readWholeBlock, type WholeBlock } from './read-content.ts';
@@ -109,8 +109,10 @@ export class ConverseReader implements ReplyReader {
   }
 
   metadata(json: unknown): ChatEvent[] {
-    const usage: ChatEvent[] = asObject(own(json, 'usage')) ? [{ type: 'usage', usage: readUsage(own(json, 'usage')) }] : [];
-    const events = [...this.#takeFinish(own(own(json, 'serviceTier'), 'type')), ...usage];
+    const tier = own(own(json, 'serviceTier'), 'type');
+    const counts = asObject(own(json, 'usage'));
+    const usage: ChatEvent[] = counts ? [{ type: 'usage', usage: { ...readUsage(counts), ...billedTier(tier, tiersRead) } }] : [];
+    const events = [...this.#takeFinish(tier), ...usage];
     if (!this.#finished) return events;
     this.#over = true;
     return [...events, { type: 'end' }];

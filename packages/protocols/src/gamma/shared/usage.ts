@@ -2,7 +2,7 @@
 import { inputTokensOf, noUsage, type Usage } from '@model-gateway/contracts';
 import type { Losses } from '../../kit/losses.ts';
 import { asCount, asNumber, asObject } from '../../kit/read.ts';
-import { readServedTier, type ServedTier } from '../../kit/service-tier.ts';
+import { billedTier, readServedTier, type ServedTier } from '../../kit/service-tier.ts';
 import { splitSoundIn, splitSoundOut } from '../../kit/sound-tokens.ts';
 import { field, listField, textField } from './fields.ts';
 import { tiersRead, unspecifiedTiers } from './service-tiers.ts';
@@ -59,6 +59,7 @@ export class UsageReader {
       ...splitSoundOut(count('candidatesTokenCount'), tokensOf(this.#details, 'candidatesTokensDetails', 'AUDIO')),
       reasoning: count('thoughtsTokenCount'),
       ...this.#ofImages(),
+      ...billedTier(tierWord(this.metadata), tiersRead),
     };
   }
 
@@ -77,8 +78,13 @@ const tokensOf = (metadata: unknown, name: DetailList, modality: 'IMAGE' | 'AUDI
 
 /** Which tier served the reply, by the last `usageMetadata`. */
 export function readTier(metadata: unknown, losses: Losses): ServedTier | undefined {
+  const word = tierWord(metadata);
+  return word === undefined ? undefined : readServedTier(word, tiersRead, losses);
+}
+
+function tierWord(metadata: unknown): string | undefined {
   const word = (textField(metadata, 'serviceTier') ?? textField(metadata, 'trafficType'))?.toLowerCase();
-  return word === undefined || unspecifiedTiers.has(word) ? undefined : readServedTier(word, tiersRead, losses);
+  return word === undefined || unspecifiedTiers.has(word) ? undefined : word;
 }
 
 /** Declares counts of single kinds of content, which others tell in sum. */

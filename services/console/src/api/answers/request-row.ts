@@ -79,6 +79,8 @@ const columns = {
   images: maybeCount,
   seconds: maybeCount,
   characters: maybeCount,
+  /** The tier that served it, in the upstream's word; null: its standard one, or it did not say. Prices go by it. */
+  service_tier: maybeText,
 } as const;
 
 /** A row with its cost as people read it. */

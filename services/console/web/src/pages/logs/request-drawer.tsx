@@ -309,6 +309,14 @@ function Usage({ row }: { row: LogRow }) {
               <Text fw={600}>{formatNumber(row[name] ?? 0)}</Text>
             </div>
           ))}
+          {row.service_tier && (
+            <div>
+              <Text size="xs" c="dimmed">
+                {t('serviceTier')}
+              </Text>
+              <Text fw={600}>{row.service_tier}</Text>
+            </div>
+          )}
           <div>
             <Text size="xs" c="dimmed">
               {t('cost')}

@@ -16,6 +16,7 @@ export interface Price extends Prices<string | null> {
   mode: (typeof modes)[number];
   unit: string | null;
   tiers: ({ above_tokens: number } & Prices<string | null>)[];
+  service_tiers: ({ service_tier: string; above_tokens: number } & Prices<string | null>)[];
   valid_from: string | null;
   enabled: boolean;
   description: string;
@@ -32,6 +33,7 @@ export interface PriceForm extends Record<string, unknown>, Prices<Amount> {
   mode: (typeof modes)[number];
   unit: Amount;
   tiers: ({ above_tokens: Amount } & Prices<Amount>)[];
+  service_tiers: ({ service_tier: string; above_tokens: Amount } & Prices<Amount>)[];
   valid_from: string;
   enabled: boolean;
   description: string;
@@ -41,6 +43,7 @@ const each = <T>(make: (kind: (typeof tokenPrices)[number]) => T): Prices<T> => 
 const noPrices = each<Amount>(() => '');
 
 export const emptyTier: PriceForm['tiers'][number] = { above_tokens: 200_000, ...noPrices };
+export const emptyServiceTier: PriceForm['service_tiers'][number] = { service_tier: '', above_tokens: 0, ...noPrices };
 export const emptyPrice: PriceForm = {
   name: '',
   model: '',
@@ -49,6 +52,7 @@ export const emptyPrice: PriceForm = {
   ...noPrices,
   unit: '',
   tiers: [],
+  service_tiers: [],
   valid_from: '',
   enabled: true,
   description: '',
@@ -57,7 +61,7 @@ export const emptyPrice: PriceForm = {
 const shown = (amount: string | null): Amount => amount ?? '';
 const sent = (amount: Amount): string | null => (amount === '' ? null : String(amount));
 
-export const toForm = ({ name, model, currency, mode, unit, tiers, valid_from, enabled, description, ...prices }: Price): PriceForm => ({
+export const toForm = ({ name, model, currency, mode, unit, tiers, service_tiers, valid_from, enabled, description, ...prices }: Price): PriceForm => ({
   name,
   model,
   currency,
@@ -65,12 +69,13 @@ export const toForm = ({ name, model, currency, mode, unit, tiers, valid_from, e
   ...each((kind) => shown(prices[kind])),
   unit: shown(unit),
   tiers: tiers.map((tier) => ({ above_tokens: tier.above_tokens, ...each((kind) => shown(tier[kind])) })),
+  service_tiers: service_tiers.map((tier) => ({ service_tier: tier.service_tier, above_tokens: tier.above_tokens, ...each((kind) => shown(tier[kind])) })),
   valid_from: valid_from ?? '',
   enabled,
   description,
 });
 
-export const toBody = ({ name, model, currency, mode, unit, tiers, valid_from, enabled, description, ...prices }: PriceForm) => {
+export const toBody = ({ name, model, currency, mode, unit, tiers, service_tiers, valid_from, enabled, description, ...prices }: PriceForm) => {
   const perToken = mode === 'per_token';
   return {
     name: name.trim() || model.trim(),
@@ -80,6 +85,13 @@ export const toBody = ({ name, model, currency, mode, unit, tiers, valid_from, e
     ...each((kind) => (perToken ? sent(prices[kind]) : null)),
     unit: perToken ? null : sent(unit),
     tiers: perToken ? tiers.map((tier) => ({ above_tokens: Number(tier.above_tokens), ...each((kind) => sent(tier[kind])) })) : [],
+    service_tiers: perToken
+      ? service_tiers.map((tier) => ({
+          service_tier: tier.service_tier.trim().toLowerCase(),
+          above_tokens: Number(tier.above_tokens),
+          ...each((kind) => sent(tier[kind])),
+        }))
+      : [],
     valid_from: valid_from.trim() || null,
     enabled,
     description,

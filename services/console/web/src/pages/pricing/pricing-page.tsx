@@ -11,7 +11,7 @@ import { formatAmount, formatTime } from '../../components/format.ts';
 import { PageLink } from '../../components/name-link.tsx';
 import { ResourceDrawer } from '../../components/resource-drawer.tsx';
 import { ResourcePage } from '../../components/resource-page.tsx';
-import { emptyPrice, emptyTier, modes, type Price, type PriceForm, toBody, toForm, tokenPrices } from './price.ts';
+import { emptyPrice, emptyServiceTier, emptyTier, modes, type Price, type PriceForm, toBody, toForm, tokenPrices } from './price.ts';
 
 export function PricingPage() {
   const { t } = useTranslation('pricing');
@@ -106,34 +106,62 @@ function TokenFields({ form }: { form: UseFormReturnType<PriceForm> }) {
           ))}
         </SimpleGrid>
       </Fieldset>
-      <Fieldset legend={t('tiers')}>
-        <Stack gap="sm">
-          <Text size="sm" c="dimmed">
-            {t('fields:price.tiers')}
-          </Text>
-          {form.values.tiers.map((_tier, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the order is the tiers' only identity
-            <Stack key={index} gap="xs" role="group" aria-label={t('tier', { index: index + 1 })}>
-              <Group align="flex-end" gap="xs">
-                <NumberInput flex={1} label={t('above')} min={1} allowDecimal={false} hideControls {...form.getInputProps(`tiers.${index}.above_tokens`)} />
-                <ActionIcon size="lg" color="red" aria-label={t('removeTier', { index: index + 1 })} onClick={() => form.removeListItem('tiers', index)}>
-                  <IconTrash size={18} aria-hidden />
-                </ActionIcon>
-              </Group>
-              <SimpleGrid cols={{ base: 1, xs: 2 }}>
-                {tokenPrices.map((kind) => (
-                  <MoneyInput key={kind} form={form} field={`tiers.${index}.${kind}`} label={t(`kinds.${kind}`)} />
-                ))}
-              </SimpleGrid>
-            </Stack>
-          ))}
-          <Group>
-            <Button variant="light" size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => form.insertListItem('tiers', emptyTier)}>
-              {t('addTier')}
-            </Button>
-          </Group>
-        </Stack>
-      </Fieldset>
+      <TierList form={form} field="tiers" />
+      <TierList form={form} field="service_tiers" />
     </>
+  );
+}
+
+/** Prices that take the place of the record's own: of long requests, or of those that a tier of the upstream served. */
+function TierList({ form, field }: { form: UseFormReturnType<PriceForm>; field: 'tiers' | 'service_tiers' }) {
+  const { t } = useTranslation('pricing');
+  const isServed = field === 'service_tiers';
+  return (
+    <Fieldset legend={t(field)}>
+      <Stack gap="sm">
+        <Text size="sm" c="dimmed">
+          {t(`fields:price.${field}`)}
+        </Text>
+        {form.values[field].map((_tier, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the order is the tiers' only identity
+          <Stack key={index} gap="xs" role="group" aria-label={t(isServed ? 'serviceTier' : 'tier', { index: index + 1 })}>
+            <Group align="flex-end" gap="xs">
+              {isServed && <TextInput flex={1} label={t('servedTier')} placeholder="flex" required {...form.getInputProps(`${field}.${index}.service_tier`)} />}
+              <NumberInput
+                flex={1}
+                label={t('above')}
+                min={isServed ? 0 : 1}
+                allowDecimal={false}
+                hideControls
+                {...form.getInputProps(`${field}.${index}.above_tokens`)}
+              />
+              <ActionIcon
+                size="lg"
+                color="red"
+                aria-label={t(isServed ? 'removeServiceTier' : 'removeTier', { index: index + 1 })}
+                onClick={() => form.removeListItem(field, index)}
+              >
+                <IconTrash size={18} aria-hidden />
+              </ActionIcon>
+            </Group>
+            <SimpleGrid cols={{ base: 1, xs: 2 }}>
+              {tokenPrices.map((kind) => (
+                <MoneyInput key={kind} form={form} field={`${field}.${index}.${kind}`} label={t(`kinds.${kind}`)} />
+              ))}
+            </SimpleGrid>
+          </Stack>
+        ))}
+        <Group>
+          <Button
+            variant="light"
+            size="xs"
+            leftSection={<IconPlus size={14} aria-hidden />}
+            onClick={() => (isServed ? form.insertListItem('service_tiers', emptyServiceTier) : form.insertListItem('tiers', emptyTier))}
+          >
+            {t(isServed ? 'addServiceTier' : 'addTier')}
+          </Button>
+        </Group>
+      </Stack>
+    </Fieldset>
   );
 }
