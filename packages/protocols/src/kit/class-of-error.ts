@@ -28,6 +28,8 @@ const accountCodes = new RegExp(
     'insufficient_quota|insufficient_balance|billing_\\w+|account_(?:deactivated|suspended)|arrearage|quota_exceeded|exceeded_current_quota_error',
     // Z.ai: no balance, plan run out. Ark: overdue, and its own cap on spending. DashScope: nothing left for free. Groq: shut out.
     '1113|1309|AccountOverdueError|SetLimitExceeded|.*FreeTierOnly|organization_restricted|blocked_api_access',
+    // LiteLLM: the budget of our key there. watsonx: a plan's tokens. Novita: no balance. Vercel: no card on file.
+    'budget_exceeded|token_quota_reached|NOT_ENOUGH_BALANCE|customer_verification_required',
   ].join('|')})$`,
   'i',
 );
@@ -52,15 +54,15 @@ const credentialWords = /^(?:incorrect|invalid|no|missing|expired) api[- ]?key|^
 const overloadedCodes = /overload|capacity_exceeded|server_busy|service_unavailable|insufficient_system_resource|queue_exceeded|^NoCapacity$|^1305$/i;
 const overloadedWords = /overloaded|at capacity|currently busy|no capacity/i;
 /** Limits of plans over hours or weeks, too (Z.ai 1308 and 1310, MiniMax 2056): they pass by themselves, at the time that the message names. */
-const rateCodes = /rate_?limit|too_many_requests|usage_limit_reached|^429$|^throttl|requests_limit|tokens_limit$|^(?:1002|1308|1310|2056)$/i;
+const rateCodes = /rate_?limit|too_many_(?:requests|tokens)|usage_limit_reached|^429$|^throttl|requests_limit|tokens_limit$|^(?:1002|1308|1310|2056)$/i;
 const missingModelCodes =
-  /model_not_found|model_not_exist|model_not_available|model_decommissioned|not_found_error|^NotFound|DeploymentNotFound|OperationNotSupported|unknown_model|invalid_model|^1211$/i;
+  /model_not_found|model_not_exist|model_not_available|model_decommissioned|not_found_error|^NotFound|DeploymentNotFound|OperationNotSupported|unknown_model|unavailable_model|invalid_model|^1211$/i;
 const missingModelWords =
-  /model\b.{0,200}\b(?:does not exist|not found|not exist|is not supported|unknown)|unknown model|no endpoints found|not a valid model id|supported api model names are/i;
+  /model\b.{0,200}\b(?:does not exist|not found|not exist|is not supported|unknown)|unknown model|no endpoints found|not a valid model id|supported api model names are|invalid model name passed/i;
 /** Groq's, with a 400, for what the model wrote: no call that could be read or was allowed, or no JSON as it was asked for. */
 const modelCodes = /^(?:tool_use_failed|json_validate_failed)$/;
-/** A server at home that lost its model while it answered, or before; it says 400. */
-const lostModelWords = /^(?:the )?model (?:has crashed|(?:is )?unloaded)/i;
+/** A server at home that lost its model while it answered, or before, and an endpoint of Hugging Face that was paused; they say 400. */
+const lostModelWords = /^(?:the )?model (?:has crashed|(?:is )?unloaded)|\bendpoint is paused\b/i;
 const moderationWords = /moderation|flagged|content[_ ](?:policy|filter)|safety/i;
 
 /** OpenAI says 424 where a tool server that the request names fails (https://github.com/agentgateway/agentgateway/issues/383): the caller's to mend. */
@@ -105,7 +107,11 @@ const rules: readonly Rule[] = [
   {
     class: 'not-found',
     when: (words, status) =>
-      said(words, missingModelCodes) || (status === 404 && words.structured) || (status === 400 && missingModelWords.test(words.message)),
+      said(words, missingModelCodes) ||
+      // What was served once: others may serve it still.
+      status === 410 ||
+      (status === 404 && words.structured) ||
+      (status === 400 && missingModelWords.test(words.message)),
   },
   // A bare page with 404: the address is wrong, which is no caller's doing.
   { class: 'server', when: (_words, status) => status === 404 || status === 405 },

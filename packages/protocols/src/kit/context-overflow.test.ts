@@ -88,6 +88,7 @@ const said: readonly (readonly [string, ReturnType<typeof overflowFigures>])[] =
   ['invalid params, context window exceeds limit (2013)', {}],
   ['Prompt 超长', {}],
   ['CONTENT_LENGTH_EXCEEDS_THRESHOLD', {}],
+  ['the number of input tokens 5000 cannot exceed the total tokens limit 4096 for this model', { asked: 5000, allowed: 4096 }],
 ];
 
 test.each(said)('%s', (message, figures) => {

@@ -93,6 +93,7 @@ const wordings: readonly Wording[] = [
   { source: 'SGLang', pattern: words('input length \\(# tokens\\) exceeds the maximum allowed length \\(# tokens\\)'), figures: ['asked', 'allowed'] },
   { source: 'SiliconFlow', pattern: words('length of prompt_tokens \\(#\\) must be less than max_seq_len \\(#\\)'), figures: ['asked', 'allowed'] },
   { source: 'DashScope', pattern: words('range of input length should be \\[\\d{1,4}, ?#\\]'), figures: ['allowed'] },
+  { source: 'watsonx', pattern: words('number of input tokens # cannot exceed the total tokens limit #'), figures: ['asked', 'allowed'] },
   { source: 'Cohere', pattern: words('total number of tokens[^.]{0,60} cannot exceed #\\D{1,60}received #'), figures: ['allowed', 'asked'] },
   {
     source: 'several',
@@ -133,7 +134,7 @@ const plainWords = new RegExp(
   'i',
 );
 /** Limits of a minute are no window: waiting helps there. */
-const perMinute = /\btokens per (?:minute|min|hour|day)\b|\bTPM\b/;
+const perMinute = /\b[Tt]okens per (?:minute|min|hour|day)\b|\bTPM\b|please wait before trying again/;
 
 /** Longest message that is looked at. */
 const maxLength = 4000;

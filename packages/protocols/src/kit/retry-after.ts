@@ -15,7 +15,7 @@ const count = '\\d{1,9}(?:\\.\\d{1,9})?';
 const unit = '(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?|d|days?)(?![a-z])';
 const durations = new RegExp(`(${count})\\s?(${unit})`, 'gi');
 const shortDuration = /^(?:\d{1,9}(?:\.\d{1,9})?(?:ms|s|m|h))+$/i;
-const waitPhrase = new RegExp(`(?:try again|retry|resets?)\\s+(?:in|after)\\s+((?:${count}\\s?${unit}[\\s,]{0,2})+)`, 'i');
+const waitPhrase = new RegExp(`(?:(?:try again|retry|resets?)\\s+(?:in|after)|please wait)\\s+((?:${count}\\s?${unit}[\\s,]{0,2})+)`, 'i');
 /** "resets at 2026-05-15T15:00:00Z" of MiniMax; "will reset at 2026-09-12 00:35:41" and "将在 2026-08-25 07:41:44 重置" of Z.ai. */
 const resetPhrase = /(?:\bresets? (?:at|on)|将在)\s{0,2}(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.\d{1,9})?(Z|[+-]\d\d:\d\d)?/i;
 /** The one vendor that leaves the zone out means Beijing's, on its international service too. */

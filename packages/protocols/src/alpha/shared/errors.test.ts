@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { readWhole } from '../upstream/read-response.ts';
-import { readError } from './errors.ts';
+import { readError, readStreamError } from './errors.ts';
 
 const body = (error: object, beside: object = {}): string => JSON.stringify({ error, ...beside });
 const relayed = (code: number, raw: object | string, more: object = {}): string =>
@@ -46,7 +46,63 @@ describe('what vendors say of the account, by where it was reported', () => {
     ['Groq', 400, body({ code: 'organization_restricted', type: 'invalid_request_error', message: 'Organization has been restricted.' })],
     // https://github.com/modelscope/modelscope/issues/1691
     ['MiniMax', 429, body({ http_code: '429', type: 'insufficient_balance_error', message: 'insufficient balance (1008)' })],
+    ['LiteLLM', 400, body({ code: '400', type: 'budget_exceeded', message: 'Budget has been exceeded! Current cost: 0.1, Max budget: 0.05' })],
+    ['LiteLLM', 429, body({ code: '429', type: 'budget_exceeded', message: 'Budget has been exceeded! Current cost: 5.0, Max budget: 1.0' })],
+    ['watsonx', 403, JSON.stringify({ errors: [{ code: 'token_quota_reached', message: 'Request of 1 token(s) from quota was rejected' }], status_code: 403 })],
+    ['Novita', 403, JSON.stringify({ code: 403, reason: 'NOT_ENOUGH_BALANCE', message: 'not enough balance', metadata: {} })],
+    ['Vercel', 403, body({ type: 'customer_verification_required', message: 'AI Gateway requires a valid credit card on file to service requests.' })],
   ])('%s, %i', (_vendor, status, text) => expect(readError(status, {}, text).class).toBe('account'));
+});
+
+describe('a model that the upstream no longer has, so that another node is asked', () => {
+  test.each([
+    // https://github.com/capocasa/3code/issues/2
+    ['NVIDIA', 410, JSON.stringify({ type: 'about:blank', title: 'Gone', status: 410, detail: "The model 'z-ai/glm4.7' has reached its end of life." })],
+    // https://github.com/github/gh-models/issues/65
+    ['GitHub Models', 400, body({ code: 'unavailable_model', message: 'Unavailable model: o4-mini', details: 'Unavailable model: o4-mini' })],
+    ['LiteLLM', 400, body({ code: '400', type: 'invalid_request_error', param: 'model', message: '/chat/completions: Invalid model name passed in model=x.' })],
+  ])('%s, %i', (_vendor, status, text) => expect(readError(status, {}, text).class).toBe('not-found'));
+
+  test('a model that a key of LiteLLM may not use says nothing of the key', () => {
+    const text = body({ message: 'key not allowed to access model.', type: 'key_model_access_denied', param: 'model', code: '401' });
+    expect(readError(401, {}, text)).toMatchObject({ class: 'credential', status: 403 });
+    expect(readError(401, {}, body({ message: 'Invalid proxy server token passed.', type: 'token_not_found_in_db', code: '401' })).status).toBe(401);
+  });
+
+  test('an endpoint that was paused is ill', () => {
+    const text = JSON.stringify({ error: 'Bad Request: The endpoint is paused, ask a maintainer to restart it' });
+    expect(readError(400, {}, text).class).toBe('server');
+  });
+});
+
+describe('words within an object', () => {
+  test.each([
+    ['KoboldCpp', 503, { detail: { msg: 'Server is busy; please try again later.', type: 'service_unavailable' } }, 'Server is busy; please try again later.'],
+    ['DeepInfra', 404, { detail: { error: 'Model is not available' } }, 'Model is not available'],
+  ])('%s, %i', (_vendor, status, text, message) => expect(readError(status, {}, JSON.stringify(text)).message).toBe(message));
+
+  test('the code of Databricks', () => {
+    const text = JSON.stringify({ error_code: 'REQUEST_LIMIT_EXCEEDED', message: 'Exceeded workspace rate limit.' });
+    expect(readError(429, {}, text)).toMatchObject({ class: 'rate', code: 'REQUEST_LIMIT_EXCEEDED' });
+  });
+});
+
+describe('limits of a minute', () => {
+  test('within a stream, where no status tells them from a prompt that is too long', () => {
+    const error = {
+      message: 'Tokens per minute limit exceeded - too many tokens processed.',
+      type: 'too_many_tokens_error',
+      param: 'quota',
+      code: 'token_quota_exceeded',
+    };
+    expect(readStreamError({ error }, '').class).toBe('rate');
+    expect(readStreamError({ error: { message: 'Too many tokens, please wait before trying again.' } }, '').class).not.toBe('context');
+  });
+
+  test('GitHub Models says when in words', () => {
+    const message = 'Rate limit of 15 per 60s exceeded for UserByModelByMinute. Please wait 30 seconds before retrying.';
+    expect(readError(429, {}, body({ code: 'RateLimitReached', message }))).toMatchObject({ class: 'rate', retryAfterMs: 30_000 });
+  });
 });
 
 test('a limit of a minute in the words for an empty account is a limit of a minute', () => {

@@ -20,7 +20,8 @@ export function readStreamError(json: unknown, data: string): UpstreamFault {
 }
 
 function toFault(words: ErrorWords, status: number | undefined, headers: Headers): UpstreamFault {
-  const known = knownStatus(status);
+  // LiteLLM said 401 of a model that its key may not use before it said 403: the key itself is good.
+  const known = status === 401 && /_model_access_denied$/.test(words.type) ? 403 : knownStatus(status);
   const fault = classOf(words, known);
   const retryAfterMs = readRetryAfter(headers, fault === 'rate' || fault === 'overloaded' ? words.message : '');
   const code = words.code || words.type;
@@ -74,12 +75,12 @@ function readOuterWords(json: unknown, text: string, status: number | undefined)
     asString(own(inner, 'msg')) ??
     asString(own(failure, 'status_msg')) ??
     asString(own(body, 'message'));
-  const code = own(inner, 'code') ?? own(failure, 'status_code') ?? own(body, 'code');
+  const code = own(inner, 'code') ?? own(failure, 'status_code') ?? own(body, 'code') ?? own(body, 'error_code');
   const bodyStatus = asNumber(own(inner, 'status_code')) ?? asNumber(code) ?? asNumber(Number(asString(code) ?? Number.NaN));
   return {
     message: (message || bareText(text, json) || `The upstream answered with status ${status ?? 'unknown'}.`).slice(0, maxLength),
     code: asString(code) ?? (typeof code === 'number' ? String(code) : ''),
-    type: asString(own(inner, 'type')) ?? asString(own(inner, 'status')) ?? '',
+    type: asString(own(inner, 'type')) ?? asString(own(inner, 'status')) ?? asString(own(inner, 'reason')) ?? '',
     param: asString(own(inner, 'param')),
     status: bodyStatus !== undefined && bodyStatus >= 400 && bodyStatus < 600 ? bodyStatus : undefined,
     structured: asObject(body) !== undefined,
@@ -96,10 +97,10 @@ export function failureBeside(body: unknown): unknown {
 /** What a place is written with. Anything else may not even have words: a value that nests too deep cannot be joined. */
 const isStep = (step: unknown): boolean => typeof step === 'string' || typeof step === 'number';
 
-/** `detail` of the Python servers: a sentence, or a list of `{loc, msg}`; one vendor puts it into the message. */
+/** `detail` of the Python servers: a sentence, one in an object (KoboldCpp, DeepInfra), or a list of `{loc, msg}`; one vendor puts it into the message. */
 function readDetail(detail: unknown): string | undefined {
   const list = asArray(detail);
-  if (!list) return asString(detail) ?? asString(own(detail, 'message'));
+  if (!list) return asString(detail) ?? asString(own(detail, 'message')) ?? asString(own(detail, 'msg')) ?? asString(own(detail, 'error'));
   return list
     .map((entry) => [(asArray(own(entry, 'loc')) ?? []).filter(isStep).join('.'), asString(own(entry, 'msg')) ?? ''].filter(Boolean).join(': '))
     .join('; ');
