@@ -1,5 +1,5 @@
 import type { RealtimeAdapter, Target } from '../contract/index.ts';
-import { joinUrl } from '../kit/join-url.ts';
+import { openAiUrl } from '../kit/azure.ts';
 
 /** Of the caller's headers, those that mean something to this protocol. */
 const passedHeaders = ['openai-beta', 'openai-safety-identifier'] as const;
@@ -22,4 +22,4 @@ export const connectAt =
     return { url: url.href, headers };
   };
 
-const addressOf = ({ baseUrl, directPath }: Target, path: `/${string}`): string => (directPath ? baseUrl : joinUrl(baseUrl, 'v1', path));
+const addressOf = ({ baseUrl, directPath }: Target, path: `/${string}`): string => (directPath ? baseUrl : openAiUrl(baseUrl, path));

@@ -172,11 +172,11 @@ const gammaCloud: LoginProfile = {
 const entra: LoginProfile = {
   id: 'entra',
   name: 'Microsoft Entra (application, workload identity, managed identity)',
-  note: 'Access tokens for Azure OpenAI.',
+  note: 'Access tokens for Azure OpenAI and Foundry.',
   experimental: false,
   flows: ['machine'],
   grant: 'entra',
-  protocols: ['alpha', 'alpha_response'],
+  protocols: ['alpha', 'alpha_response', 'beta'],
   settings: {
     source: { fallback: 'client_secret', description: 'Where the identity comes from: client_secret, federated_token or managed_identity.' },
     tenant_id: { optional: true, description: 'Id of the tenant; not needed for a managed identity.' },

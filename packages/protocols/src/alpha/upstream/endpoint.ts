@@ -1,7 +1,6 @@
 import type { Operation } from '@model-gateway/contracts';
 import type { Target, UpstreamAdapter, UpstreamRequest } from '../../contract/index.ts';
-import { isAzure } from '../../kit/azure.ts';
-import { joinUrl } from '../../kit/join-url.ts';
+import { openAiCredential, openAiUrl } from '../../kit/azure.ts';
 import { asArray, asString, own } from '../../kit/read.ts';
 import { besideEndpoint } from '../../kit/whole-endpoint.ts';
 import { isCohere } from '../shared/embeddings.ts';
@@ -44,17 +43,16 @@ export const request: UpstreamAdapter['request'] = ({ target, operation, stream,
   };
 };
 
-const chatUrl = (target: Target): string => (target.directPath ? target.baseUrl : joinUrl(target.baseUrl, 'v1', chatPath));
+const chatUrl = (target: Target): string => (target.directPath ? target.baseUrl : openAiUrl(target.baseUrl, chatPath));
 
 /** Beside the chat path, also where the upstream's address is that path; any other whole endpoint is taken for the one that is wanted. */
 function besideChat(target: Target, path: string): string {
-  if (!target.directPath) return joinUrl(target.baseUrl, 'v1', path);
+  if (!target.directPath) return openAiUrl(target.baseUrl, path);
   return besideEndpoint(target.baseUrl, chatPath, path) ?? target.baseUrl;
 }
 
 /** The credential's header: bearer, or `api-key` where the host wants that. */
-export const credential = (key: string, target: Target): Record<string, string> =>
-  isAzure(target.baseUrl) ? { 'api-key': key } : { authorization: `Bearer ${key}` };
+export const credential = (key: string, target: Target): Record<string, string> => openAiCredential(key, target.baseUrl);
 
 /** Address of the model list; beside the chat path when the upstream's address is a whole endpoint. */
 export function listModels(target: Target): UpstreamRequest {
@@ -62,7 +60,7 @@ export function listModels(target: Target): UpstreamRequest {
   // A deployment lists nothing: its resource does.
   return {
     method: 'GET',
-    url: beside?.replace(/\/deployments\/[^/?]+(?=\/models)/, '') ?? joinUrl(target.baseUrl, 'v1', '/models'),
+    url: beside?.replace(/\/deployments\/[^/?]+(?=\/models)/, '') ?? openAiUrl(target.baseUrl, '/models'),
     headers: { accept: 'application/json' },
   };
 }

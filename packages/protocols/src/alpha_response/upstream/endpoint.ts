@@ -1,8 +1,7 @@
 /** Where and how an upstream is called. */
 import type { Operation } from '@model-gateway/contracts';
 import type { Target, UpstreamAdapter, UpstreamRequest } from '../../contract/index.ts';
-import { isAzure } from '../../kit/azure.ts';
-import { joinUrl } from '../../kit/join-url.ts';
+import { openAiCredential, openAiUrl } from '../../kit/azure.ts';
 import { asArray, asString, own } from '../../kit/read.ts';
 import { besideEndpoint } from '../../kit/whole-endpoint.ts';
 
@@ -21,15 +20,14 @@ export const request: UpstreamAdapter['request'] = ({ target, operation, stream,
 };
 
 const address = ({ baseUrl, directPath }: Target, beneath: string): string =>
-  directPath ? (besideEndpoint(baseUrl, '', beneath) ?? baseUrl) : joinUrl(baseUrl, 'v1', `/responses${beneath}`);
+  directPath ? (besideEndpoint(baseUrl, '', beneath) ?? baseUrl) : openAiUrl(baseUrl, `/responses${beneath}`);
 
 /** One cloud's own resources take the key in a header of theirs. */
-export const credential = (key: string, target: Target): Record<string, string> =>
-  isAzure(target.baseUrl) ? { 'api-key': key } : { authorization: `Bearer ${key}` };
+export const credential = (key: string, target: Target): Record<string, string> => openAiCredential(key, target.baseUrl);
 
 export function listModels(target: Target): UpstreamRequest {
   const beside = target.directPath ? besideEndpoint(target.baseUrl.replace(/\/+$/, ''), '/responses', '/models') : null;
-  return { method: 'GET', url: beside ?? joinUrl(target.baseUrl, 'v1', '/models'), headers: { accept: 'application/json' } };
+  return { method: 'GET', url: beside ?? openAiUrl(target.baseUrl, '/models'), headers: { accept: 'application/json' } };
 }
 
 export function readModelList(body: unknown): string[] {

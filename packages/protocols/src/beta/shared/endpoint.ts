@@ -2,6 +2,7 @@
 
 import type { Operation } from '@model-gateway/contracts';
 import type { Target, UpstreamAdapter, UpstreamRequest } from '../../contract/index.ts';
+import { azureApi, isAzureToken } from '../../kit/azure.ts';
 import { joinUrl } from '../../kit/join-url.ts';
 import { publisherModelsUrl } from '../../kit/vertex.ts';
 import { besideEndpoint } from '../../kit/whole-endpoint.ts';
@@ -30,20 +31,20 @@ export const request: UpstreamAdapter['request'] = ({ target, operation, stream,
 
 /** A complete address (`direct_path`) reveals the address of the token counter only if it is the one for messages. */
 const address = ({ baseUrl, directPath }: Target, path: string): string =>
-  directPath ? (besideEndpoint(baseUrl, messagesPath, path) ?? baseUrl) : joinUrl(baseUrl, 'v1', path);
+  directPath ? (besideEndpoint(baseUrl, messagesPath, path) ?? baseUrl) : joinUrl(azureApi(baseUrl, 'anthropic'), 'v1', path);
 
 export const listModels = (target: Target): UpstreamRequest => ({
   method: 'GET',
-  url: publisherModelsUrl(target.baseUrl) ?? joinUrl(target.baseUrl, 'v1', '/models?limit=1000'),
+  url: publisherModelsUrl(target.baseUrl) ?? joinUrl(azureApi(target.baseUrl, 'anthropic'), 'v1', '/models?limit=1000'),
   headers: { accept: 'application/json', ...vendorHeaders(undefined, target) },
 });
 
 /** The feature flag without which a token of a login is refused. */
 const loginFlag = 'oauth-2025-04-20';
 
-/** A token of a login goes as a bearer and with its feature flag, beside the caller's own; Vertex AI takes access tokens; every other key goes under `x-api-key`, which is the neutral name too. */
+/** A token of a login goes as a bearer and with its feature flag, beside the caller's own; Vertex AI takes access tokens, and Azure beside its keys; every other key goes under `x-api-key`, which is the neutral name too. */
 export const credential: UpstreamAdapter['credential'] = (key, target, headers = {}): Record<string, string> => {
-  if (isVertex(target)) return { authorization: `Bearer ${key}` };
+  if (isVertex(target) || isAzureToken(key, target.baseUrl)) return { authorization: `Bearer ${key}` };
   if (!key.startsWith('sk-ant-oat')) return { 'x-api-key': key };
   const flags = [...new Set([...listFlags(headers['anthropic-beta']), loginFlag])].join(',');
   return { authorization: `Bearer ${key}`, 'anthropic-beta': flags, 'beta-beta': flags };
