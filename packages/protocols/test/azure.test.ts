@@ -4,7 +4,7 @@ import type { Target } from '../src/contract/index.ts';
 import { protocols } from '../src/registry.ts';
 
 const target = (baseUrl: string): Target => ({ baseUrl, directPath: false, upstreamModelId: 'd', neutralHeaders: false, extraConfig: null });
-const upstreamOf = (id: string) => protocols.find((protocol) => protocol.id === id)?.upstream!;
+const upstreamOf = (id: string) => protocols.find((protocol) => protocol.id === id)!.upstream!;
 const url = (id: string, baseUrl: string) => upstreamOf(id).request({ target: target(baseUrl), operation: 'generate', stream: false }).url;
 
 const resource = 'https://r.openai.azure.com';
