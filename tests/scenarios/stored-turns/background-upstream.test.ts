@@ -58,6 +58,27 @@ describe.each(arrangements('stored-turns/background-upstream'))('a %s gateway', 
     expect((await polled(id)).id).toBe(id);
   });
 
+  test('an address that is a whole endpoint keeps its query behind the response', async () => {
+    await stage.gateway.configure({
+      models: [
+        {
+          name: 'versioned',
+          upstream: 'alpha_response',
+          upstream_model_id: paced,
+          base_url: `${stage.fake.url}/azure/v1/responses?api-version=2025-04-01-preview`,
+          direct_path: true,
+        },
+      ],
+    });
+    const { id } = await begin('say-one', { model: 'versioned' });
+    takeCalls();
+    expect(textOf(await polled(id))).toBe('said one');
+    await stage.client.responses.inputItems.list(id, { order: 'asc' });
+    const paths = new Set(takeCalls().map(([, path]) => path));
+    const version = 'api-version=2025-04-01-preview';
+    expect([...paths]).toEqual([`/v1/responses/${id}?${version}&stream=false`, `/v1/responses/${id}/input_items?${version}&order=asc`]);
+  });
+
   test('cancel is the upstream’s, and may be repeated', async () => {
     const { id } = await stage.client.responses.create({ model: `alpha_response ${long}`, input: 'go', background: true });
     for (let times = 0; times < 2; times++) expect(await stage.client.responses.cancel(id)).toMatchObject({ id, status: 'cancelled' });

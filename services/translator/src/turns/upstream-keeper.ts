@@ -122,7 +122,7 @@ class Calling implements OutboundCall {
     const { 'content-type': _type, ...headers } = base.headers;
     return {
       method: call.method,
-      url: `${base.url}/${encodeURIComponent(call.id)}${call.path}${queryOf(call.query)}`,
+      url: addressOf(base.url, call),
       headers: { ...headers, ...credentialHeaders(route, adapter, headers, secrets), ...fixedHeaders(route.upstream, secrets) },
       timeouts: route.timeouts,
       egress: deps.network.egressOf(route.upstream),
@@ -158,9 +158,12 @@ function refusal(status: number | null, fault: UpstreamFault, clean: (text: stri
   return status === 404 ? new GatewayError('not_found', { message: clean(fault.message) }) : faultToError(fault, { clean });
 }
 
-function queryOf(query: string): string {
-  const kept = [...new URLSearchParams(query)].filter(([name]) => passed.has(name));
-  return kept.length === 0 ? '' : `?${new URLSearchParams(kept)}`;
+/** A response lies beneath the address that made it, which keeps its own query (`api-version`). */
+function addressOf(url: string, { id, path, query }: KeeperCall): string {
+  const [, endpoint = url, own = ''] = /^([^?]*?)\/*(?:\?(.*))?$/s.exec(url) ?? [];
+  const kept = new URLSearchParams([...new URLSearchParams(query)].filter(([name]) => passed.has(name))).toString();
+  const all = [own, kept].filter((part) => part !== '').join('&');
+  return `${endpoint}/${encodeURIComponent(id)}${path}${all === '' ? '' : `?${all}`}`;
 }
 
 /** The key entry that made the response, whatever became of the others. Throws 502 where it is gone. */
