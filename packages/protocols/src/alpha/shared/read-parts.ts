@@ -28,7 +28,8 @@ const readers: Readonly<Record<string, (part: unknown, param: string) => Content
   file: readFile,
   input_file: readFile,
   refusal: (part, param) => ({ type: 'refusal', text: need(own(part, 'refusal'), `${param}.refusal`) }),
-  thinking: (part) => ({ type: 'thinking', text: readThinkingText(own(part, 'thinking')) }),
+  thinking: (part) => ({ type: 'thinking', text: readThinkingOf(part) ?? '' }),
+  reasoning: (part) => ({ type: 'thinking', text: readThinkingOf(part) ?? '' }),
 };
 
 function readPart(part: unknown, param: string): ContentPart {
@@ -51,8 +52,14 @@ function readText(part: unknown, param: string): TextPart {
   return { type: 'text', text: need(own(part, 'text'), `${param}.text`) };
 }
 
+/** Of a part as Mistral (`thinking`) or Databricks (`reasoning` with a `summary`) writes it; undefined: it is a part of another kind. */
+export function readThinkingOf(part: unknown): string | undefined {
+  const thinking = own(part, 'thinking') ?? (own(part, 'type') === 'reasoning' ? (own(part, 'summary') ?? []) : undefined);
+  return thinking === undefined ? undefined : readThinkingText(thinking);
+}
+
 /** A string, or a list of text parts. */
-export const readThinkingText = (value: unknown): string =>
+const readThinkingText = (value: unknown): string =>
   asString(value) ?? (asArray(value) ?? []).map((part) => asString(part) ?? asString(own(part, 'text')) ?? '').join('');
 
 function locate(url: string): Pick<MediaPart, 'mimeType' | 'data' | 'url'> {

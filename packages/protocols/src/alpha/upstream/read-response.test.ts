@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { ChatEvent } from '../../chat/event.ts';
 import { foldEvents } from '../../chat/fold.ts';
 import { chatFamilyOfModel } from '../shared/families.ts';
+import { readContent } from '../shared/read-parts.ts';
 import { AlphaReader, readWhole } from './read-response.ts';
 
 const chunk = (delta: unknown, more: object = {}, top: object = {}) => ({
@@ -29,6 +30,41 @@ const blocks = (events: ChatEvent[]) => foldEvents(events.filter((event) => even
 const calls = (events: ChatEvent[]) =>
   foldEvents(events).blocks.flatMap((block) => (block.start.type === 'tool-call' ? [[block.start.id, block.start.name, block.text]] : []));
 const finishOf = (events: ChatEvent[]) => events.find((event) => event.type === 'finish')?.reason;
+
+// https://docs.databricks.com/aws/en/machine-learning/model-serving/query-reason-models, https://github.com/tidyverse/ellmer/issues/822
+describe('reasoning within the content, as Databricks sends it', () => {
+  const reasoning = (text: string, signature = '') => ({ type: 'reasoning', summary: [{ type: 'summary_text', text, signature }] });
+
+  test('streamed', () => {
+    const events = read(
+      chunk({ role: 'assistant', content: [reasoning('Let me')] }),
+      chunk({ content: [reasoning(' think.')] }),
+      chunk({ content: [reasoning('', 'sig')] }),
+      chunk({ content: [{ type: 'text', text: 'Hel' }] }),
+      chunk({ content: 'lo' }),
+      ...done,
+    );
+    expectOrder(events);
+    expect(blocks(events)).toEqual([
+      ['thinking', 'Let me think.'],
+      ['text', 'Hello'],
+    ]);
+    expect(events.find((event) => event.type === 'finish')).toMatchObject({ lost: [{ field: 'reply.signature', action: 'dropped' }] });
+  });
+
+  test('whole, and back in a caller’s history', () => {
+    const content = [reasoning('Hm.', 'sig'), { type: 'text', text: 'Hello' }];
+    const events = readWhole({ choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }] });
+    expect(blocks(events)).toEqual([
+      ['thinking', 'Hm.'],
+      ['text', 'Hello'],
+    ]);
+    expect(readContent(content, 'messages[0].content')).toEqual([
+      { type: 'thinking', text: 'Hm.' },
+      { type: 'text', text: 'Hello' },
+    ]);
+  });
+});
 
 /** Every block opens once, gets deltas only while open, and is closed before the finish. */
 function expectOrder(events: ChatEvent[]): void {

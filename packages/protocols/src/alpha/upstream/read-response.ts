@@ -8,7 +8,7 @@ import { billedTier, readServedTier, type ServedTier } from '../../kit/service-t
 import { unreadable } from '../../kit/unreadable.ts';
 import { openAiSoundBytes } from '../../kit/written-tokens.ts';
 import { failureBeside, readStreamError } from '../shared/errors.ts';
-import { readThinkingText } from '../shared/read-parts.ts';
+import { readThinkingOf } from '../shared/read-parts.ts';
 import { tiersRead } from '../shared/service-tiers.ts';
 import { readSignatureOf } from '../shared/signatures.ts';
 import { isFailingReason, readFinish } from '../shared/stop-reasons.ts';
@@ -217,10 +217,12 @@ export class AlphaReader implements ReplyReader {
       return;
     }
     for (const part of asArray(content) ?? []) {
-      const thinking = own(part, 'thinking');
-      const text = thinking === undefined ? (asString(part) ?? asString(own(part, 'text')) ?? '') : readThinkingText(thinking);
+      const thinking = readThinkingOf(part);
+      const text = thinking ?? asString(part) ?? asString(own(part, 'text')) ?? '';
+      const isSigned = thinking !== undefined && (asArray(own(part, 'summary')) ?? []).some((piece) => asString(own(piece, 'signature')));
+      if (isSigned) this.#losses.add('reply.signature', 'dropped', 'A signature on a part of this kind has no counterpart.');
       if (text === '') {
-        this.#losePart(part);
+        if (thinking === undefined) this.#losePart(part);
         continue;
       }
       this.#endLeading(events);
@@ -230,7 +232,7 @@ export class AlphaReader implements ReplyReader {
 
   #losePart(part: unknown): void {
     const type = asString(own(part, 'type')) ?? 'text';
-    if (type !== 'text' && type !== 'thinking') this.#losses.add('reply.content', 'dropped', 'A part that is no text has no place.');
+    if (type !== 'text') this.#losses.add('reply.content', 'dropped', 'A part that is no text has no place.');
   }
 
   #readText(text: string, events: ChatEvent[]): void {
