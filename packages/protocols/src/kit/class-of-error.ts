@@ -70,6 +70,15 @@ const callersServer = /\bMCP\b|connector_error/i;
 /** Refusals of a request quote what it says. */
 const quotesCaller: ReadonlySet<number | undefined> = new Set([400, 404, 409, 413, 422, 424]);
 
+/** Azure's, for a path or an `api-version` that it does not know. */
+const isNoResource = ({ code, message }: Pick<ErrorWords, 'code' | 'message'>): boolean => code === '404' && /^resource not found\.?$/i.test(message);
+
+/** What to do about it, in place of words that say nothing. */
+export const addressRemedy = (words: Pick<ErrorWords, 'code' | 'message'>): string | undefined =>
+  isNoResource(words)
+    ? `${words.message}: Azure serves nothing at this address. As base_url take the endpoint of the resource, or one that ends in /openai/v1; that of a deployment needs direct_path and its api-version.`
+    : undefined;
+
 interface Rule {
   class: FaultClass;
   when(words: ErrorWords, status: number | undefined): boolean;
@@ -104,6 +113,7 @@ const rules: readonly Rule[] = [
       status === 503 || status === 529 || status === 498 || said(words, overloadedCodes) || (status === 429 && overloadedWords.test(words.message)),
   },
   { class: 'rate', when: (words, status) => status === 429 || said(words, rateCodes) },
+  { class: 'server', when: (words, status) => status === 404 && isNoResource(words) },
   {
     class: 'not-found',
     when: (words, status) =>

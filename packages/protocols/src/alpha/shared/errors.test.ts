@@ -75,6 +75,13 @@ describe('a model that the upstream no longer has, so that another node is asked
   });
 });
 
+test('an address at which Azure serves nothing is the admin’s to mend, and what to do is said', () => {
+  const { class: kind, message } = readError(404, {}, body({ code: '404', message: 'Resource not found' }));
+  expect(kind).toBe('server');
+  expect(message).toMatch(/^Resource not found: .*base_url.*direct_path and its api-version/);
+  expect(readError(404, {}, body({ code: 'DeploymentNotFound', message: 'The API deployment for this resource does not exist.' })).class).toBe('not-found');
+});
+
 describe('words within an object', () => {
   test.each([
     ['KoboldCpp', 503, { detail: { msg: 'Server is busy; please try again later.', type: 'service_unavailable' } }, 'Server is busy; please try again later.'],

@@ -1,6 +1,6 @@
 import type { UpstreamFault } from '../../chat/event.ts';
 import type { ClientError } from '../../contract/index.ts';
-import { classOf, type ErrorWords, knownStatus } from '../../kit/class-of-error.ts';
+import { addressRemedy, classOf, type ErrorWords, knownStatus } from '../../kit/class-of-error.ts';
 import { type OverflowWords, redrawOverflow } from '../../kit/context-overflow.ts';
 import { asArray, asNumber, asObject, asString, own } from '../../kit/read.ts';
 import { readRetryAfter } from '../../kit/retry-after.ts';
@@ -29,7 +29,7 @@ function toFault(words: ErrorWords, status: number | undefined, headers: Headers
     class: fault,
     ...(known !== undefined && { status: known }),
     ...(code !== '' && { code }),
-    message: words.message,
+    message: addressRemedy(words) ?? words.message,
     ...(words.param !== undefined && { param: words.param }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   };
