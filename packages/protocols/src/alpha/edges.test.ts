@@ -38,6 +38,10 @@ describe('upstream addresses', () => {
     ['https://h/v1beta/openai', 'https://h/v1beta/openai/chat/completions'],
     ['https://h/v1/projects/p/locations/l/endpoints/openapi', 'https://h/v1/projects/p/locations/l/endpoints/openapi/chat/completions'],
     ['https://h/proxy', 'https://h/proxy/v1/chat/completions'],
+    // https://docs.databricks.com/aws/en/machine-learning/model-serving/score-foundation-models, https://docs.github.com/en/rest/models/inference
+    ['https://w.cloud.databricks.com/serving-endpoints', 'https://w.cloud.databricks.com/serving-endpoints/chat/completions'],
+    ['https://models.github.ai/inference', 'https://models.github.ai/inference/chat/completions'],
+    ['https://models.github.ai/orgs/o/inference/', 'https://models.github.ai/orgs/o/inference/chat/completions'],
   ])('%s', (base, expected) => expect(url(base)).toBe(expected));
   test('a whole endpoint is used as it is, and its neighbour lists models', () => {
     expect(url('https://h/x/chat/completions?api-version=1', true)).toBe('https://h/x/chat/completions?api-version=1');
