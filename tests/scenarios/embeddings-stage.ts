@@ -60,6 +60,7 @@ export async function startVectors(): Promise<void> {
       model('vectors', 'alpha_embeddings', { request_body_rules: [{ mode: 'overwrite', path: 'user', value: 'a-tenant' }] }),
       model('ranks', 'alpha_rerank'),
       model('cohere-vectors', 'cohere'),
+      model('cohere-ranks', 'cohere', { protocol: 'alpha_rerank' }),
       model('gemini', 'gamma'),
       model('qwen-vectors', 'delta', { kind: 'delta-text-embedding' }),
       { name: 'qwen-v2', upstream: 'delta', upstream_model_id: 'text-embedding-v2', kind: 'delta-text-embedding' },

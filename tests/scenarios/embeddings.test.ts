@@ -314,17 +314,17 @@ describe('/v2/embed, in the shape of Cohere', () => {
 
   test('what its caller says reaches an upstream of Cohere, and is a declared loss elsewhere', async () => {
     vendor.reply = { status: 200, body: { embeddings: { float: [[1]] }, meta: { billed_units: { input_tokens: 4 } } } };
-    const body = { input_type: 'classification', truncate: 'END', inputs: [{ content: [{ type: 'text', text: 'a' }] }] };
+    const body = { input_type: 'classification', truncate: 'END', priority: 1, inputs: [{ content: [{ type: 'text', text: 'a' }] }] };
     const { json, row } = await post('/v2/embed', { model: 'cohere-vectors', ...body });
     expect(vendor.received).toMatchObject([{ path: '/v2/embed' }]);
     expect(vendor.received[0]?.body).toEqual({
-      ...{ model: 'vendor-cohere-vectors', texts: ['a'], input_type: 'classification', truncate: 'END', embedding_types: ['float'] },
+      ...{ model: 'vendor-cohere-vectors', texts: ['a'], input_type: 'classification', truncate: 'END', priority: 1, embedding_types: ['float'] },
     });
     expect(json).toMatchObject({ embeddings: { float: [[1]] }, meta: { billed_units: { input_tokens: 4 } } });
     expect(row).toMatchObject({ input_tokens: 4, usage_source: 'upstream', losses: [] });
     vendor.reply = { status: 200, body: vectorsReply([1]) };
     const lost = (await post('/v2/embed', { model: 'vectors', ...body })).row.losses.map(({ field }) => field);
-    expect(lost.sort()).toEqual(['input_type', 'truncate']);
+    expect(lost.sort()).toEqual(['input_type', 'priority', 'truncate']);
     // Also where it is one of those that other upstreams have a word for.
     const query = (await post('/v2/embed', { model: 'vectors', texts: ['a'], input_type: 'search_query' })).row.losses;
     expect(query.map(({ field }) => field)).toEqual(['input_type']);

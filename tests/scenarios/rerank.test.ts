@@ -102,6 +102,12 @@ describe('rerank', () => {
     expect(vendor.received[0]?.body).toMatchObject({ input: { documents: [{ text: 'b' }, { image: 'https://example.com/a.png' }] } });
   });
 
+  test('Cohere’s second version is sent texts alone', async () => {
+    vendor.reply = { status: 200, body: { id: 'r', results: [{ index: 1, relevance_score: 0.5 }], meta: { billed_units: { search_units: 1 } } } };
+    await post('/v1/rerank', { model: 'cohere-ranks', query: 'q', documents: ['a', { text: 'b' }, { title: 'T', text: 'c' }], priority: 1 });
+    expect(vendor.received).toMatchObject([{ path: '/v2/rerank', body: { documents: ['a', 'b', 'title: T\ntext: c'], priority: 1 } }]);
+  });
+
   test('is asked of InvokeModel, whose searches are counted', async () => {
     vendor.reply = {
       status: 200,
@@ -178,6 +184,12 @@ describe('through the official SDK of Cohere', () => {
     expect(failed).toMatchObject({ statusCode: 400 });
     expect(vendor.received).toEqual([]);
   });
+
+  test('for chat it says what to ask instead', () =>
+    expect(cohere().chat({ model: 'chat', messages: [{ role: 'user', content: 'q' }] })).rejects.toMatchObject({
+      statusCode: 404,
+      body: { error: { message: expect.stringContaining('with a client of OpenAI’s and a base address that ends in /v1') } },
+    }));
 
   (haveFixtures() ? test : test.skip)('recorded replies come out as from the vendor itself', async () => {
     const direct = async (name: 'cohere-v2' | 'cohere-v2-query', family: string) => JSON.parse(readReply(family, name, 1)!.body.toString()) as Json;

@@ -44,6 +44,8 @@ export const notServed = [
     message: 'Task sockets of DashScope are not served: speech is made at /v1/audio/speech, and sessions are opened at /v1/realtime.',
   },
   { path: '/api-ws/v1/realtime', message: 'Sessions are opened at /v1/realtime, also those of DashScope.' },
+  { path: '/v2/chat', message: 'Cohere’s chat is not served: ask for chat completions, with a client of OpenAI’s and a base address that ends in /v1.' },
+  { path: '/v1/embed', message: 'Embeddings in the shape of Cohere are served at /v2/embed, where its ClientV2 asks for them.' },
   { path: '/v1/videos', message: 'Videos are not served on this path.' },
 ];
 

@@ -5,7 +5,17 @@ import { encodeVector } from '../../kit/float-vector.ts';
 import { Losses } from '../../kit/losses.ts';
 import { asArray, asString, own } from '../../kit/read.ts';
 
-const known: ReadonlySet<string> = new Set(['model', 'texts', 'inputs', 'input_type', 'embedding_types', 'output_dimension', 'truncate', 'max_tokens']);
+const known: ReadonlySet<string> = new Set([
+  'model',
+  'texts',
+  'inputs',
+  'input_type',
+  'embedding_types',
+  'output_dimension',
+  'truncate',
+  'max_tokens',
+  'priority',
+]);
 const maxInputs = 10_000;
 const types = ['float', 'base64'] as const;
 
@@ -59,7 +69,9 @@ export const cohereEmbeddingsClient: UnaryClientCodec<EmbeddingsRequest, Embeddi
     if (present(own(body, 'images'))) throw invalid('images', 'Only texts can be embedded here.');
     const dimensions = readDimension(own(body, 'output_dimension'));
     const purpose = purposes.get(inputType);
-    const ofVendor = Object.fromEntries(['input_type', 'truncate', 'max_tokens'].flatMap((key) => (present(own(body, key)) ? [[key, own(body, key)]] : [])));
+    const ofVendor = Object.fromEntries(
+      ['input_type', 'truncate', 'max_tokens', 'priority'].flatMap((key) => (present(own(body, key)) ? [[key, own(body, key)]] : [])),
+    );
     const request: EmbeddingsRequest = {
       inputs: readInputs(body),
       format: 'float',

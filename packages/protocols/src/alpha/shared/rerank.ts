@@ -6,6 +6,7 @@ import { noUsage, type Usage } from '@model-gateway/contracts';
 import type { RankedDocument, Ranking, RerankRequest, Target, UnaryClientCodec, UnaryUpstreamCodec } from '../../contract/index.ts';
 import { invalid } from '../../kit/fail.ts';
 import { asArray, asCount, asNumber, asObject, asString, type JsonObject, own } from '../../kit/read.ts';
+import { isCohere } from './embeddings.ts';
 
 /** Cohere's bound; others take fewer. */
 const maxDocuments = 10_000;
@@ -73,8 +74,14 @@ const isVoyage = ({ baseUrl }: Target): boolean => /^https?:\/\/[^/]*\bvoyageai\
 
 export const rerankUpstream: UnaryUpstreamCodec<RerankRequest, Ranking> = {
   writeRequest: ({ query, documents, topN, others }, { target }) => ({
-    // Documents are repeated from the request, so that no upstream needs to send them back; some refuse the field.
-    body: { ...others, model: target.upstreamModelId, query, documents, ...(topN !== undefined && { [isVoyage(target) ? 'top_k' : 'top_n']: topN }) },
+    // Documents are repeated from the request, so that no upstream needs to send them back; some refuse the field. Cohere's second version takes texts alone.
+    body: {
+      ...others,
+      model: target.upstreamModelId,
+      query,
+      documents: isCohere(target) ? documents.map(documentText) : documents,
+      ...(topN !== undefined && { [isVoyage(target) ? 'top_k' : 'top_n']: topN }),
+    },
     losses: [],
   }),
   readReply(body, { documents }) {
