@@ -14,7 +14,7 @@ import { GammaTerminator } from './client/stream-terminator.ts';
 import { testCall } from './client/test-call.ts';
 import { GammaReplyWriter, writeWhole } from './client/write-response.ts';
 import { live } from './live/index.ts';
-import { buildCredential, buildListRequest, buildRequest, isImageOperation, isPredicted } from './shared/endpoint.ts';
+import { buildCredential, buildListRequest, buildRequest, isImageOperation, isPredicted, vertexEmbedVerb } from './shared/endpoint.ts';
 import { readError, writeError } from './shared/errors.ts';
 import { isVendorUrl } from './shared/media.ts';
 import { normalize, normalizedKeys } from './shared/normalize.ts';
@@ -57,7 +57,8 @@ export const gamma: Protocol = {
   },
   upstream: {
     serves: () => ['generate', 'count-tokens', 'embed', 'image', 'image-edit', 'image-variation', 'speech', 'transcribe', 'translate-speech'],
-    passesVerbatim: (client, target, operation) => client === 'gamma' && (!isImageOperation(operation) || isPredicted(target)),
+    passesVerbatim: (client, target, operation) =>
+      client === 'gamma' && (!isImageOperation(operation) || isPredicted(target)) && (operation !== 'embed' || vertexEmbedVerb(target) === null),
     readUnaryUsage,
     unary: {
       embed: embeddings,

@@ -16,14 +16,23 @@ export const isPredicted = ({ upstreamModelId, modelId }: Target): boolean => /(
 
 export const isImageOperation = (operation: Operation): boolean => operation === 'image' || operation === 'image-edit' || operation === 'image-variation';
 
+/** Vertex AI asks for vectors by other verbs, with bodies of their own: by which goes by the model, as `embedContent` of google-genai decides. null: not Vertex AI. */
+export function vertexEmbedVerb({ baseUrl, upstreamModelId }: Target): ':predict' | ':embedContent' | null {
+  if (publisherModelsUrl(baseUrl) === null) return null;
+  const isNewer = (upstreamModelId.includes('gemini') && !upstreamModelId.endsWith('gemini-embedding-001')) || upstreamModelId.includes('maas');
+  return isNewer ? ':embedContent' : ':predict';
+}
+
 /** Operations whose answers come as streams, where their callers ask for one. */
 const streamed: ReadonlySet<Operation> = new Set(['generate', 'speech', 'transcribe']);
+
+const verbOfCaller = (clientPath: string | undefined): string => (clientPath?.endsWith(':embedContent') ? ':embedContent' : ':batchEmbedContents');
 
 /** The verb and query of an operation. Streams are always asked for as SSE, whatever form the caller reads. */
 function action({ operation, stream, target, clientPath }: Pick<Call, 'operation' | 'stream' | 'target' | 'clientPath'>): string {
   if (operation === 'count-tokens') return ':countTokens';
   // What passes keeps its shape: one content, or a list of requests.
-  if (operation === 'embed') return clientPath?.endsWith(':embedContent') ? ':embedContent' : ':batchEmbedContents';
+  if (operation === 'embed') return vertexEmbedVerb(target) ?? verbOfCaller(clientPath);
   if (isImageOperation(operation)) return isPredicted(target) ? ':predict' : ':generateContent';
   return stream && streamed.has(operation) ? ':streamGenerateContent?alt=sse' : ':generateContent';
 }
