@@ -96,3 +96,9 @@ describe('bodies', () => {
     expect([upstream.opensUrl?.(image, vertex), upstream.opensUrl?.(image, target())]).toEqual([false, true]);
   });
 });
+
+test('an error of Google’s own, which a streamed call is answered in a list', () => {
+  const message = 'Quota exceeded for aiplatform.googleapis.com/online_prediction_requests_per_base_model. Please submit a quota increase request.';
+  const error = { error: { code: 429, message, status: 'RESOURCE_EXHAUSTED' } };
+  for (const body of [error, [error]]) expect(upstream.readError(429, {}, JSON.stringify(body))).toMatchObject({ class: 'rate', message });
+});

@@ -3,7 +3,7 @@ import type { UpstreamFault } from '../../chat/event.ts';
 import type { ClientError } from '../../contract/index.ts';
 import { classOfError } from '../../kit/class-of-error.ts';
 import { type OverflowWords, redrawOverflow, saysOverflow } from '../../kit/context-overflow.ts';
-import { asObject, asString, own } from '../../kit/read.ts';
+import { asArray, asObject, asString, own } from '../../kit/read.ts';
 import { readRetryAfter } from '../../kit/retry-after.ts';
 import { clearsCaller } from '../../kit/status-of-fault.ts';
 
@@ -109,11 +109,13 @@ const maxMessageLength = 2000;
 
 /** The fault that an error body (a whole reply's, or a stream's `error` event) reports. Other shapes are read as far as they go. */
 export function faultOf(body: unknown, replied?: number): UpstreamFault {
-  const inner = own(body, 'error');
+  // Vertex AI answers streams with a list of one.
+  const outer = asArray(body)?.[0] ?? body;
+  const inner = own(outer, 'error');
   const status = replied ?? statusInside(inner);
   const code = asString(own(inner, 'code'));
   const type = asString(own(inner, 'type')) ?? code;
-  const words = [own(inner, 'message'), inner, own(body, 'message'), own(body, 'detail')].map(asString).find((text) => text !== undefined && text !== '');
+  const words = [own(inner, 'message'), inner, own(outer, 'message'), own(outer, 'detail')].map(asString).find((text) => text !== undefined && text !== '');
   const message = (words ?? 'The upstream reported an error.').slice(0, maxMessageLength);
   const details = asObject(own(inner, 'details'));
   return {
