@@ -2,7 +2,7 @@ import type { Operation } from '@model-gateway/contracts';
 import type { Target, UpstreamAdapter, UpstreamRequest } from '../../contract/index.ts';
 import { openAiCredential, openAiUrl } from '../../kit/azure.ts';
 import { asArray, asString, own } from '../../kit/read.ts';
-import { besideEndpoint } from '../../kit/whole-endpoint.ts';
+import { besideEndpoint, isWholeEndpoint } from '../../kit/whole-endpoint.ts';
 import { isCohere } from '../shared/embeddings.ts';
 
 const chatPath = '/chat/completions';
@@ -43,11 +43,11 @@ export const request: UpstreamAdapter['request'] = ({ target, operation, stream,
   };
 };
 
-const chatUrl = (target: Target): string => (target.directPath ? target.baseUrl : openAiUrl(target.baseUrl, chatPath));
+const chatUrl = (target: Target): string => (isWholeEndpoint(target, chatPath) ? target.baseUrl : openAiUrl(target.baseUrl, chatPath));
 
 /** Beside the chat path, also where the upstream's address is that path; any other whole endpoint is taken for the one that is wanted. */
 function besideChat(target: Target, path: string): string {
-  if (!target.directPath) return openAiUrl(target.baseUrl, path);
+  if (!isWholeEndpoint(target, chatPath)) return openAiUrl(target.baseUrl, path);
   return besideEndpoint(target.baseUrl, chatPath, path) ?? target.baseUrl;
 }
 
@@ -56,7 +56,7 @@ export const credential = (key: string, target: Target): Record<string, string> 
 
 /** Address of the model list; beside the chat path when the upstream's address is a whole endpoint. */
 export function listModels(target: Target): UpstreamRequest {
-  const beside = target.directPath ? besideEndpoint(target.baseUrl, chatPath, '/models') : null;
+  const beside = isWholeEndpoint(target, chatPath) ? besideEndpoint(target.baseUrl, chatPath, '/models') : null;
   // A deployment lists nothing: its resource does.
   return {
     method: 'GET',

@@ -3,7 +3,7 @@ import type { Operation } from '@model-gateway/contracts';
 import type { Target, UpstreamAdapter, UpstreamRequest } from '../../contract/index.ts';
 import { openAiCredential, openAiUrl } from '../../kit/azure.ts';
 import { asArray, asString, own } from '../../kit/read.ts';
-import { besideEndpoint } from '../../kit/whole-endpoint.ts';
+import { besideEndpoint, isWholeEndpoint } from '../../kit/whole-endpoint.ts';
 
 const paths: Partial<Record<Operation, string>> = { generate: '', complete: '', compact: '/compact', 'count-tokens': '/input_tokens' };
 
@@ -19,14 +19,18 @@ export const request: UpstreamAdapter['request'] = ({ target, operation, stream,
   return { method: 'POST', url: address(target, paths[operation] ?? ''), headers };
 };
 
-const address = ({ baseUrl, directPath }: Target, beneath: string): string =>
-  directPath ? (besideEndpoint(baseUrl, '', beneath) ?? baseUrl) : openAiUrl(baseUrl, `/responses${beneath}`);
+const responsesPath = '/responses';
+
+const address = (target: Target, beneath: string): string => {
+  const { baseUrl } = target;
+  return isWholeEndpoint(target, responsesPath) ? (besideEndpoint(baseUrl, '', beneath) ?? baseUrl) : openAiUrl(baseUrl, `${responsesPath}${beneath}`);
+};
 
 /** One cloud's own resources take the key in a header of theirs. */
 export const credential = (key: string, target: Target): Record<string, string> => openAiCredential(key, target.baseUrl);
 
 export function listModels(target: Target): UpstreamRequest {
-  const beside = target.directPath ? besideEndpoint(target.baseUrl.replace(/\/+$/, ''), '/responses', '/models') : null;
+  const beside = isWholeEndpoint(target, responsesPath) ? besideEndpoint(target.baseUrl.replace(/\/+$/, ''), responsesPath, '/models') : null;
   return { method: 'GET', url: beside ?? openAiUrl(target.baseUrl, '/models'), headers: { accept: 'application/json' } };
 }
 

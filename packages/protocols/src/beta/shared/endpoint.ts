@@ -5,7 +5,7 @@ import type { Target, UpstreamAdapter, UpstreamRequest } from '../../contract/in
 import { azureApi, isAzureToken } from '../../kit/azure.ts';
 import { joinUrl } from '../../kit/join-url.ts';
 import { publisherModelsUrl } from '../../kit/vertex.ts';
-import { besideEndpoint } from '../../kit/whole-endpoint.ts';
+import { besideEndpoint, isWholeEndpoint } from '../../kit/whole-endpoint.ts';
 import { apiVersion, versionHeaders } from './api-version.ts';
 import { flagsFor, flagsOfCaller, listFlags } from './feature-flags.ts';
 import { isVertex, vertexUrl } from './vertex.ts';
@@ -30,12 +30,20 @@ export const request: UpstreamAdapter['request'] = ({ target, operation, stream,
 });
 
 /** A complete address (`direct_path`) reveals the address of the token counter only if it is the one for messages. */
-const address = ({ baseUrl, directPath }: Target, path: string): string =>
-  directPath ? (besideEndpoint(baseUrl, messagesPath, path) ?? baseUrl) : joinUrl(azureApi(baseUrl, 'anthropic'), 'v1', path);
+const address = (target: Target, path: string): string => {
+  const { baseUrl } = target;
+  if (!isWholeEndpoint(target, messagesPath)) return joinUrl(azureApi(baseUrl, 'anthropic'), 'v1', path);
+  return besideEndpoint(baseUrl, messagesPath, path) ?? baseUrl;
+};
+
+function modelsUrl(baseUrl: string): string {
+  const list = '/models?limit=1000';
+  return besideEndpoint(baseUrl, messagesPath, list) ?? joinUrl(azureApi(baseUrl, 'anthropic'), 'v1', list);
+}
 
 export const listModels = (target: Target): UpstreamRequest => ({
   method: 'GET',
-  url: publisherModelsUrl(target.baseUrl) ?? joinUrl(azureApi(target.baseUrl, 'anthropic'), 'v1', '/models?limit=1000'),
+  url: publisherModelsUrl(target.baseUrl) ?? modelsUrl(target.baseUrl),
   headers: { accept: 'application/json', ...vendorHeaders(undefined, target) },
 });
 

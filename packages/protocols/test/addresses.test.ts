@@ -1,4 +1,4 @@
-/** Azure's resources as upstreams: the endpoint that its portals show is enough, and keys and access tokens go in the headers that it takes. */
+/** Addresses of upstreams as admins enter them, those of Azure's resources among them: the endpoint that its portals show is enough, and keys and access tokens go in the headers that it takes. */
 import { describe, expect, test } from '@jest/globals';
 import type { Target } from '../src/contract/index.ts';
 import { protocols } from '../src/registry.ts';
@@ -35,6 +35,15 @@ describe('addresses', () => {
     const { realtime } = upstreamOf('alpha_realtime');
     expect(realtime?.realtime?.connect({ target: target(resource), clientHeaders: {} }).url).toBe('wss://r.openai.azure.com/openai/v1/realtime?model=d');
   });
+});
+
+test.each([
+  ['alpha', 'https://h/v1/chat/completions', 'https://h/v1/models'],
+  ['alpha_response', 'https://h/v1/responses', 'https://h/v1/models'],
+  ['beta', 'https://h/v1/messages', 'https://h/v1/models?limit=1000'],
+])('%s at the address of the call itself', (id, baseUrl, models) => {
+  expect(url(id, baseUrl)).toBe(baseUrl);
+  expect(upstreamOf(id).listModels(target(baseUrl)).url).toBe(models);
 });
 
 describe('credentials', () => {
