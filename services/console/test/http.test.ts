@@ -292,6 +292,8 @@ describe('fetch-models', () => {
     status = 401;
     const refused = await harness.call('POST', path);
     expect([refused.status, refused.body.error.code]).toEqual([502, 'upstream_credential']);
+    status = 404;
+    expect((await harness.call('POST', path)).body.error.message).toBe(`The upstream answered 404 to the model list at ${origin}/v1/models.`);
     upstream.close();
     upstream.closeAllConnections();
     expect((await harness.call('POST', path)).status).toBe(502);

@@ -48,10 +48,12 @@ export async function fetchModels({ id, document }: StoredResource<UpstreamDocum
 
   const egress = createEgressReader({ open })({ ...document, id });
   const { status, bytes } = await send(context.outbound, { method, url, headers, egress, timeouts: { ...document.timeouts, total_ms: totalMs } });
+  const { origin, pathname } = new URL(url);
+  const source = origin + pathname;
   if (status === 401 || status === 403) throw new Problem('upstream_credential', `The upstream refused the stored key (${status}).`);
   if (status >= 300 && status < 400)
     throw new Problem('upstream_redirect', `The upstream answered ${status} to the model list: redirects are never followed, enter the address it moved to.`);
-  if (status < 200 || status > 299) throw new Problem('upstream_failed', `The upstream answered ${status} to the model list.`);
+  if (status < 200 || status > 299) throw new Problem('upstream_failed', `The upstream answered ${status} to the model list at ${source}.`);
   let list: unknown;
   try {
     list = JSON.parse(bytes.toString('utf8'));
@@ -59,8 +61,7 @@ export async function fetchModels({ id, document }: StoredResource<UpstreamDocum
     throw new Problem('upstream_bad_reply', 'The upstream answered the model list with something that is not JSON: check its base_url and protocol.');
   }
   const models = [...new Set(adapter.readModelList(list))].filter((id) => id !== '');
-  const { origin, pathname } = new URL(url);
-  return { models, parsed_count: models.length, raw_count: countEntries(list), source: origin + pathname };
+  return { models, parsed_count: models.length, raw_count: countEntries(list), source };
 }
 
 interface Credential {
