@@ -238,6 +238,19 @@ describe('statistics and logs', () => {
     expect((await get('logs/stream?status=9')).status).toBe(422);
   });
 
+  test('HEAD of the live tail is answered, and watches nothing', async () => {
+    const watched: unknown[] = [];
+    const hearing = harness.bus.listen('logs.watch', (event) => void watched.push(event));
+    const asked = await fetch(`${harness.url}${api}/logs/stream`, {
+      method: 'HEAD',
+      headers: { authorization: `Bearer ${secretKey}` },
+      signal: AbortSignal.timeout(30_000),
+    });
+    expect([asked.status, asked.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
+    expect(watched).toEqual([]);
+    await hearing.dispose();
+  });
+
   test('a request of an edge whose clock is ahead is in the log at once', async () => {
     await storage.requests.insertRows([sampleRow({ id: 'ahead', started_at: Date.now() + 300_000, upstream: 'ahead' })]);
     expect((await harness.call('GET', `${api}/logs?upstream=ahead`)).body.items).toMatchObject([{ id: 'ahead' }]);

@@ -11,7 +11,11 @@ const quietMs = 15_000;
 /** Who goes on looking asks again, with a credential that is looked at again. */
 const maxMs = 15 * 60_000;
 
+const head = { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' };
+
 export function streamRows(response: Response, filters: RequestFilters, liveLog: LiveLog): void {
+  // An answer to HEAD has no body: nothing would ever be written, and so its head would not be sent either.
+  if (response.req.method === 'HEAD') return void response.writeHead(200, head).end();
   const matches = createRowFilter(filters);
   let dropped = 0;
   let over = false;
@@ -55,7 +59,7 @@ export function streamRows(response: Response, filters: RequestFilters, liveLog:
     if (!over) release();
   });
   response.on('drain', reportDropped);
-  response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
+  response.writeHead(200, head);
   // The reader knows at once that it is connected.
   response.write(': open\n\n');
 }
