@@ -4,6 +4,7 @@ import { isIPv4 } from 'node:net';
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { encode, type Packet } from 'dns-packet';
 import fc from 'fast-check';
+import { createExchanges } from '../src/dns/exchange.ts';
 import { type DnsReply, readReply } from '../src/dns/message.ts';
 import { createDnsResolver } from '../src/dns/resolver.ts';
 import type { DnsServer } from '../src/index.ts';
@@ -131,6 +132,14 @@ describe('answers', () => {
     const none = await startDns(() => ({ rcode: 3 }));
     expect(await call([`127.0.0.1:${none.port}`, `127.0.0.1:${good.port}`])).toMatchObject({ class: 'connect', phase: 'dns' });
   });
+});
+
+test('a server to which no datagram can be sent fails alone', async () => {
+  const { exchange, close } = createExchanges({ policy: { allowPrivate: true }, tls: {} });
+  // The system refuses to connect to the broadcast address, as it does to IPv6 addresses where it has no IPv6.
+  const server: DnsServer = { scheme: 'udp', host: '255.255.255.255', port: 53, path: '' };
+  await expect(exchange(server, { id: 1, name: 'api.test', type: 'A' })).rejects.toThrow(/^connect E/);
+  await close();
 });
 
 test('bytes of all kinds are a reply or none, never an exception', () => {

@@ -96,7 +96,9 @@ async function askUdp({ host, port }: DnsServer, question: Question, lookup: Loo
       const reply = readReply(bytes, question);
       if (reply) end(() => resolve(reply));
     });
-    socket.connect(port, address, () => socket.send(packet));
+    socket.once('connect', () => socket.send(packet));
+    // Without a callback: where no route leads there, that would be called too, with the error that is emitted otherwise.
+    socket.connect(port, address);
   });
 }
 
