@@ -39,10 +39,14 @@ const ranges6: readonly Range[] = [
   ['100::', 64, 'never'],
   ['2001:db8::', 32, 'private'],
   ['fc00::', 7, 'private'],
-  // AWS's and GCP's metadata services over IPv6 stand inside the unique-local range.
+  // Metadata services over IPv6 stand inside the unique-local range: of AWS (and of its pods), GCP, Oracle, Scaleway, Akamai and Alibaba.
   ['fd00:ec2::254', 128, 'never'],
   ['fd00:ec2::23', 128, 'never'],
   ['fd20:ce::254', 128, 'never'],
+  ['fd00:c1::a9fe:a9fe', 128, 'never'],
+  ['fd00:42::42', 128, 'never'],
+  ['fd00:a9fe:a9fe::1', 128, 'never'],
+  ['fd00:100::100:200', 128, 'never'],
   ['fe80::', 10, 'never'],
   ['fec0::', 10, 'private'],
   ['ff00::', 8, 'never'],

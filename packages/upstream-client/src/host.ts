@@ -10,14 +10,15 @@ const metadataHosts = new Set([
   'instance-data',
   'instance-data.ec2.internal',
   'metadata.azure.internal',
+  'metadata.tencentyun.com',
 ]);
 
-/** A host as URLs spell it → bare, lower case, without brackets and the root's dot. */
+/** A host as URLs spell it → bare, lower case, without brackets and the root's dot, however often it is written. */
 export const bareHost = (host: string): string =>
   host
     .toLowerCase()
     .replace(/^\[|\]$/g, '')
-    .replace(/\.$/, '');
+    .replace(/\.+$/, '');
 
 const isLocalName = (host: string): boolean => host === 'localhost' || host.endsWith('.localhost');
 

@@ -42,6 +42,9 @@ const never = [
   '[ff02::1]',
   'metadata.google.internal',
   'METADATA.google.internal.',
+  // A proxy would be asked for the name with one dot less.
+  'metadata.google.internal..',
+  'metadata.tencentyun.com',
   'metadata',
   'instance-data.ec2.internal',
   'ｍetadata.google.internal',
@@ -65,6 +68,7 @@ const inside = [
   '[fd12::1]',
   'localhost',
   'LocalHost.',
+  'localhost..',
   'a.localhost',
 ];
 const outside = ['8.8.8.8', '[2606:4700::1111]', 'api.example.com', 'xn--pple-43d.com', '169.253.255.255', '172.32.0.1', '128.0.0.1'];
