@@ -1,6 +1,6 @@
 /** The JetStream stream of durable events and its consumers: made on demand, made again when the store was lost. */
-import { durableSubjects } from '@model-gateway/contracts';
-import { AckPolicy, DiscardPolicy, type JetStreamManager, jetstreamManager, RetentionPolicy, StorageType } from '@nats-io/jetstream';
+import { durableSubjects, serviceSubjects } from '@model-gateway/contracts';
+import { AckPolicy, DiscardPolicy, type JetStreamManager, jetstreamManager, RetentionPolicy, StorageType, type StreamConfig } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { consumerOf, eventStream, subjectOf } from './subjects.ts';
 
@@ -28,22 +28,51 @@ interface StoreShape {
   replicas: number;
 }
 
-/** Makes sure that the stream is there, takes every durable subject and has as many copies. Rejects when JetStream is away. */
+/**
+ * Makes sure that the stream is there, takes every durable subject and nothing else, and has as many copies. Rejects when JetStream is away, and when the
+ * stream hands on what it holds.
+ */
 export async function ensureEventStream(manager: JetStreamManager, shape: StoreShape): Promise<void> {
   const subjects = durableSubjects.map(subjectOf);
   try {
     const { config } = await manager.streams.info(eventStream);
-    const missing = subjects.filter((subject) => !config.subjects.includes(subject));
-    // A neighbour of another version may know subjects that we do not: none is taken away.
-    if (missing.length > 0) await manager.streams.update(eventStream, { subjects: [...config.subjects, ...missing] });
+    const taken = config.subjects.filter(mayBeDurable);
+    const missing = subjects.filter((subject) => !taken.includes(subject));
+    if (missing.length > 0 || taken.length < config.subjects.length) await manager.streams.update(eventStream, { subjects: [...taken, ...missing] });
     // A process that asks for one copy does not know how many there should be.
     if (config.num_replicas < shape.replicas) await manager.streams.update(eventStream, { num_replicas: shape.replicas });
+    refuseForeign(config);
   } catch (error) {
     if (codeOf(error) !== apiCode.streamNotFound) throw error;
     // A server that is just deleting it would share its files with the new one, and lose both (seen with 2.9.10).
     await new Promise((resolve) => setTimeout(resolve, deletionMs));
     await addStream(manager, subjects, shape);
   }
+}
+
+const durable: ReadonlySet<string> = new Set(durableSubjects);
+/** What services ask each other, and tell without keeping it. */
+const passing: ReadonlySet<string> = new Set(
+  Object.values(serviceSubjects)
+    .flatMap(({ calls, serves, publishes, listens }): readonly string[] => [...calls, ...serves, ...publishes, ...listens])
+    .filter((subject) => !durable.has(subject))
+    .map(subjectOf),
+);
+const plain = /^gw\.v1\.[a-z][a-z0-9-]*\.[a-z][a-z0-9-]*$/;
+
+/**
+ * A neighbour of another version may know subjects that we do not: those stay. Others are taken away: whoever may make the stream could have it keep, and
+ * hand on, requests that its own permissions do not let it read.
+ */
+const mayBeDurable = (subject: string): boolean => plain.test(subject) && !passing.has(subject);
+
+/** The server changes neither by an update, and nobody here may delete the stream. */
+function refuseForeign({ republish, subject_transform }: StreamConfig): void {
+  const found = republish ? `republishes to ${republish.dest}` : subject_transform ? `renames ${subject_transform.src}` : null;
+  if (found === null) return;
+  throw new Error(
+    `the stream ${eventStream} ${found}, which the gateway asks of no stream: find out who made it so, and delete it (nats stream rm ${eventStream}); it is made anew`,
+  );
 }
 
 async function addStream(manager: JetStreamManager, subjects: string[], { maxBytes, replicas }: StoreShape): Promise<void> {
