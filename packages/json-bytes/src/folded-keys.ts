@@ -54,18 +54,17 @@ export class FoldedKeys {
     // Of a key in lower case without escapes the folded text is the key: the text is made once.
     const key = isLowerCase(bytes, start + 1, end - 1) ? folded : bytes.toString('utf8', start + 1, end - 1);
     const earlier = this.#seen.get(folded);
-    if (earlier !== undefined)
-      return {
-        message:
-          earlier === key
-            ? `The key "${key}" is given twice.`
-            : `The keys "${earlier}" and "${key}" differ in case alone: which one counts depends on who reads them.`,
-        param: key,
-      };
+    if (earlier !== undefined) return { message: repeats(earlier, key), param: key };
     this.#seen.set(folded, key);
     const known = this.#known.get(folded);
     return known === undefined || known === key || decoded(key) === known ? null : { message: `The key "${key}" must be written "${known}".`, param: key };
   }
+}
+
+function repeats(earlier: string, key: string): string {
+  if (earlier === key) return `The key "${key}" is given twice.`;
+  if (decoded(earlier) === decoded(key)) return `The key "${earlier}" is given twice, the second time written "${key}".`;
+  return `The keys "${earlier}" and "${key}" differ in case alone: which one counts depends on who reads them.`;
 }
 
 /** The text of a key that may hold escapes; `add` has parsed it before. */

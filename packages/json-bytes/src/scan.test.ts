@@ -129,6 +129,14 @@ describe('refusals', () => {
     expect(distinct(text)).toMatchObject({ ok: false, code: 'duplicate_key', param });
   });
 
+  test.each([
+    ['{"model":"a","model":"b"}', 'The key "model" is given twice.'],
+    ['{"model":"a","mod\\u0065l":"b"}', 'The key "model" is given twice, the second time written "mod\\u0065l".'],
+    ['{"model":"a","Model":"b"}', 'The keys "model" and "Model" differ in case alone: which one counts depends on who reads them.'],
+  ])('why is said as it is: %s', (text, message) => {
+    expect(distinct(text)).toMatchObject({ ok: false, message });
+  });
+
   test('keys that are written differently otherwise, nested ones, and names of Object members are distinct', () => {
     const text = JSON.stringify({
       model: 'a',
