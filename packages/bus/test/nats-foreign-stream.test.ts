@@ -1,4 +1,4 @@
-/** Every service that tells durable events may make their stream where there is none: made otherwise, it shows nobody what its permissions keep from it. */
+/** Every service that publishes durable events may make their stream where there is none: made otherwise, it shows nobody what its permissions keep from it. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -75,19 +75,19 @@ const stolen = 'gw.v1.inbox.edge.stolen';
 
   test('republishes: it hands on no requests any more, and the log says what to do', async () => {
     const edge = await edgeMakes({ subjects: [...durable, 'gw.v1.console.http'], republish: { src: '>', dest: `${stolen}.>` } });
-    const heard: string[] = [];
-    edge.subscribe(`${stolen}.>`, { callback: (_error, { subject }) => void heard.push(subject) });
+    const received: string[] = [];
+    edge.subscribe(`${stolen}.>`, { callback: (_error, { subject }) => void received.push(subject) });
     await edge.flush();
     const anybody = await rawOf(tester);
     const send = () => anybody.publish('gw.v1.console.http', 'authorization: Bearer secret');
     send();
-    await until(() => heard.length === 1, 'the edge reads it');
+    await until(() => received.length === 1, 'the edge reads it');
     await startStatistics();
     await untilItTakes(durable);
     await until(() => errors.some((error) => error.includes(`republishes to ${stolen}.>`) && error.includes('nats stream rm gw_news')), 'the log names it');
     send();
     anybody.publish('gw.v1.stats.tool', '[]');
-    await until(() => heard.length > 1, 'what follows');
-    expect(heard.slice(1)).toEqual([`${stolen}.gw.v1.stats.tool`]);
+    await until(() => received.length > 1, 'what follows');
+    expect(received.slice(1)).toEqual([`${stolen}.gw.v1.stats.tool`]);
   });
 });

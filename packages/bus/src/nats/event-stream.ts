@@ -61,8 +61,8 @@ const passing: ReadonlySet<string> = new Set(
 const plain = /^gw\.v1\.[a-z][a-z0-9-]*\.[a-z][a-z0-9-]*$/;
 
 /**
- * A neighbour of another version may know subjects that we do not: those stay. Others are taken away: whoever may make the stream could have it keep, and
- * hand on, requests that its own permissions do not let it read.
+ * A neighbour of another version may know subjects that we do not: those stay. Others are taken away: a service that may make the stream could have it
+ * keep and republish requests that its own permissions do not let it read.
  */
 const mayBeDurable = (subject: string): boolean => plain.test(subject) && !passing.has(subject);
 
