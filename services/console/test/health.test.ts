@@ -1,6 +1,7 @@
 /** How upstreams, their keys, models, balancers, groups and access keys stand, by what became of the latest attempts. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { sealedAs } from '@model-gateway/contracts';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import type { RecentAttempts } from '@model-gateway/storage';
 import { sampleRow } from '../../../packages/storage/test/samples.ts';
 import { until } from '../../../tests/support/gateway.ts';
@@ -167,6 +168,24 @@ describe('answers of the API', () => {
     expect(unpriced).toMatchObject({ total: 1, requests: 4, items: [{ requests: 4 }] });
     expect(unpriced.share).toBeCloseTo(4 / 7);
     expect(dead_letters).toBe(0);
+  });
+
+  test('a change that was made is answered as such while statistics cannot be read', async () => {
+    const away = new GatewayError('service_unavailable');
+    const { requests } = harness.storage;
+    const mocks = [jest.spyOn(requests, 'readStats'), jest.spyOn(requests, 'readRecentAttempts'), jest.spyOn(requests, 'spent')];
+    for (const mock of mocks) mock.mockRejectedValue(away);
+    try {
+      // States are read anew after two seconds.
+      await until(async () => (await harness.call('GET', `${api}/upstreams/works`)).status === 503, 'the states to be asked for again', 10_000);
+      const made = await post('key-groups', { name: 'late', models: [], budget: { limit: '1', period: 'day' } });
+      expect([made.status, made.body.name, 'state' in made.body]).toEqual([201, 'late', false]);
+      const changed = await harness.call('PATCH', `${api}/upstreams/quiet`, { enabled: true });
+      expect([changed.status, changed.headers.get('etag')]).toEqual([200, expect.any(String)]);
+    } finally {
+      for (const mock of mocks) mock.mockRestore();
+    }
+    expect((await harness.call('GET', `${api}/key-groups/late`)).status).toBe(200);
   });
 
   test('an upstream without a model has nothing to test; one that is not there is 404', async () => {

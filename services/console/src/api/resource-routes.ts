@@ -29,10 +29,7 @@ export function resourceRoutes(resource: ResourceOperations, context: ConsoleCon
   const tag = path;
 
   const send = (response: Response, status: number, { body, etag }: Reply) => response.status(status).set('ETag', formatEtag(etag)).json(body);
-  const answer = async (response: Response, status: number, reply: Reply) => {
-    const [shown = reply] = await resource.complete([reply]);
-    send(response, status, shown);
-  };
+  const answer = async (response: Response, status: number, reply: Reply) => send(response, status, await resource.completeCommitted(reply));
   const change = <T>(call: Call, action: 'create' | 'update' | 'delete', entity_id: Purpose<T>['entity_id'], work: (writer: CatalogWriter) => Promise<T>) =>
     commit(context, call, { action, entity_type: entityType, entity_id }, work);
   const update = async (request: Request, response: Response) => {

@@ -38,6 +38,8 @@ export interface ResourceOperations {
   conceal(reply: Reply): Reply;
   /** Adds what no row of the configuration holds. Outside of transactions alone. */
   complete(replies: readonly Reply[]): Promise<Reply[]>;
+  /** The same for a change that was committed: it has succeeded, also where statistics cannot be read, and then has no state. */
+  completeCommitted(reply: Reply): Promise<Reply>;
   create(writer: CatalogWriter, body: unknown): Promise<Reply>;
   /** Merges: absent stays, null resets. */
   update(writer: CatalogWriter, name: string, body: unknown, precondition: Precondition): Promise<Reply>;
@@ -156,6 +158,11 @@ export function createOperations<D extends { name: string }, I extends { name: s
 ): ResourceOperations {
   const helpers = createHelpers(resource, context);
   const { toReply, findOrThrow } = helpers;
+  const complete = async (replies: readonly Reply[]): Promise<Reply[]> => {
+    const plain = replies.map(({ body }) => body);
+    const bodies = await addStates(resource.path, resource.complete ? await resource.complete(plain, context) : plain, context);
+    return replies.map((reply, index) => ({ ...reply, body: bodies[index] ?? reply.body }));
+  };
   return {
     path: resource.path,
     noun: resource.noun,
@@ -172,10 +179,15 @@ export function createOperations<D extends { name: string }, I extends { name: s
     },
     read: async (reader, name) => toReply(await findOrThrow(reader, name)),
     conceal: (reply) => (resource.conceal ? { ...reply, body: resource.conceal(reply.body) } : reply),
-    async complete(replies) {
-      const plain = replies.map(({ body }) => body);
-      const bodies = await addStates(resource.path, resource.complete ? await resource.complete(plain, context) : plain, context);
-      return replies.map((reply, index) => ({ ...reply, body: bodies[index] ?? reply.body }));
+    complete,
+    async completeCommitted(reply) {
+      try {
+        const [shown = reply] = await complete([reply]);
+        return shown;
+      } catch (error) {
+        context.logger.warn({ error }, 'a change was made; its answer says no state, for statistics cannot be read');
+        return reply;
+      }
     },
     ...writeOperations(resource, context, helpers),
     async checkLinks(reader, name, { prefix, before }) {
