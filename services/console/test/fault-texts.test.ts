@@ -4,6 +4,7 @@ import zh from '@model-gateway/contracts/fault-texts/zh.json' with { type: 'json
 import { shapeSchemas } from '@model-gateway/contracts/fields';
 import type { z } from 'zod';
 import { createPostgresDialect } from '../../../packages/storage/src/dialects/postgres.ts';
+import { createSqliteDialect } from '../../../packages/storage/src/dialects/sqlite.ts';
 import { plainWords } from '../src/validation/plain-words.ts';
 import { faultsOf } from '../src/validation/read-input.ts';
 import { sayFault, setFaultTexts } from '../web/src/i18n/fault-texts.ts';
@@ -37,10 +38,12 @@ test('what varies is taken over, the most special sentence counts, and what is u
 
 test('what is wrong with the database is said in Chinese', () => {
   const { translateError } = createPostgresDialect({ url: 'postgres://nobody@127.0.0.1:1/none' }, { warn: () => undefined });
-  const messages = ['08006', '25006', '42501', '42P01', '53300', '55P03', '57014', 'EPOOLBUSY', 'ECONNREFUSED'].map(
+  const messages = ['08006', '25006', '42501', '42P01', '53100', '53300', '55P03', '57014', 'EPOOLBUSY', 'ECONNREFUSED'].map(
     (code) => (translateError(Object.assign(new Error('refused'), { code })) as Error).message,
   );
-  expect(new Set(messages).size).toBe(7);
+  expect(new Set(messages).size).toBe(8);
+  const full = createSqliteDialect(':memory:').translateError(Object.assign(new Error('database or disk is full'), { errcode: 13 }));
+  expect(messages).toContain((full as Error).message);
   expect(messages.filter((message) => !/\p{Script=Han}/u.test(sayFault(message)))).toEqual([]);
 });
 

@@ -3,7 +3,7 @@ import type { ConnectionOptions } from 'node:tls';
 import { PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import type { StorageDialect } from './dialect.ts';
-import { createErrorTranslator } from './translate-error.ts';
+import { createErrorTranslator, fullDisk } from './translate-error.ts';
 import { createWatchedPool } from './watched-pool.ts';
 
 /** The part of a pino-like logger that the pool uses. */
@@ -97,6 +97,7 @@ export function createPostgresDialect({ url, tls }: { url: string; tls?: Postgre
         // Its privileges, its tables or its files are not in order, whatever is to be stored.
         [/^(?:42501|42P01|3F)/, 'service_unavailable', 'A table of the database is missing, or its user lacks a right on it: the log says which.'],
         [/^25006$/, 'service_unavailable', 'The database is read-only: see to what made it so, or to an address that leads to a replica.'],
+        [/^53100$/, 'service_unavailable', fullDisk],
         [/^53300$/, 'service_unavailable', 'The database takes no more connections: see to who holds them, or to its max_connections.'],
         [/^(?:08|53|57|58|28|3D|40|XX00[12])/, 'service_unavailable'],
         [/^E[A-Z]+$/, 'service_unavailable'],

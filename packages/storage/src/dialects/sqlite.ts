@@ -8,7 +8,7 @@ import { SqliteAdapter, type SqliteDatabase, SqliteDialect, type SqliteStatement
 import { LRUCache } from 'lru-cache';
 import { addCounts } from '../stats/histogram.ts';
 import type { StorageDialect } from './dialect.ts';
-import { createErrorTranslator } from './translate-error.ts';
+import { createErrorTranslator, fullDisk } from './translate-error.ts';
 
 /** How long a statement waits for another writer's lock. The wait blocks this thread, so it is short. */
 const busyTimeoutMs = 2_000;
@@ -68,8 +68,10 @@ export function createSqliteDialect(file: string): StorageDialect {
     // Extended result codes of SQLite as node:sqlite gives them.
     translateError: createErrorTranslator(
       [
-        // BUSY, LOCKED, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, PROTOCOL, NOTADB
-        [/^sqlite:(?:5|6|8|10|11|13|14|15|26)\./, 'service_unavailable'],
+        // FULL
+        [/^sqlite:13\./, 'service_unavailable', fullDisk],
+        // BUSY, LOCKED, READONLY, IOERR, CORRUPT, CANTOPEN, PROTOCOL, NOTADB
+        [/^sqlite:(?:5|6|8|10|11|14|15|26)\./, 'service_unavailable'],
         // CONSTRAINT: UNIQUE, PRIMARYKEY
         [/^sqlite:19\.(?:2067|1555)$/, 'conflict'],
         // CONSTRAINT: FOREIGNKEY, TRIGGER

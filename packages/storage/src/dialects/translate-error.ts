@@ -12,6 +12,9 @@ const messages: Partial<Record<ErrorCode, string>> = {
   validation_failed: 'The database refused a value.',
 };
 
+/** Of either engine. */
+export const fullDisk = 'The disk of the database is full: make room on it, and it goes on by itself.';
+
 /** Errors of the runtime may come from another realm, where `instanceof` fails; a driver's own may not be native errors, where the other test fails. */
 const isError = (error: unknown): error is Error => isNativeError(error) || error instanceof Error;
 
