@@ -3,6 +3,7 @@ import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { openStorage, type Storage } from '../src/index.ts';
 import { silent } from './engines.ts';
+import { sampleRow } from './samples.ts';
 
 /** The most that a statement may delete. */
 const maxPiece = 500;
@@ -33,12 +34,14 @@ const fill = (table: string, columns: string): void =>
     insert into ${table} select ${columns} from r`);
 const counted = (table: string): number => Number(database.prepare(`select count(*) as rows from ${table}`).get()?.['rows']);
 
-/** Runs the deletion and resolves with the rows that each of its statements deleted. */
-async function piecesOf(prune: () => Promise<unknown>): Promise<number[]> {
+/** Runs the deletion and resolves with the rows that each of its statements deleted from this table. */
+async function piecesOf(table: string, prune: () => Promise<unknown>): Promise<number[]> {
   const run = jest.spyOn(StatementSync.prototype, 'run');
   await prune();
   const pieces = run.mock.results.flatMap(({ value }, at) =>
-    (run.mock.contexts[at] as StatementSync).sourceSQL.startsWith('delete') ? [Number((value as { changes: number }).changes)] : [],
+    (run.mock.contexts[at] as StatementSync).sourceSQL.replaceAll('"', '').startsWith(`delete from ${table} `)
+      ? [Number((value as { changes: number }).changes)]
+      : [],
   );
   run.mockRestore();
   return pieces;
@@ -74,7 +77,7 @@ test.each(tables)('%s', async (table, columns, prune) => {
     insert into stat_series (id, key, scope, access_key, key_group, model, upstream, client_protocol, upstream_protocol, error, currency)
       values (1, 'one', 'all', '', '', '', '', '', '', '', '')`);
   fill(table, columns);
-  const pieces = await piecesOf(prune);
+  const pieces = await piecesOf(name, prune);
   expect(Math.max(...pieces)).toBeLessThanOrEqual(maxPiece);
   expect(pieces.reduce((sum, one) => sum + one, 0)).toBe(old);
   expect(counted(name)).toBe(fresh);
@@ -85,6 +88,39 @@ test('addresses of keys that are gone go too, and a deletion that is stopped goe
   let looks = 0;
   await storage.keyAddresses.prune(before, () => ++looks > 2);
   expect(counted('key_addresses')).toBe(old + fresh - 2 * maxPiece);
-  expect(await piecesOf(() => storage.keyAddresses.prune(before))).toEqual([500, 500, 500, 500, 0]);
+  expect(await piecesOf('key_addresses', () => storage.keyAddresses.prune(before))).toEqual([500, 500, 500, 500, 0]);
   expect(counted('key_addresses')).toBe(0);
+});
+
+test('series go with their last sum, and what comes back later is counted under its own name', async () => {
+  const everything = { minute: null, hour: before, day: before };
+  const names = (): string[] =>
+    database
+      .prepare("select model from stat_series where scope = 'model' order by model")
+      .all()
+      .map(({ model }) => String(model));
+  const countOf = async (model: string): Promise<number> => {
+    const [sums] = await storage.requests.readStats({ from: 0, to: now + dayMs, grain: 'day', filters: { model }, overTime: false });
+    return sums?.measures.requests ?? 0;
+  };
+  const insert = (id: string, model: string, started_at: number) => storage.requests.insertRows([sampleRow({ id, model, started_at })]);
+  await insert('1', 'kept', now);
+  await insert('2', 'gone', before - 2 * dayMs);
+  await storage.requests.prune({ rows: null, sessions: null, sums: { ...everything, minute: before } });
+  expect(names()).toEqual(['kept']);
+  // SQLite gives the id of what was deleted to the next one.
+  await insert('3', 'new', now);
+  await insert('4', 'gone', now);
+  expect([await countOf('new'), await countOf('gone'), await countOf('kept'), names()]).toEqual([1, 1, 1, ['gone', 'kept', 'new']]);
+});
+
+test('a database that lost its latest series, as a replica that was behind does, gets them anew', async () => {
+  const insert = (id: string) => storage.requests.insertRows([sampleRow({ id, model: 'late', started_at: now })]);
+  const counted = async () =>
+    (await storage.requests.readStats({ from: 0, to: now + dayMs, grain: 'hour', filters: { model: 'late' }, overTime: false }))[0]?.measures.requests;
+  await insert('1');
+  expect(await counted()).toBe(1);
+  database.exec('delete from stat_sums; delete from stat_series');
+  await insert('2');
+  expect(await counted()).toBe(1);
 });

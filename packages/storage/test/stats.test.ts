@@ -263,6 +263,22 @@ describe.each(engines())('statistics on $name', (engine) => {
     expect(await requests.readSessions({ from: 0, to: begin, order: 'last_at', limit: 5 })).toEqual([]);
   });
 
+  test('what another process deleted because it had no sums left is counted again by one that wrote it before', async () => {
+    const { requests } = await opened();
+    const other = engine.another ? await engine.another() : storage;
+    const counted = async () => (await requests.readStats(query({ from: 0, filters: { model: 'back' } })))[0]?.measures.requests;
+    try {
+      await other.requests.insertRows([row('old', { model: 'back', started_at: begin - 40 * 24 * hour })]);
+      expect(await counted()).toBe(1);
+      await requests.prune({ rows: null, sessions: null, sums: { minute: begin, hour: begin, day: begin } });
+      expect(await counted()).toBeUndefined();
+      await other.requests.insertRows([row('new', { model: 'back' })]);
+      expect(await counted()).toBe(1);
+    } finally {
+      if (other !== storage) await other.close();
+    }
+  });
+
   test('a day that is made after its rows takes them in', async () => {
     const { requests } = await opened();
     await requests.insertRows([row('early')]);

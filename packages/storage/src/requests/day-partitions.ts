@@ -16,7 +16,8 @@ const againMs = 60_000;
 /** Somebody else's lock, or many rows to be moved: later it may succeed. */
 const isHeldUp = (error: unknown): boolean => ['55P03', '57014'].includes(String((error as { code?: unknown } | undefined)?.code));
 
-const waitBriefly = (transaction: Kysely<Database>): Promise<unknown> => sql`set local lock_timeout = ${sql.lit(lockMs)}`.execute(transaction);
+/** Waits for locks of this transaction only as long as others may be kept waiting behind it. */
+export const waitBriefly = (transaction: Kysely<Database>): Promise<unknown> => sql`set local lock_timeout = ${sql.lit(lockMs)}`.execute(transaction);
 
 export class DayPartitions {
   readonly #db: Kysely<Database>;

@@ -13,7 +13,6 @@ import { readSessions, type SessionQuery, type SessionSums } from '../stats/read
 import { readStats, type StatsGroup, type StatsQuery } from '../stats/read-stats.ts';
 import { type RecentAnswer, type RecentQuery, readRecentAttempts } from '../stats/recent-attempts.ts';
 import { addRollups } from '../stats/rollups.ts';
-import { SeriesBook } from '../stats/series-book.ts';
 import { addSessions } from '../stats/sessions.ts';
 import { type Change, Tally } from '../stats/tally.ts';
 import { DayPartitions } from './day-partitions.ts';
@@ -64,17 +63,15 @@ export interface RequestBook extends RequestStats {
 
 export function createRequestStats(db: Kysely<Database>, dialect: StorageDialect, now: () => number): RequestBook {
   const writeRows = createRowWriter(dialect);
-  const series = new SeriesBook();
   const addresses = new AddressBook();
   const days = dialect.partitionsByDay ? new DayPartitions(db) : null;
 
   /** Everything that rows add up to. */
-  async function count(transaction: Kysely<Database>, tallies: readonly Tally[]): Promise<() => void> {
-    const fresh = await addRollups(transaction, dialect, series, tallies);
+  async function count(transaction: Kysely<Database>, tallies: readonly Tally[]): Promise<void> {
+    await addRollups(transaction, dialect, tallies);
     await addSessions(transaction, dialect, tallies);
     await addSpend(transaction, dialect, tallies);
     await addAttemptSums(transaction, dialect, tallies);
-    return () => series.remember(fresh);
   }
   const later = dialect.countsLater ? new CountLater({ db, count }) : null;
 
@@ -98,7 +95,7 @@ export function createRequestStats(db: Kysely<Database>, dialect: StorageDialect
         return changes;
       };
       if (later) await later.write(write);
-      else (await db.transaction().execute(async (transaction) => count(transaction, [Tally.of(await write(transaction))])))();
+      else await db.transaction().execute(async (transaction) => count(transaction, [Tally.of(await write(transaction))]));
       remember();
       const given = new Set(rows);
       return changes.flatMap(({ after }) => (given.has(after) ? [] : [decodeRow(after)]));

@@ -16,8 +16,8 @@ const readAtOnce = 1_000;
 /** The database, and the function that adds tallies to the sums. */
 export interface CountLaterDeps {
   db: Kysely<Database>;
-  /** Adds to the sums, inside the transaction, and leaves the tallies unchanged; the returned function runs after the commit. */
-  count(db: Kysely<Database>, tallies: readonly Tally[]): Promise<() => void>;
+  /** Adds to the sums, inside the transaction, and leaves the tallies unchanged. */
+  count(db: Kysely<Database>, tallies: readonly Tally[]): Promise<void>;
 }
 
 export class CountLater {
@@ -36,15 +36,16 @@ export class CountLater {
   write(writeRows: (db: Kysely<Database>) => Promise<Change[]>): Promise<void> {
     return this.#inTurn(async () => {
       await this.#recover();
-      let done: (() => void) | undefined;
+      let counted = false;
       const changes = await this.#deps.db.transaction().execute(async (transaction) => {
         const found = await writeRows(transaction);
         // Corrections of rows already counted must not be lost with the process: only new rows are found again by their number.
         const now = found.some(({ before }) => before !== null) || this.#waiting.size >= maxWaiting;
-        if (now) done = await this.#count(transaction, [this.#waiting, Tally.of(found)]);
+        if (now) await this.#count(transaction, [this.#waiting, Tally.of(found)]);
+        counted = now;
         return found;
       });
-      if (done) return this.#counted(done);
+      if (counted) return this.#counted();
       for (const change of changes) this.#waiting.add(change);
       if (this.#waiting.size > 0) this.#timer ??= this.#arm();
     });
@@ -73,21 +74,20 @@ export class CountLater {
 
   async #countWaiting(): Promise<void> {
     if (this.#waiting.size === 0) return;
-    this.#counted(await this.#deps.db.transaction().execute((transaction) => this.#count(transaction, [this.#waiting])));
+    await this.#deps.db.transaction().execute((transaction) => this.#count(transaction, [this.#waiting]));
+    this.#counted();
   }
 
   /** `upTo`: the last row in the tallies; without it, all written rows. */
-  async #count(db: Kysely<Database>, tallies: readonly Tally[], upTo?: number): Promise<() => void> {
-    const done = await this.#deps.count(db, tallies);
+  async #count(db: Kysely<Database>, tallies: readonly Tally[], upTo?: number): Promise<void> {
+    await this.#deps.count(db, tallies);
     await remember(db, upTo);
-    return done;
   }
 
-  #counted(done: () => void): void {
+  #counted(): void {
     this.#waiting = new Tally();
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    done();
   }
 
   #arm(): NodeJS.Timeout {
@@ -111,8 +111,7 @@ export class CountLater {
       more = rows.length === readAtOnce;
       if (waiting.size < maxWaiting) continue;
       const full = waiting;
-      const done = await this.#deps.db.transaction().execute((transaction) => this.#count(transaction, [full], last));
-      done();
+      await this.#deps.db.transaction().execute((transaction) => this.#count(transaction, [full], last));
       waiting = new Tally();
     }
     this.#waiting = waiting;

@@ -2,7 +2,7 @@
 import { type Kysely, sql } from 'kysely';
 import { deleteInPieces, deleteOlder, pauseOfDeletion } from '../delete-in-pieces.ts';
 import type { StorageDialect } from '../dialects/dialect.ts';
-import type { DayPartitions } from '../requests/day-partitions.ts';
+import { type DayPartitions, waitBriefly } from '../requests/day-partitions.ts';
 import { otherPartition } from '../requests/days.ts';
 import type { Database } from '../schema.ts';
 import { pruneAttempts } from './attempts.ts';
@@ -32,6 +32,7 @@ export async function prune(
     for (const [grain, before] of Object.entries(keep.sums) as [Grain, number | null][]) if (before !== null) await deleteSums(db, grain, before, stopped);
     // Last, since others' locks may be in its way.
     const partitions = keep.rows === null ? 0 : ((await days?.dropBefore(keep.rows)) ?? 0);
+    await deleteSeries(db, dialect, stopped);
     return { rows, partitions };
   } catch (error) {
     throw dialect.translateError(error);
@@ -41,16 +42,40 @@ export async function prune(
 const deleteSessions = (db: Kysely<Database>, before: number, stopped: () => boolean): Promise<number> =>
   deleteInPieces(db, { table: 'stat_sessions', key: ['session_id', 'access_key', 'currency'], where: sql`last_at < ${before}`, order: 'last_at' }, stopped);
 
-/** By runs of series, the order in which these tables are stored. */
-async function deleteSums(db: Kysely<Database>, grain: Grain, before: number, stopped: () => boolean): Promise<void> {
+async function lastSeries(db: Kysely<Database>): Promise<number> {
   const last = await db
     .selectFrom('stat_series')
     .select((eb) => eb.fn.max('id').as('id'))
     .executeTakeFirst();
-  for (let from = 0; from <= Number(last?.id ?? -1) && !stopped(); from += seriesAtOnce) {
+  return Number(last?.id ?? -1);
+}
+
+/** By runs of series, the order in which these tables are stored. */
+async function deleteSums(db: Kysely<Database>, grain: Grain, before: number, stopped: () => boolean): Promise<void> {
+  const last = await lastSeries(db);
+  for (let from = 0; from <= last && !stopped(); from += seriesAtOnce) {
     // An hour of each series in the upkeep of every hour; all hours of months where the retention was shortened.
     const where = sql`series >= ${from} and series < ${from + seriesAtOnce} and grain = ${grains[grain]} and start < ${before}`;
     await deleteInPieces(db, { table: 'stat_sums', key: ['series', 'grain', 'start'], where, order: 'series' }, stopped);
+    await pauseOfDeletion();
+  }
+}
+
+/** Those without any sums: names of keys, models and errors that have not occurred for longer than sums are kept. */
+async function deleteSeries(db: Kysely<Database>, dialect: StorageDialect, stopped: () => boolean): Promise<void> {
+  const last = await lastSeries(db);
+  for (let from = 0; from <= last && !stopped(); from += seriesAtOnce) {
+    const unused = sql`id >= ${from} and id < ${from + seriesAtOnce} and not exists (select 1 from stat_sums s where s.series = stat_series.id)`;
+    const { rows } = await sql`select 1 from stat_series where ${unused} limit 1`.execute(db);
+    if (rows.length > 0)
+      await db.transaction().execute(async (transaction) => {
+        // Writers read the ids in the transaction that adds to their sums: none may be between the two.
+        if (dialect.mode === 'postgresql') {
+          await waitBriefly(transaction);
+          await sql`lock table stat_series in access exclusive mode`.execute(transaction);
+        }
+        await sql`delete from stat_series where ${unused}`.execute(transaction);
+      });
     await pauseOfDeletion();
   }
 }

@@ -5,7 +5,7 @@ import { type Database, type Measures, measureNames } from '../schema.ts';
 import { addInto, type SumTable } from './add-into.ts';
 import { addMeasures, type Grain, grains, type Scope, scopes, startOf } from './dimensions.ts';
 import { addTo, writeCounts } from './histogram.ts';
-import { type FreshSeries, type SeriesBook, type SeriesKey, seriesText } from './series-book.ts';
+import { resolveSeries, type SeriesKey, seriesText } from './series.ts';
 import type { Group, Tally } from './tally.ts';
 
 export const measureColumns = measureNames.map((name) => ({ name, how: 'add' as const }));
@@ -28,10 +28,10 @@ interface Target extends SeriesKey {
   cells: Record<Grain, Map<number, Cell>>;
 }
 
-/** Inside the transaction that writes the rows. Resolves with the new series, for `SeriesBook.remember` after the commit. */
-export async function addRollups(db: Kysely<Database>, dialect: StorageDialect, series: SeriesBook, tallies: readonly Tally[]): Promise<FreshSeries> {
+/** Inside the transaction that writes the rows. */
+export async function addRollups(db: Kysely<Database>, dialect: StorageDialect, tallies: readonly Tally[]): Promise<void> {
   const targets = spread(tallies);
-  const { ids, fresh } = await series.resolve(db, targets);
+  const ids = await resolveSeries(db, dialect, targets);
   const rows: (number | string)[][] = [];
   for (const { text, cells } of targets) {
     const id = ids.get(text)!;
@@ -40,7 +40,6 @@ export async function addRollups(db: Kysely<Database>, dialect: StorageDialect, 
         rows.push([id, number, start, ...measureNames.map((name) => sums[name]), writeCounts(latencies[0]), writeCounts(latencies[1])]);
   }
   await addInto(db, dialect, sumTable, rows.sort(byPlace));
-  return fresh;
 }
 
 const grainNumbers = Object.entries(grains) as [Grain, number][];
