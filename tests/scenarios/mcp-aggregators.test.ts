@@ -16,8 +16,13 @@ const possible = splitAvailable('two MCP aggregators') && redisAvailable('two MC
   /** A session of each aggregator. */
   let sessions: string[] = [];
 
-  const call = (session: string, name: string, args: object = {}, signal?: AbortSignal) =>
-    postMcp(gateway, { method: 'tools/call', params: { name, arguments: args } }, { session, ...(signal && { signal }) });
+  const call = (session: string, name: string, args: object = {}, { signal, id }: { signal?: AbortSignal; id?: string } = {}) =>
+    postMcp(
+      gateway,
+      { method: 'tools/call', params: { name, arguments: args } },
+      { session, ...(signal && { signal }), ...(id !== undefined && { headers: { 'z-request-id': id } }) },
+    );
+  const rowsOf = async (id: string): Promise<RequestRow[]> => (await gateway.rows()).filter(({ client_request_id }) => client_request_id === id);
   const namesOf = (session: string): Promise<string[]> => toolNames(gateway, { session });
 
   async function openSessions(): Promise<void> {
@@ -80,7 +85,7 @@ const possible = splitAvailable('two MCP aggregators') && redisAvailable('two MC
 
   test('a place that is taken through one is waited for at the other', async () => {
     const leave = sessions.map(() => new AbortController());
-    const waiting = sessions.map((session, at) => call(session, 'narrow.wait', {}, leave[at]!.signal).catch(() => undefined));
+    const waiting = sessions.map((session, at) => call(session, 'narrow.wait', {}, leave[at]!).catch(() => undefined));
     await until(async () => server.waiting === 2, 'both places to be taken');
     let done = 0;
     const others = sessions.map((session) => call(session, 'narrow.get_weather', { city: 'Oslo' }).finally(() => done++));
@@ -102,7 +107,7 @@ const possible = splitAvailable('two MCP aggregators') && redisAvailable('two MC
 
   test('one that is frozen: its calls end in time and are not made twice, its sessions go on, and limits are exact once it wakes', async () => {
     const before = server.calls('wait');
-    const held = call(sessions[0]!, 'narrow.wait');
+    const held = call(sessions[0]!, 'narrow.wait', {}, { id: 'frozen' });
     await until(async () => server.waiting === 1, 'the call to be under way');
     const frozen = await busyOne();
     await frozen.kill('SIGSTOP');
@@ -118,16 +123,23 @@ const possible = splitAvailable('two MCP aggregators') && redisAvailable('two MC
     await until(async () => server.waiting === 0, 'what it had begun to be cancelled');
     expect(server.calls('wait') - before).toBe(1);
     expect(await mostAtOnce()).toBe(2);
+    // Both the edge and the one that woke have told of it.
+    await until(async () => (await rowsOf('frozen')).length > 0, 'the row of the call');
+    expect(await rowsOf('frozen')).toMatchObject([{ kind: 'mcp_call', requested_model: 'narrow.wait', access_key: 'caller' }]);
   });
 
   test('one that is killed: its calls end and are not made twice, its places are given back, its sessions go on', async () => {
     const before = server.calls('wait');
-    const held = [1, 2].map(() => call(sessions[1]!, 'narrow.wait'));
+    const held = [1, 2].map(() => call(sessions[1]!, 'narrow.wait', { city: 'Oslo' }, { id: 'killed' }));
     await until(async () => server.waiting === 2, 'both calls to be under way');
     const both = [gateway.processes['mcp-aggregator']!, gateway.processes['mcp-aggregator-2']!];
     const counts = await Promise.all(both.map(activeOf));
     await both[counts.indexOf(2)]!.kill('SIGKILL');
     for (const one of held) expect(await one).toMatchObject({ status: 503, body: { id: 1, error: { code: -32000, data: { code: 'service_lost' } } } });
+    // Nobody but the edge can tell of them.
+    await until(async () => (await rowsOf('killed')).length === 2, 'the rows of the calls');
+    const row = { kind: 'mcp_call', requested_model: 'narrow.wait', status: 503, error_code: 'service_lost', input_tokens: 4, session_id: expect.any(String) };
+    expect(await rowsOf('killed')).toMatchObject([row, row]);
     await until(
       async () => (await call(sessions[1]!, 'narrow.get_weather', { city: 'Rome' })).body.result?.structuredContent?.celsius === 21,
       'its places to be given back',

@@ -1,6 +1,6 @@
 /** What is left of each call of a tool: a row of the request log, and an audit record. */
 import type { Bus } from '@model-gateway/bus';
-import { type AuditRow, type McpExchange, newRequestRow } from '@model-gateway/contracts';
+import { type AuditRow, type McpExchange, newRequestRow, rowKeyOfExchange } from '@model-gateway/contracts';
 import type { MintId } from '@model-gateway/service-runtime';
 import type { Logger } from '@model-gateway/telemetry';
 
@@ -35,6 +35,8 @@ const maxName = 200;
 
 export class Records {
   readonly #deps: RecordDeps;
+  /** Exchanges whose first call has its row: others of the same batch get ids of their own. */
+  readonly #told = new WeakSet<McpExchange>();
   lost = 0;
 
   constructor(deps: RecordDeps) {
@@ -44,12 +46,14 @@ export class Records {
   /** A row of its own: one exchange may hold several calls. */
   finished(call: FinishedCall): void {
     const { caller } = call.exchange;
-    const id = this.#deps.mintId('mcp_');
+    const isFirst = !this.#told.has(call.exchange);
+    this.#told.add(call.exchange);
+    const key = isFirst ? rowKeyOfExchange(call.exchange) : { id: this.#deps.mintId('mcp_'), started_at: call.startedAt };
+    const { id } = key;
     const row = newRequestRow({
-      id,
+      ...key,
       kind: 'mcp_call',
       client_request_id: caller.clientRequestId,
-      started_at: call.startedAt,
       authority: 2,
       access_key: caller.accessKey,
       key_group: caller.keyGroup,

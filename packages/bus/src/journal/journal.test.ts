@@ -63,6 +63,13 @@ test('an event that cannot be published stays in its file and holds up no other'
 test.each([
   { what: 'a violation', before: 'audit.record', now: 'audit.violation', moved: { action: 'acl.violation' }, stays: { action: 'create' } },
   { what: 'a row of a tool call', before: 'stats.request', now: 'stats.tool', moved: { kind: 'mcp_call' }, stays: { kind: 'call' } },
+  {
+    what: 'a row of an aggregator (not one of an edge)',
+    before: 'stats.request',
+    now: 'stats.tool',
+    moved: { kind: 'mcp_call', authority: 2 },
+    stays: { kind: 'mcp_call', authority: 1 },
+  },
 ] as const)('$what that an earlier version left among all others is published under its own subject', async ({ before, now, moved, stays }) => {
   const line = (id: string, event: object) => `${JSON.stringify([before, `${before}/${id}`, { id, ...event }])}\n`;
   appendFileSync(join(folder, '0.jsonl'), line('a', moved) + line('b', stays));

@@ -8,9 +8,10 @@ const isDurable = (subject: string): subject is DurableSubject => (durableSubjec
 
 /** Edges of earlier versions published violations as ordinary records, and MCP aggregators their rows with all others: both have subjects of their own now. */
 function subjectNow(subject: string, event: unknown): string {
-  const { action, kind } = (event ?? {}) as { action?: unknown; kind?: unknown };
+  const { action, kind, authority } = (event ?? {}) as { action?: unknown; kind?: unknown; authority?: unknown };
   if (subject === 'audit.record' && action === 'acl.violation') return 'audit.violation';
-  return subject === 'stats.request' && kind === 'mcp_call' ? 'stats.tool' : subject;
+  // Edges publish rows of calls whose aggregator was lost, and may not use the subject of aggregators.
+  return subject === 'stats.request' && kind === 'mcp_call' && authority !== 1 ? 'stats.tool' : subject;
 }
 
 /**

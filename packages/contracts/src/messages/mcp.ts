@@ -30,6 +30,14 @@ export interface McpExchange {
   headers: Record<string, string>;
 }
 
+const msOf = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+
+/**
+ * Id and time of the row of the tool call that an exchange makes. Both the aggregator and, where it was lost, the edge may leave a row, which statistics
+ * then take for the same one. The time is the one that the request's id (UUIDv7) carries.
+ */
+export const rowKeyOfExchange = ({ id }: Pick<McpExchange, 'id'>): { id: string; started_at: number } => ({ id: `mcp_${id}`, started_at: msOf(id) });
+
 /** Headers of a request that the aggregator reads. */
 export const mcpRequestHeaders = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-session-id', 'mcp-method', 'mcp-name', 'last-event-id'] as const;
 

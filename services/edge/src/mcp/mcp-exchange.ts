@@ -15,6 +15,7 @@ import { type HeldBody, readBody } from '../http/read-body.ts';
 import { clientRequestIdOf } from '../http/request-ids.ts';
 import { originForm, refusalOfHead } from '../http/request-target.ts';
 import type { OpenReply } from '../open-connections.ts';
+import { rowOfLostCall } from './lost-call.ts';
 import { allowOrigin, answerPreflight } from './origin.ts';
 import { messageIdOf } from './read-message.ts';
 import { isRepeatable } from './repeatable.ts';
@@ -44,6 +45,7 @@ class McpCall implements OpenReply, StreamHandlers<'mcp.exchange'> {
   readonly #response: ServerResponse;
   readonly #context: EdgeContext;
   readonly #id = mintRequestId();
+  readonly #began = performance.now();
   readonly #clientRequestId: string | null;
   readonly #query: URLSearchParams;
   readonly #path: string;
@@ -158,7 +160,16 @@ class McpCall implements OpenReply, StreamHandlers<'mcp.exchange'> {
       this.#repeated = true;
       return this.#open();
     }
+    if (error.code === 'service_lost') this.#noteLost(error);
     this.refuse(error.code === 'service_unavailable' ? new GatewayError('service_unavailable', { message: 'The MCP aggregator is not available.' }) : error);
+  }
+
+  #noteLost(error: GatewayError): void {
+    const { headersSent: stream, statusCode } = this.#response;
+    const durationMs = Math.round(performance.now() - this.#began);
+    const status = stream ? statusCode : error.status;
+    const row = rowOfLostCall({ exchange: this.#sent!, body: this.#body?.bytes, error, status, stream, durationMs });
+    if (row) this.#context.reporting.rows.publish(row);
   }
 
   /** The process that had the session is gone: any other can go on with what its id says. One that was lost may have begun what it was sent. */

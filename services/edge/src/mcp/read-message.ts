@@ -1,7 +1,7 @@
 /** What the edge reads of a JSON-RPC message, whose content is the aggregator's to judge. */
 
 /** A request or notification; null: the body is something else, or a batch. */
-export function readMessage(body: Uint8Array | undefined): { method: unknown; id?: unknown } | null {
+export function readMessage(body: Uint8Array | undefined): { method: unknown; id?: unknown; params?: unknown } | null {
   try {
     const message: unknown = JSON.parse(Buffer.from(body ?? []).toString('utf8'));
     return typeof message === 'object' && message !== null && 'method' in message ? message : null;
