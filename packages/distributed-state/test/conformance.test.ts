@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { capOf, type GateLimits } from '@model-gateway/limits';
 import { type RedisServer, redisAvailable, startRedisServer } from '../../../tests/support/redis-server.ts';
 import { BudgetReservations, LeasedState, LeaseKeeper, MemoryState, Permits, ProcessLink, RedisState, type SharedState } from '../src/index.ts';
-import { RedisLink } from '../src/redis/link.ts';
+import { keyOf, RedisLink } from '../src/redis/link.ts';
 import { laterMillisecond, nothingFor, until, windowBegins } from './support.ts';
 
 const silent = { info: () => undefined, warn: () => undefined };
@@ -84,6 +84,24 @@ describe.each(engines)('%s', (engine) => {
     expect((await one.hit(name, { limit: 4, windowMs: 60_000 })).allowed).toBe(true);
     expect((await one.hit(name, { limit: 4000, windowMs: 60_000 })).allowed).toBe(true);
     expect((await one.hit(name, { limit: 2, windowMs: 60_000 })).allowed).toBe(true);
+  });
+
+  test.each([2, 1200])('a window that was lengthened forgets nothing that it counted, with a limit of %s', async (limit) => {
+    const name = scope();
+    const longer = { limit, windowMs: 600_000 };
+    for (let at = 0; at < limit; at++) await one.hit(name, { limit, windowMs: 60_000 });
+    expect(await one.hit(name, longer)).toMatchObject({ allowed: false, used: limit });
+    if (!server) return;
+    const left = await server.command(`PTTL "${keyOf('window', name)}"`);
+    expect(Number(left.slice(1))).toBeGreaterThan(60_000 * 2);
+  });
+
+  test('a lengthened window ends, also for a limit above what a log holds', async () => {
+    const name = scope();
+    await one.hit(name, { limit: 1200, windowMs: 100 });
+    const longer = { limit: 1200, windowMs: 300 };
+    expect((await one.hit(name, longer)).used).toBeGreaterThan(0);
+    await until(async () => ((await one.lookAtWindow(name, longer))?.used ?? 0) === 0, 'what was counted to be over');
   });
 
   test('rpm: admits exactly the limit; the rest get a retry time', async () => {

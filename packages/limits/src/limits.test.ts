@@ -120,6 +120,19 @@ describe('window', () => {
       ),
     );
   });
+
+  test.each([10, 1200])('a window that was lengthened goes on with what it counted, and ends, with a limit of %s', (limit) => {
+    const minute = { limit, windowMs: 60_000 };
+    const hour = { limit, windowMs: 3_600_000 };
+    const began = Date.UTC(2026, 10, 30, 12);
+    const state = openWindow(minute);
+    for (let at = 0; at < limit; at++) expect(hitWindow(state, minute, began + at).allowed).toBe(true);
+    const refused = hitWindow(state, hour, began + 60_000);
+    expect(refused).toMatchObject({ allowed: false, used: limit });
+    expect(refused.retryMs).toBeLessThanOrEqual(2 * hour.windowMs);
+    expect(hitWindow(state, hour, began + 60_000 + refused.retryMs).allowed).toBe(true);
+    expect(hitWindow(state, hour, began + 3 * hour.windowMs)).toMatchObject({ allowed: true, used: 1 });
+  });
 });
 
 describe('gate', () => {

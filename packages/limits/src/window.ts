@@ -57,7 +57,14 @@ function hitLog({ times }: LogState, { limit, windowMs }: WindowLimit, now: numb
 
 /** The last window counts by the share of it that is still inside the sliding one. */
 function hitCounters(state: CounterState, { limit, windowMs }: WindowLimit, now: number, count: boolean): Hit {
-  const window = Math.max(state.window, Math.floor(now / windowMs));
+  const present = Math.floor(now / windowMs);
+  // Numbers of shorter windows are larger: the limit was edited since. What was counted lies within the longer one, which would else never end.
+  if (state.window > present + 1) {
+    state.current += state.previous;
+    state.previous = 0;
+    state.window = present;
+  }
+  const window = Math.max(state.window, present);
   if (window !== state.window) {
     state.previous = window === state.window + 1 ? state.current : 0;
     state.current = 0;

@@ -105,7 +105,7 @@ local function left(name, rate) return rate and math.floor(s[name].l / 60000) or
 return { others(''), wait_for(1), left('rpm', rpm), left('tpm', tpm) }
 `;
 
-/** ARGV: limit, windowMs, count. Gives allowed, used, retryMs. A list of times for small limits, two counters for large ones. */
+/** ARGV: limit, windowMs, count. Gives allowed, used, retryMs. A list of times for small limits, two counters for large ones. What is refused keeps them too, since the window may have become longer. */
 const hit = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -119,7 +119,10 @@ if limit <= 1000 then
     first = redis.call('LINDEX', KEYS[1], 0)
   end
   local used = redis.call('LLEN', KEYS[1])
-  if used >= limit then return { 0, used, tonumber(redis.call('LINDEX', KEYS[1], used - limit)) + window - now } end
+  if used >= limit then
+    if count then redis.call('PEXPIRE', KEYS[1], window) end
+    return { 0, used, tonumber(redis.call('LINDEX', KEYS[1], used - limit)) + window - now }
+  end
   if count then
     redis.call('RPUSH', KEYS[1], string.format('%.0f', now))
     redis.call('PEXPIRE', KEYS[1], window)
@@ -130,7 +133,13 @@ end
 if kind ~= 'hash' and kind ~= 'none' then redis.call('DEL', KEYS[1]) end
 local s = redis.call('HMGET', KEYS[1], 'w', 'c', 'p')
 local old, current, previous = tonumber(s[1] or 0), tonumber(s[2] or 0), tonumber(s[3] or 0)
-local number = math.max(old, math.floor(now / window))
+local present = math.floor(now / window)
+if old > present + 1 then
+  current = current + previous
+  previous = 0
+  old = present
+end
+local number = math.max(old, present)
 if number ~= old then
   previous = number == old + 1 and current or 0
   current = 0
@@ -147,6 +156,7 @@ if weighted <= free * window then
   end
   return { 1, used, 0 }
 end
+if count then redis.call('PEXPIRE', KEYS[1], window * 2) end
 local retry
 if previous > 0 and free >= 0 then retry = math.ceil(window - free * window / previous) - elapsed
 else retry = window - elapsed + math.max(0, math.ceil(window - (limit - 1) * window / math.max(1, current))) end
