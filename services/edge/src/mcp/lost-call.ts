@@ -16,7 +16,7 @@ export interface LostCall {
   durationMs: number;
 }
 
-/** null: the exchange was no call of a tool. An aggregator that was only frozen leaves the same row, which then stands in place of this one. */
+/** null: the exchange did not call a tool. An aggregator that was only frozen publishes a row with the same key, which replaces this one. */
 export function rowOfLostCall({ exchange, body, error, status, stream, durationMs }: LostCall): RequestRow | null {
   const message = readMessage(body);
   if (message?.method !== 'tools/call' || !isObject(message.params) || typeof message.params['name'] !== 'string') return null;
