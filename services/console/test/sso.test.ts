@@ -4,6 +4,7 @@ import { loadConfig } from '@model-gateway/config';
 import { type SsoProfileId, ssoProfileIds } from '@model-gateway/contracts';
 import { openStorage, type Storage } from '@model-gateway/storage';
 import { silent } from '../../../packages/storage/test/engines.ts';
+import { openTokens } from '../src/sso/tokens.ts';
 import { api, type Harness, startConsole } from './harness.ts';
 import { type SsoVendor, startSsoVendor } from './sso-vendor.ts';
 
@@ -289,6 +290,43 @@ test('a file that leaves out what a login needs is refused, whether the credenti
   expect((await call('POST', 'import', file({ client_id: 'ours' }))).status).toBe(200);
   expect((await call('POST', 'import', file({}))).body.error.details).toEqual(missing);
   expect((await call('GET', 'sso-credentials/agent')).body.settings).toEqual({ client_id: 'ours' });
+});
+
+test('a file changes the secret settings of a login that is there, and keeps those that it leaves out', async () => {
+  await restart({ alpha_user: true, entra: true });
+  const machine = { source: 'client_secret', tenant_id: 't', client_id: 'c', base_url: 'https://models.example.com', token_url: 'http://127.0.0.1:9/token' };
+  const file = (secret: object) => ({
+    sso_credentials: [
+      { name: 'agent', profile: 'alpha_user', settings: { client_id: 'ours', ...secret } },
+      { name: 'machine', profile: 'entra', settings: { ...machine, ...secret } },
+    ],
+  });
+  const secretsOf = async (name: string) => {
+    const row = (await storage.ssoCredentials.find(name))!;
+    return openTokens(harness.keyring, row.id, row.tokens!).secrets['client_secret'];
+  };
+  const both = ['agent', 'machine'];
+  expect((await call('POST', 'import', file({ client_secret: 'first' }))).body.created.sso_credentials).toEqual(both);
+  expect((await call('POST', 'import', file({ client_secret: 'first' }))).body.unchanged.sso_credentials).toEqual(both);
+  expect((await call('POST', 'import', file({}))).body.unchanged.sso_credentials).toEqual(both);
+  const changed = await call('POST', 'import', file({ client_secret: 'second' }));
+  expect([changed.status, changed.body.updated.sso_credentials]).toEqual([200, both]);
+  expect(await Promise.all(both.map(secretsOf))).toEqual(['second', 'second']);
+  const [record] = (await audited()).filter(({ action, actor }) => action === 'update' && actor !== 'gateway');
+  expect(record?.diff).toEqual({ flow: 'file', 'settings.client_secret': { before: '********', after: '********' } });
+  const unfilled = await call('POST', 'import', file({ client_secret: '${CLIENT_SECRET}' }));
+  expect([unfilled.status, unfilled.body.error.details[0].field]).toEqual([422, 'sso_credentials.0.settings.client_secret']);
+});
+
+test('a file does not change the secret settings of a login that is being refreshed: its new tokens would be lost', async () => {
+  await restart({ alpha_user: true });
+  const file = (client_secret: string) => ({ sso_credentials: [{ name: 'agent', profile: 'alpha_user', settings: { client_id: 'ours', client_secret } }] });
+  expect((await call('POST', 'import', file('first'))).status).toBe(200);
+  const row = (await storage.ssoCredentials.find('agent'))!;
+  await storage.ssoCredentials.update(row.id, row.version, { refreshingUntil: Date.now() + 60_000 });
+  const refused = await call('POST', 'import', file('second'));
+  expect([refused.status, refused.body.error.message]).toEqual([409, 'The credential agent is being refreshed: try again in a moment.']);
+  expect((await call('POST', 'import', file('first'))).body.unchanged.sso_credentials).toEqual(['agent']);
 });
 
 test('no token stands in an answer, a log line or a row', async () => {

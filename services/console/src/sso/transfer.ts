@@ -1,15 +1,19 @@
-/** Credentials in configuration files: named and described, their tokens a reference. What exists keeps its tokens: those of a file are older than any that were renewed. */
+/**
+ * Credentials in configuration files: named and described, their tokens a reference. What exists keeps its tokens: those of a file are older than any that were
+ * renewed. Secret settings are no tokens: a file that holds them replaces them, one that leaves them out keeps them.
+ */
 import { randomUUID } from 'node:crypto';
 import { resourceName } from '@model-gateway/contracts';
-import type { CatalogWriter, NewSsoCredential, SsoCredential } from '@model-gateway/storage';
+import type { CatalogWriter, NewSsoCredential, SsoCredential, SsoCredentialPatch } from '@model-gateway/storage';
 import { z } from 'zod';
 import type { ConsoleContext } from '../context.ts';
 import { invalidField, Problem } from '../problem.ts';
+import { upstreamKeyMask } from '../resources/upstream-keys.ts';
 import { refuseNewName } from '../validation/new-name.ts';
 import { type ChangedCredential, differences } from './change-credential.ts';
 import { isMachine, readSettings } from './credentials.ts';
 import { readPastedTokens } from './pasted-tokens.ts';
-import { noTokens, sealTokens } from './tokens.ts';
+import { noTokens, openTokens, sealTokens } from './tokens.ts';
 
 export const credentialEntry = z.strictObject({
   name: resourceName,
@@ -62,6 +66,8 @@ export async function takeCredentials(list: readonly Entry[], writer: CatalogWri
 async function takeOne(entry: Entry, at: string, stored: CatalogWriter['ssoCredentials'], context: ConsoleContext): Promise<TakenCredential> {
   const { name, description } = entry;
   const profile = context.sso.gates.require(entry.profile, `${at}.profile`);
+  for (const [setting, value] of Object.entries(entry.settings))
+    if (reference.test(value)) throw invalidField(`${at}.settings.${setting}`, 'is a reference to the environment: `model-gateway apply` puts the value there');
   for (let tried = 0; tried < tries; tried++) {
     const row = await stored.find(name);
     if (!row) {
@@ -72,12 +78,39 @@ async function takeOne(entry: Entry, at: string, stored: CatalogWriter['ssoCrede
     }
     if (row.profile !== profile.id) throw invalidField(`${at}.profile`, `is ${row.profile} in the credential of this name`);
     // The file's replace those that are stored: a required one that it leaves out is missing.
-    const wanted = { description, settings: readSettings(profile, entry.settings, {}, `${at}.settings`).settings };
-    const changed = differences(row, wanted);
+    const { settings, secrets } = readSettings(profile, entry.settings, {}, `${at}.settings`);
+    const wanted = { description, settings };
+    const renewed = replaceSecrets(row, secrets, context);
+    const changed = { ...differences(row, wanted), ...renewed?.changed };
     if (Object.keys(changed).length === 0) return { name, outcome: 'unchanged' };
-    if ((await stored.update(row.id, row.version, wanted)) !== null) return { name, outcome: 'updated', changed };
+    if ((await stored.update(row.id, row.version, { ...wanted, ...renewed?.patch })) !== null) return { name, outcome: 'updated', changed };
   }
   throw new Problem('conflict', `The credential ${name} is being changed by others: try again.`);
+}
+
+/** Null: there are no others than those that are stored. A machine identity asks for a token with them. Throws 409 while a refresh is running, which would not be kept. */
+function replaceSecrets(
+  row: SsoCredential,
+  given: Readonly<Record<string, string>>,
+  { keyring, sso }: ConsoleContext,
+): { patch: SsoCredentialPatch; changed: ChangedCredential['changed'] } | null {
+  if (Object.keys(given).length === 0) return null;
+  const held = row.tokens === null ? noTokens : openTokens(keyring, row.id, row.tokens);
+  const others = Object.entries(given).filter(([name, value]) => held.secrets[name] !== value);
+  if (others.length === 0) return null;
+  const now = sso.now();
+  if (row.refreshingUntil !== null && row.refreshingUntil > now)
+    throw new Problem('conflict', `The credential ${row.name} is being refreshed: try again in a moment.`);
+  const asks = row.state !== 'revoked' && isMachine(sso.gates.require(row.profile));
+  return {
+    patch: {
+      tokens: sealTokens(keyring, row.id, { ...held, secrets: { ...held.secrets, ...given } }),
+      ...(asks && { state: 'ok', lastError: null, refreshAt: now }),
+    },
+    changed: Object.fromEntries(
+      others.map(([name]) => [`settings.${name}`, { before: held.secrets[name] === undefined ? null : upstreamKeyMask, after: upstreamKeyMask }]),
+    ),
+  };
 }
 
 /** Its first token is asked for by the next round of refreshes. */
