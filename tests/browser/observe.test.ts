@@ -210,6 +210,7 @@ suite('looking on', () => {
       .getByRole('status')
       .getByText(/^ill: 50\d/)
       .waitFor();
+    await until(() => page.evaluate('/^Test all/.test(document.activeElement.textContent)'), 'the keyboard to be at the button again', waitMs);
     await rowOf('main').getByText('Healthy', { exact: true }).waitFor();
     await admin.open('/upstreams');
     await page.getByRole('row').filter({ hasText: 'ill' }).getByText('Failing', { exact: true }).waitFor();

@@ -54,7 +54,7 @@ function onChange(records: MutationRecord[]): void {
 
 function switchedOff(element: HTMLElement): void {
   if (!isFocusLost() && document.activeElement !== element) return;
-  if (element.hasAttribute('data-loading')) working = element;
+  if (element.matches('[data-loading], [aria-busy="true"]')) working = element;
   else moveTo(nearest(element.parentElement, element));
 }
 

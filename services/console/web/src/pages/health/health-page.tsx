@@ -30,6 +30,7 @@ export function HealthPage() {
     <Button
       leftSection={<IconPlayerPlay size={16} aria-hidden />}
       disabled={tests.running > 0}
+      aria-busy={tests.running > 0}
       onClick={() => void tests.run(testable)}
       variant="default"
       aria-describedby="test-hint"

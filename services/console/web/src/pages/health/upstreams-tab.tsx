@@ -127,6 +127,7 @@ function Test({ item: { name, state }, tests }: { item: Upstream; tests: Tests }
         variant="default"
         aria-label={t('testOf', { name })}
         disabled={state.status === 'disabled' || outcome === 'pending'}
+        aria-busy={outcome === 'pending'}
         onClick={() => void tests.run([name])}
       >
         {t('test')}
