@@ -61,6 +61,10 @@ suite('by keyboard', () => {
     await press('Enter');
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).waitFor();
     await dialogHasFocus(page);
+    // Its heading says what it is; the first field is two steps further.
+    expect(await focused()).toBe('text');
+    await press('Tab');
+    expect(await focused()).toBe('Close');
     await press('Escape');
     await dialogsGone(page);
     await focusComesTo('text');
@@ -73,6 +77,7 @@ suite('by keyboard', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).focus();
     await press('Enter');
     await page.getByRole('dialog', { name: 'Delete text?' }).waitFor();
+    await focusComesTo('Cancel');
     await press('Escape');
     await page.getByRole('dialog', { name: 'Delete text?' }).waitFor({ state: 'detached' });
     await focusComesTo('Delete');

@@ -18,6 +18,8 @@ export const theme = createTheme({
     Badge: { styles: { root: { textTransform: 'none' } } },
     Drawer: { styles: { title: { fontWeight: 650, overflowWrap: 'anywhere' } } },
     Modal: { styles: { title: { fontWeight: 650, overflowWrap: 'anywhere' } } },
+    // The keyboard begins at the heading of what opens over the page: at the button that closes it, one would be told that alone.
+    DrawerTitle: { defaultProps: { tabIndex: -1, 'data-autofocus': true } },
     // The head of what stands open is no banner of the page.
     DrawerHeader: { defaultProps: { role: 'none' } },
     ModalHeader: { defaultProps: { role: 'none' } },

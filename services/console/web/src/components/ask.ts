@@ -14,6 +14,8 @@ export function ask(question: Question): void {
     const modalId = modals.openConfirmModal({
       closeButtonProps: { 'aria-label': i18next.t('actions.close') },
       ...question,
+      // The keyboard begins at the answer that changes nothing.
+      cancelProps: { 'data-autofocus': true, ...question.cancelProps },
       // The Escape that asks comes to the question as well: the library listens at the window, behind the drawer when it was loaded after it.
       closeOnEscape: false,
       onClose: () => {

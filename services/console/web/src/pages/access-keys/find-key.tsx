@@ -52,6 +52,7 @@ export function FindKeyForm({ onLeave }: { onLeave?: () => void }) {
       <form onSubmit={onSubmit}>
         <Group align="flex-end">
           <SecretInput
+            data-autofocus
             flex="1 1 260px"
             label={t('findValue')}
             description={t('findHint')}

@@ -70,7 +70,16 @@ function RotateDialog({ name, onClose, onRotated }: Props & { onClose: () => voi
     <Modal opened onClose={onClose} title={t('rotateTitle', { name })} closeButtonProps={{ 'aria-label': t('common:actions.close') }}>
       <form onSubmit={onSubmit}>
         <Stack>
-          <NumberInput label={t('overlap')} description={t('overlapHint')} min={0} max={maxHours} clampBehavior="strict" value={hours} onChange={setHours} />
+          <NumberInput
+            data-autofocus
+            label={t('overlap')}
+            description={t('overlapHint')}
+            min={0}
+            max={maxHours}
+            clampBehavior="strict"
+            value={hours}
+            onChange={setHours}
+          />
           <Text size="sm">{overlap === 0 ? t('rotateHint') : t('rotateOverlapHint', { count: overlap })}</Text>
           {rotate.isError && <FaultNotice error={rotate.error} />}
           <Group justify="flex-end">

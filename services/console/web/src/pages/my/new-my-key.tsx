@@ -46,7 +46,7 @@ export function NewMyKey({ groups, onClose, onMade }: Props) {
     <Modal opened onClose={onClose} title={t('create')} size="lg" closeButtonProps={{ 'aria-label': common('actions.close') }}>
       <form onSubmit={onSubmit} noValidate>
         <Stack>
-          <TextInput label={t('name')} description={t('nameHint', { username })} required {...form.getInputProps('name')} />
+          <TextInput data-autofocus label={t('name')} description={t('nameHint', { username })} required {...form.getInputProps('name')} />
           <Select label={t('group')} allowDeselect={false} data={groups.map(({ name }) => name)} {...form.getInputProps('group')} />
           {group && (
             <Text size="sm" c="dimmed" className="anywhere">
