@@ -256,7 +256,7 @@ suite('looking on', () => {
     const saved = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Export as CSV' }).click();
     const file = readFileSync(await (await saved).path(), 'utf8');
-    expect(file.split('\r\n')[0]).toMatch(/^"start","model",.*"cost_USD"$/);
+    expect(file.split('\r\n')[0]).toMatch(/^\ufeff"start","model",.*"cost_USD"$/);
     await page.getByText('30 days', { exact: true }).click();
     await until(async () => (await days.getByRole('row').count()) === 30, 'thirty days to be shown', waitMs);
     await budgets.getByRole('link', { name: 'Change team' }).click();

@@ -42,7 +42,8 @@ export function startsOf({ from, to, granularity }: SeriesAnswer): number[] {
 /** Saves a table of the API as a file. Resolves to how many of the first it holds where there may be more; null: it holds all. */
 export async function download(where: string, query: Query, name: string): Promise<number | null> {
   const response = await call<Response>(where, { query: { ...query, format: 'csv' }, withEmpty: true, as: 'response' });
-  const address = URL.createObjectURL(await response.blob());
+  // Spreadsheets tell UTF-8 by this mark alone: names in Chinese would be garbled. Programs ask the API, which sends none.
+  const address = URL.createObjectURL(new Blob(['\ufeff', await response.blob()]));
   const link = document.createElement('a');
   link.href = address;
   link.download = name;
