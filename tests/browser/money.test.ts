@@ -136,6 +136,30 @@ suite('money and charts', () => {
     expect((await budgetOf('research')).limit_micros).toBe(2_000_000);
   });
 
+  test('shares are those of the whole range, and what has no row of its own is in one together', async () => {
+    const { admin, page, gateway } = stage;
+    const { body } = await gateway.console('GET', '/stats/top?by=group&order=cost&limit=20');
+    const items = body.items as { value: string; cost: { cost: string }[] }[];
+    // As with hundreds of groups: one of them is the hundredth, and the other is not among them.
+    const [interns] = items.filter(({ value }) => value === 'interns');
+    const answer = {
+      ...body,
+      items: [interns, ...Array.from({ length: 99 }, (_, at) => ({ ...interns, value: `free-${at}`, cost: [], unpriced_requests: 0 }))],
+    };
+    const asked = '**/stats/top?*by=key_group*';
+    await page.route(asked, (route) => route.fulfill({ json: answer }));
+    await admin.open('/costs');
+    const rows = page.getByRole('table', { name: 'Costs by group' }).getByRole('row');
+    await rows.nth(2).waitFor();
+    const cells = async (at: number) => rows.nth(at).getByRole('cell').allTextContents();
+    const costOf = (wanted: string) => Number(items.find(({ value }) => value === wanted)?.cost[0]?.cost);
+    const share = costOf('interns') / (costOf('interns') + costOf('research'));
+    const percent = (one: number) => new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 }).format(one);
+    expect((await cells(1))[2]).toBe(percent(share));
+    expect((await cells(2)).slice(0, 3)).toEqual(['All others', `$${costOf('research')}`, percent(1 - share)]);
+    await page.unroute(asked);
+  });
+
   test('files for accounting hold everything, or say that they do not', async () => {
     const { admin, page } = stage;
     await admin.open('/costs?by=access_key');
@@ -146,6 +170,8 @@ suite('money and charts', () => {
       return readFileSync(await (await saved).path(), 'utf8');
     };
     const file = await save();
+    // Spreadsheets tell UTF-8 by it.
+    expect(file.startsWith('\ufeff')).toBe(true);
     for (const name of ['ada', 'bob']) expect(file).toContain(`,"${name}",`);
     expect(await page.getByText('The file holds the first', { exact: false }).count()).toBe(0);
     await page.route('**/stats/top?*format=csv*', (route) =>

@@ -17,7 +17,7 @@ import { useNow } from '../../components/use-now.ts';
 import { useIsAdmin } from '../../session/use-me.ts';
 import { Budgets } from './budgets.tsx';
 import { type Days, daysOf, forecast, monthEnd, type Span, spans, startsOf } from './months.ts';
-import { costQuery, currenciesOf, type Grouping, groupings, microsOf, stacksOf, sumOf, useDailyCosts, useTopCosts } from './use-costs.ts';
+import { costQuery, currenciesOf, type Grouping, groupings, maxRows, microsOf, stacksOf, sumOf, useDailyCosts, useTopCosts } from './use-costs.ts';
 
 const isGrouping = (value: string | null): value is Grouping => groupings.includes(value as Grouping);
 const isSpan = (value: string | null): value is Span => spans.includes(value as Span);
@@ -107,7 +107,7 @@ export function CostsPage() {
         ) : (
           whole.isSuccess && <EmptyState icon={IconCoins} title={t('nothing')} hint={t('nothingHint')} />
         )}
-        {top.data && <CostTable answer={top.data} by={by} currency={currency} days={days} />}
+        {top.data && whole.data && <CostTable answer={top.data} by={by} currency={currency} days={days} all={sumOf(whole.data.items, currency)} />}
       </Card>
       <Budgets now={now} />
     </Page>
@@ -133,10 +133,20 @@ const spentOn = (by: Grouping, value: string | null, range: string): { to: strin
     ? { to: '/access-keys', search: (value === null ? {} : { tags: [value] }) as never }
     : { to: '/statistics', search: { [by]: value ?? '', by: by === 'model' ? 'access_key' : 'model', order: 'cost', range } as never };
 
-function CostTable({ answer, by, currency, days }: { answer: TopAnswer; by: Grouping; currency: string; days: Days }) {
+interface CostTableProps {
+  answer: TopAnswer;
+  by: Grouping;
+  currency: string;
+  days: Days;
+  /** What the range cost, also what is not in the answer. */
+  all: number;
+}
+
+function CostTable({ answer, by, currency, days, all }: CostTableProps) {
   const { t } = useTranslation(['costs', 'statistics']);
   const items = answer.items.filter((item) => microsOf(item, currency) > 0 || item.unpriced_requests > 0);
-  const all = sumOf(items, currency);
+  // Of tags nothing can be left over: a key with several counts in each.
+  const rest = by === 'tag' || answer.items.length < maxRows ? 0 : all - sumOf(items, currency);
   const range = days.to - days.from > 31 * 86_400_000 ? '90d' : '30d';
   if (items.length === 0) return null;
   return (
@@ -172,6 +182,15 @@ function CostTable({ answer, by, currency, days }: { answer: TopAnswer; by: Grou
                 </Table.Td>
               </Table.Tr>
             ))}
+            {rest > 0 && (
+              <Table.Tr>
+                <Table.Td>{t('rest')}</Table.Td>
+                <Table.Td className="numeric">{formatMoney(rest, currency)}</Table.Td>
+                <Table.Td className="numeric">{formatPercent(rest / all)}</Table.Td>
+                <Table.Td />
+                <Table.Td />
+              </Table.Tr>
+            )}
           </Table.Tbody>
         </Table>
       </Table.ScrollContainer>

@@ -11,6 +11,8 @@ export type Grouping = (typeof groupings)[number];
 const refreshMs = 60_000;
 /** The most expensive have a colour each, the rest one together. */
 export const maxGroups = 8;
+/** The most expensive are rows of the table. */
+export const maxRows = 100;
 
 const useStats = <T>(name: string, query: Query) =>
   useQuery({
@@ -28,7 +30,7 @@ export const costQuery = ({ from, to }: Days, by?: Grouping): Query => ({
 });
 
 export const useDailyCosts = (days: Days, by?: Grouping) => useStats<SeriesAnswer>('series', costQuery(days, by));
-export const useTopCosts = ({ from, to }: Days, by: Grouping) => useStats<TopAnswer>('top', { from, to, by, order: 'cost', limit: 100 });
+export const useTopCosts = ({ from, to }: Days, by: Grouping) => useStats<TopAnswer>('top', { from, to, by, order: 'cost', limit: maxRows });
 
 export const useBudgets = () =>
   useQuery({
