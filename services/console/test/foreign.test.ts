@@ -337,6 +337,13 @@ beforeAll(async () => {
 });
 afterAll(() => harness?.close());
 
+test('a file that would be too long as YAML is given as JSON, which the import takes', async () => {
+  const channels = [{ type: 1, name: 'long', key: 'sk-a', models: 'm', group: 'default', param_override: { note: 'x'.repeat(2.1 * 1024 * 1024) } }];
+  const { status, body } = await harness.call('POST', `${api}/import/convert`, { source: 'new-api', text: JSON.stringify({ channels }) });
+  expect([status, body.error]).toEqual([200, undefined]);
+  expect(JSON.parse(body.file)).toMatchObject({ version: 2, upstreams: [{ name: 'long' }] });
+});
+
 test.each(['litellm', 'new-api'] as const)('%s: what the console makes of it is taken by the import, and exported again', async (source) => {
   const text = source === 'litellm' ? litellm : JSON.stringify(newApi);
   const converted = await harness.call('POST', `${api}/import/convert`, { source, text });

@@ -13,7 +13,7 @@ export interface BodyText {
 }
 
 /** YAML costs a hundred times what JSON does. A file that is longer can be sent as JSON. */
-const yamlLimit = 2 * 1024 * 1024;
+export const yamlLimit = 2 * 1024 * 1024;
 
 /** A resource's largest lists have 10,000 entries; the rest tells by the schema's own words what is too long. */
 const resourceLimits: PlainLimits = { listLength: 12_000, values: 100_000 };

@@ -5,7 +5,7 @@ import { Problem } from '../../problem.ts';
 import { convertForeign, type Finding, UnreadableSource } from '../../transfer/foreign/index.ts';
 import type { ForeignText, FromThread, ToThread } from './messages.ts';
 import { piecesOf } from './pieces.ts';
-import { readText } from './read-text.ts';
+import { readText, yamlLimit } from './read-text.ts';
 
 let pieces: Iterator<FromThread> | undefined;
 
@@ -31,5 +31,7 @@ function read(message: Exclude<ToThread, { next: true }>): FromThread {
 
 function convert({ source, text }: ForeignText): { file: string; findings: Finding[] } {
   const { file, findings } = convertForeign(source, text);
-  return { file: printYaml(file, { lineWidth: 0 }), findings };
+  const yaml = printYaml(file, { lineWidth: 0 });
+  // What is given has to be taken by the import; as JSON it may be longer.
+  return { file: Buffer.byteLength(yaml) <= yamlLimit ? yaml : JSON.stringify(file, null, 1), findings };
 }
