@@ -318,6 +318,11 @@ general_settings: { master_key: sk-master-of-litellm-1234567890 }
     await press('Choose its file');
     await (await chooser).setFiles({ name: 'tables.json', mimeType: 'text/plain', buffer: Buffer.from('{"channels": 7') });
     await page.getByText('This file could not be read').waitFor();
+    await page.getByText('The file is not read: It is neither valid YAML nor JSON', { exact: false }).waitFor();
+    const longer = page.waitForEvent('filechooser');
+    await press('Choose its file');
+    await (await longer).setFiles({ name: 'dump.sql', mimeType: 'text/plain', buffer: Buffer.alloc(4_000_001, 'x') });
+    await page.getByText('Convert it on the command line: model-gateway import new-api FILE', { exact: false }).waitFor();
   });
 
   test('their pages look well in both languages and themes, at a desk and on a phone', async () => {

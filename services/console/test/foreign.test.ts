@@ -1,8 +1,10 @@
 /** Configurations of other gateways: what is made of them, and that no key of theirs is passed over in silence. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import zh from '@model-gateway/contracts/fault-texts/zh.json' with { type: 'json' };
 import fc from 'fast-check';
 import { parse as parseYaml } from 'yaml';
 import { convertForeign, type Finding } from '../src/transfer/foreign/index.ts';
+import { sayFault, setFaultTexts } from '../web/src/i18n/fault-texts.ts';
 import { api, type FreshHarness, startFreshConsole } from './harness.ts';
 
 const litellm = `
@@ -330,6 +332,72 @@ test('no finding quotes a value', () => {
 test.each(['[1, 2]', 'a: [', 'just words', ''])('%j is refused', (text) => {
   expect(() => convertForeign('litellm', text)).toThrow('is n');
 });
+
+const refusalOf = (source: Parameters<typeof convertForeign>[0], text: string): string => {
+  try {
+    convertForeign(source, text);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  throw new Error('it was taken');
+};
+
+test('what is said of each key, and of a file that is refused, is said in Chinese too, and of a file', () => {
+  const dump = 'CREATE TABLE `tokens` (\n  `id` int\n);\nINSERT INTO `tokens` VALUES';
+  const refusals = [
+    ...['[1, 2]', 'a: [', 'just words', '', 'a: 1\na: 2', 'a: *b', '['.repeat(300), `a: &b 1\nc: [${'*b,'.repeat(5_001)}]`].map((text) =>
+      refusalOf('litellm', text),
+    ),
+    ...['[]', dump, `${dump} (1, 2);`, `${dump} ('`, `${dump} (x)`].map((text) => refusalOf('new-api', text)),
+    refusalOf('one-api', dump.replaceAll('tokens', 'others').concat(' (1);')),
+  ];
+  for (const said of refusals) expect(said).not.toMatch(/body|send/);
+  const findings = [...sources, ...noUpstreams].flatMap(([source, original]) => convertForeign(source, JSON.stringify(original)).findings);
+  const messages = new Set([...refusals, ...findings.map(({ message }) => message)]);
+  setFaultTexts(zh);
+  const untold = [...messages].filter((message) => !/\p{Script=Han}/u.test(sayFault(message)));
+  setFaultTexts({});
+  expect(untold).toEqual([]);
+  expect(messages.size).toBeGreaterThan(60);
+});
+
+/** Of which nothing, or little, is made. */
+const noUpstreams: typeof sources = [
+  [
+    'litellm',
+    {
+      model_list: [{}, { model_name: 'a', litellm_params: { model: 'os.environ/M' } }, { model_name: 'b', litellm_params: { model: 'azure/x' } }],
+      router_settings: {
+        routing_strategy: 'cost-based-routing',
+        timeout: 1,
+        max_fallbacks: 1,
+        allowed_fails: 1,
+        content_policy_fallbacks: 1,
+        default_fallbacks: 1,
+      },
+      litellm_settings: {
+        set_verbose: true,
+        json_logs: true,
+        callbacks: ['a'],
+        telemetry: true,
+        max_budget: 1,
+        modify_params: true,
+        fallbacks: [{ x: ['y'] }],
+      },
+      general_settings: { store_model_in_db: true, ui_username: 'a', max_parallel_requests: 1, global_max_parallel_requests: 1, context_window_fallbacks: 1 },
+      search_tools: [{ search_tool_name: 'a', litellm_params: { search_provider: 'other' } }],
+      mcp_servers: { a: {} },
+    },
+  ],
+  [
+    'new-api',
+    {
+      channels: [{ type: 9999 }, { type: 1, base_url: 'nowhere', key: 'k' }],
+      tokens: [{ name: 'none' }, { key: 'k', deleted_at: 'then' }],
+      users: [{ id: 1 }],
+    },
+  ],
+];
 
 let harness: FreshHarness;
 beforeAll(async () => {

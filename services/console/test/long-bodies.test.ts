@@ -127,7 +127,7 @@ describe('long bodies', () => {
     for (const [text, says] of [
       ['model_list: []\nmodel_list: []', 'text: is not read: A key of the YAML is given twice (line 2, column 1).'],
       ['model_list: [', 'text: is not read: It is neither valid YAML nor JSON (line 1, column 14).'],
-      [`x: ${'['.repeat(300_000)}`, 'text: is not read: The body is nested more than 256 levels deep.'],
+      [`x: ${'['.repeat(300_000)}`, 'text: is not read: It is nested more than 256 levels deep.'],
       [`x:\n${lines(6_000, (index) => `- &a${index} x`)}`, 'more than 5000 anchors and aliases'],
     ] as const) {
       const { status, body } = await harness.call('POST', `${api}/import/convert`, { source: 'litellm', text });

@@ -30,12 +30,27 @@ export type ConvertText = (text: ForeignText) => Promise<{ file: string; finding
 
 export const createTextConverter = (): ConvertText => createLine() as ConvertText;
 
+/** What is said to who sent a body, and to who chose a file to be converted. */
+const words = {
+  body: {
+    waits: 'Other large bodies are being read: try again in a moment.',
+    slow: 'Reading the body takes too long: send it in parts, or as JSON.',
+    large: 'Reading the body takes too much memory: send it in parts, or as JSON.',
+  },
+  file: {
+    waits: 'Other files are being converted: try again in a moment.',
+    slow: 'Converting the file takes too long: convert it on the command line, with `model-gateway import`.',
+    large: 'Converting the file takes too much memory: convert it on the command line, with `model-gateway import`.',
+  },
+} as const;
+const wordsFor = (asked: BodyText | ForeignText) => ('source' in asked ? words.file : words.body);
+
 /** One after another, each in a thread. */
 function createLine(): (asked: BodyText | ForeignText) => Promise<unknown> {
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;
   return async (asked) => {
-    if (waiting >= maxWaiting) throw new Problem('overloaded', 'Other large bodies are being read: try again in a moment.', { retryAfter: 5 });
+    if (waiting >= maxWaiting) throw new Problem('overloaded', wordsFor(asked).waits, { retryAfter: 5 });
     waiting++;
     const mine = last.then(() => readInThread(asked));
     last = mine.catch(() => undefined);
@@ -50,7 +65,7 @@ function readInThread(asked: BodyText | ForeignText): Promise<unknown> {
   let tooLong: NodeJS.Timeout | undefined;
   return new Promise((resolve, reject) => {
     let value: unknown;
-    tooLong = setTimeout(() => reject(new Problem('payload_too_large', 'Reading the body takes too long: send it in parts, or as JSON.')), maxMs);
+    tooLong = setTimeout(() => reject(new Problem('payload_too_large', wordsFor(asked).slow)), maxMs);
     thread.on('message', (message: FromThread) => {
       if ('refused' in message) return reject(problemOf(message.refused));
       if ('end' in message) return resolve(value);
@@ -60,11 +75,7 @@ function readInThread(asked: BodyText | ForeignText): Promise<unknown> {
       setImmediate(() => ask({ next: true }));
     });
     thread.on('error', (error: Error & { code?: string }) =>
-      reject(
-        error.code === 'ERR_WORKER_OUT_OF_MEMORY'
-          ? new Problem('payload_too_large', 'Reading the body takes too much memory: send it in parts, or as JSON.')
-          : error,
-      ),
+      reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? new Problem('payload_too_large', wordsFor(asked).large) : error),
     );
     thread.on('exit', () => reject(new Error('the thread that reads bodies ended')));
     if ('source' in asked) return ask(asked);

@@ -29,11 +29,7 @@ export function convertForeign(source: ForeignSource, text: string): Converted {
   try {
     parsed = parseYaml(text);
   } catch (error) {
-    const said =
-      error instanceof Problem
-        ? error.message.replace('The request body is not valid YAML', 'It is neither valid YAML nor JSON')
-        : 'It is neither YAML nor JSON.';
-    throw new UnreadableSource(`is not read: ${said}`);
+    throw new UnreadableSource(`is not read: ${error instanceof Problem ? saidOfFile(error.message) : 'It is neither YAML nor JSON.'}`);
   }
   if (!isNode(parsed))
     throw new UnreadableSource(
@@ -41,6 +37,13 @@ export function convertForeign(source: ForeignSource, text: string): Converted {
     );
   return source === 'litellm' ? convertLitellm(parsed) : convertNewApi(parsed);
 }
+
+/** What is said of a body that came with a request, of a file that somebody chose. */
+const saidOfFile = (message: string): string =>
+  message
+    .replace('The request body is not valid YAML', 'It is neither valid YAML nor JSON')
+    .replace(/^The body /, 'It ')
+    .replace('or send it as JSON', 'or save it as JSON');
 
 function tablesOfDump(text: string): NewApiTables {
   try {

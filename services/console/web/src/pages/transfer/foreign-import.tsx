@@ -6,21 +6,33 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
+import { ApiProblem } from '../../api/problem.ts';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { FileChoice } from '../../components/file-choice.tsx';
+import { formatBytes } from '../../components/format.ts';
+import { sayFault } from '../../i18n/fault-texts.ts';
 
 const sources = ['litellm', 'new-api', 'one-api'] as const;
 type Status = ConvertedFile['findings'][number]['status'];
 const colors: Readonly<Record<Status, string>> = { exact: 'green', approximate: 'blue', manual: 'yellow', unsupported: 'red' };
 const shown = 500;
+/** Characters of a file that is converted here. */
+const maxText = 4_000_000;
 
 /** `onUse`: what was converted, as a file for the import. */
 export function ForeignImport({ onUse }: { onUse: (file: string) => void }) {
   const { t } = useTranslation('transfer');
   const [source, setSource] = useState<string>(sources[0]);
   const convert = useMutation({
-    mutationFn: async (file: File) => call<ConvertedFile>('import/convert', { method: 'POST', body: { source, text: await file.text() } }),
+    mutationFn: async (file: File) => {
+      const text = await file.text();
+      if (text.length > maxText) throw new Error(t('foreign.tooLong', { size: formatBytes(file.size), max: formatBytes(maxText), source }));
+      return call<ConvertedFile>('import/convert', { method: 'POST', body: { source, text } });
+    },
   });
+  const [fault] = convert.error instanceof ApiProblem ? convert.error.details : [];
+  // The field of the API is the file that was chosen.
+  const refusal = fault?.field === 'text' ? new Error(t('foreign.saidOfFile', { said: fault.message })) : convert.error;
   return (
     <Card withBorder>
       <Stack>
@@ -51,7 +63,7 @@ export function ForeignImport({ onUse }: { onUse: (file: string) => void }) {
           </FileChoice>
         </Group>
         <Text size="sm">{t(source === 'litellm' ? 'foreign.litellm' : 'foreign.tables')}</Text>
-        {convert.isError && <FaultNotice error={convert.error} title={t('foreign.refused')} />}
+        {refusal && <FaultNotice error={refusal} title={t('foreign.refused')} />}
         {convert.data && (
           <>
             <Findings findings={convert.data.findings} />
@@ -102,7 +114,7 @@ function Findings({ findings }: Pick<ConvertedFile, 'findings'>) {
                       {t(`foreign.statuses.${status}`)}
                     </Badge>
                   </Table.Td>
-                  <Table.Td>{message}</Table.Td>
+                  <Table.Td>{sayFault(message)}</Table.Td>
                 </Table.Tr>
               ))}
             </Table.Tbody>
