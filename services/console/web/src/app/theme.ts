@@ -18,7 +18,7 @@ export const theme = createTheme({
     Badge: { styles: { root: { textTransform: 'none' } } },
     Drawer: { styles: { title: { fontWeight: 650, overflowWrap: 'anywhere' } } },
     Modal: { styles: { title: { fontWeight: 650, overflowWrap: 'anywhere' } } },
-    // The keyboard begins at the heading of what opens over the page: at the button that closes it, one would be told that alone.
+    // The keyboard begins at the heading of a drawer: at its Close button, a screen reader would say that alone.
     DrawerTitle: { defaultProps: { tabIndex: -1, 'data-autofocus': true } },
     // The head of what stands open is no banner of the page.
     DrawerHeader: { defaultProps: { role: 'none' } },
