@@ -396,7 +396,7 @@ suite('console in a browser', () => {
     await admin.open('/clients');
     await choose(page, 'Access key', 'caller');
     const settings = page.getByRole('region', { name: '~/.claude/settings.json' }).locator('pre');
-    expect(await settings.textContent()).toContain('gk-…');
+    expect(await settings.textContent()).toContain('gk-your-key');
     await page.getByRole('button', { name: "Insert the key's value" }).click();
     await page.getByText(gateway.key, { exact: false }).first().waitFor();
     expect(JSON.parse((await settings.textContent()) ?? '').env).toMatchObject({ ANTHROPIC_BASE_URL: gateway.url, ANTHROPIC_AUTH_TOKEN: gateway.key });

@@ -15,7 +15,8 @@ import { useIsAdmin } from '../../session/use-me.ts';
 import { ClientPicker } from './client-picker.tsx';
 import { ClientSteps } from './client-steps.tsx';
 
-const placeholderKey = 'gk-…';
+/** In ASCII: SDKs fail at a header with anything else before they send it, in words about encodings. */
+const placeholderKey = 'gk-your-key';
 const first = clients[0]!;
 
 export function ClientsPage() {
