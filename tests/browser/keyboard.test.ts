@@ -327,6 +327,17 @@ suite('by keyboard', () => {
     await focusComesTo('Add an entry');
   });
 
+  test('tables of what was changed have a name for who jumps from table to table', async () => {
+    const { admin, page } = stage;
+    for (const [path, name] of [
+      ['/settings/audit', 'Audit'],
+      ['/settings/history', 'History'],
+    ] as const) {
+      await admin.open(path);
+      await page.getByRole('table', { name, exact: true }).waitFor();
+    }
+  });
+
   test('the menu of a phone says whether it is open', async () => {
     const { browser, gateway } = stage;
     const { page, open, context } = await visit(browser, { url: gateway.url, token: gateway.consoleKey, width: 375 });

@@ -113,7 +113,7 @@ function Records({ items }: { items: readonly AuditLine[] }) {
   const [open, setOpen] = useState<string | null>(null);
   return (
     <Table.ScrollContainer minWidth={720}>
-      <Table>
+      <Table aria-label={t('title')}>
         <Table.Thead>
           <Table.Tr>
             <Table.Th>{t('when')}</Table.Th>
@@ -121,7 +121,7 @@ function Records({ items }: { items: readonly AuditLine[] }) {
             <Table.Th>{t('action')}</Table.Th>
             <Table.Th>{t('entity')}</Table.Th>
             <Table.Th>{t('from')}</Table.Th>
-            <Table.Th />
+            <Table.Th aria-label={t('details')} />
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>

@@ -44,7 +44,7 @@ export function HistoryPage() {
       {items.length > 0 && (
         <Card withBorder padding={0}>
           <Table.ScrollContainer minWidth={560}>
-            <Table highlightOnHover>
+            <Table highlightOnHover aria-label={t('title')}>
               <Table.Thead>
                 <Table.Tr>
                   <Table.Th>{t('revision')}</Table.Th>

@@ -97,7 +97,7 @@ function Findings({ findings }: Pick<ConvertedFile, 'findings'>) {
       <Switch label={t('foreign.showExact')} checked={all} onChange={(event) => setAll(event.currentTarget.checked)} />
       {listed.length > 0 && (
         <ScrollArea.Autosize mah={320} type="auto" viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': t('foreign.findings') }}>
-          <Table>
+          <Table aria-label={t('foreign.findings')}>
             <Table.Thead>
               <Table.Tr>
                 <Table.Th>{t('foreign.path')}</Table.Th>
