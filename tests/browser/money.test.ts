@@ -136,6 +136,34 @@ suite('money and charts', () => {
     expect((await budgetOf('research')).limit_micros).toBe(2_000_000);
   });
 
+  test('a double click tops up once, resets once, and rotates a key once', async () => {
+    const { admin, page } = stage;
+    const sent: string[] = [];
+    const slow = '**/console/api/**';
+    await page.route(slow, async (route) => {
+      const { pathname } = new URL(route.request().url());
+      if (/\/(?:top-up|reset|rotate)$/.test(pathname)) sent.push(pathname.split('/').at(-1) ?? '');
+      await route.continue();
+    });
+    await admin.open('/costs');
+    await page.getByRole('button', { name: 'Top up the budget of interns' }).click();
+    await page.getByRole('textbox', { name: 'Amount in USD' }).fill('1');
+    await page.getByRole('dialog').getByRole('button', { name: 'Top up' }).dblclick();
+    await dialogsGone(page);
+    expect((await budgetOf('interns')).limit_micros).toBe(2_000_000);
+    await page.getByRole('button', { name: 'Reset the budget of interns' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Reset' }).dblclick();
+    await dialogsGone(page);
+    await until(async () => (await budgetOf('interns')).limit_micros === 1_000_000, 'the budget to begin anew', waitMs);
+    await admin.open('/access-keys?edit=bob');
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
+    await page.getByRole('dialog', { name: 'Replace the value of bob?' }).getByRole('button', { name: 'Rotate' }).dblclick();
+    await page.getByRole('dialog', { name: 'The key bob' }).waitFor();
+    await admin.settled();
+    expect(sent).toEqual(['top-up', 'reset', 'rotate']);
+    await page.unroute(slow);
+  });
+
   test('shares are those of the whole range, and what has no row of its own is in one together', async () => {
     const { admin, page, gateway } = stage;
     const { body } = await gateway.console('GET', '/stats/top?by=group&order=cost&limit=20');

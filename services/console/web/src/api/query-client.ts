@@ -1,6 +1,9 @@
 /** The data cache: what may be retried, and how long an answer is fresh. */
-import { QueryClient } from '@tanstack/react-query';
+import { notifyManager, QueryClient } from '@tanstack/react-query';
 import { ApiProblem } from './problem.ts';
+
+// A button is disabled as soon as what it sends is on its way. In a timer, as is usual, the second press of a double click would be faster, and send it again.
+notifyManager.setScheduler(queueMicrotask);
 
 export const queryClient = new QueryClient({
   defaultOptions: {
