@@ -65,6 +65,15 @@ const modelCodes = /^(?:tool_use_failed|json_validate_failed)$/;
 const lostModelWords = /^(?:the )?model (?:has crashed|(?:is )?unloaded)|\bendpoint is paused\b/i;
 const moderationWords = /moderation|flagged|content[_ ](?:policy|filter)|safety/i;
 
+/** What a request holds and no account may ask: it would be refused everywhere, and to ask again with other keys endangers these. Streams say it without a status. */
+const refusedInput = new RegExp(
+  `^(?:${[
+    '(?:bio|cyber)_policy|(?:misalignment|content)_policy_violation',
+    'image_(?:too_large|too_small|parse_error|content_policy_violation|file_too_large|file_not_found)',
+    'unsupported_image_media_type|empty_image_file|failed_to_download_image',
+  ].join('|')})$`,
+);
+
 /** OpenAI says 424 where a tool server that the request names fails (https://github.com/agentgateway/agentgateway/issues/383): the caller's to mend. */
 const callersServer = /\bMCP\b|connector_error/i;
 /** Refusals of a request quote what it says. */
@@ -90,6 +99,7 @@ const said = (words: ErrorWords, codes: RegExp): boolean => codes.test(words.cod
 const rules: readonly Rule[] = [
   // Before all that goes by words: these quote what the model wrote.
   { class: 'model', when: (words) => said(words, modelCodes) },
+  { class: 'caller', when: (words) => said(words, refusedInput) },
   { class: 'caller', when: (words, status) => status === 424 && callersServer.test(`${words.type} ${words.message}`) },
   { class: 'rate', when: (words, status) => status === 429 && throttleWords.test(words.message) },
   // Before the account: the words name the page of bills.

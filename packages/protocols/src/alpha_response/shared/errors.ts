@@ -80,6 +80,7 @@ function buildFault(error: Record<string, unknown>, status: number | undefined, 
   const code = typeof rawCode === 'number' ? String(rawCode) : asString(rawCode) || (type === 'error' ? undefined : type);
   const param = asString(own(error, 'param'));
   const className = classify([asString(rawCode), type], status ?? Number(code), message, param);
+  const review = asObject(own(error, 'misalignment'));
   // A spent plan of a login says it beside the message.
   const planSeconds = asNumber(own(error, 'resets_in_seconds'));
   const retryAfterMs = readRetryAfter(headers, planSeconds === undefined ? message : `resets in ${Math.trunc(planSeconds)}s`);
@@ -90,6 +91,7 @@ function buildFault(error: Record<string, unknown>, status: number | undefined, 
     // A refusal of our key quotes part of it.
     message: className === 'credential' ? 'The upstream refused the credential.' : message || 'The upstream gave no reason.',
     ...(param !== undefined && { param }),
+    ...(className === 'caller' && code !== undefined && { details: { code, ...(review && { misalignment: review }) } }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   };
 }
@@ -138,15 +140,19 @@ const overflowWords: OverflowWords = {
 /** Agents read from the sentence how long to wait. */
 const waitWords = (seconds: number): string => ` Please try again in ${Math.max(1, Math.ceil(seconds))}s.`;
 
-function drawError(error: ClientError): { message: string; type: string; param: string | null; code: string } {
+function drawError(error: ClientError): { message: string; type: string; param: string | null; code: string; misalignment?: object } {
   const waits = error.retryAfter !== undefined && (error.status === 429 || error.status === 503) && !/try again in/i.test(error.message);
   const words = error.code === 'invalid_request' ? namingField(error.message, error.param) : error.message;
   const message = error.code === 'context_overflow' ? redrawOverflow(error.message, overflowWords) : words;
+  // An upstream of this protocol said it in a stream that had begun: what a client may do about it goes by the code.
+  const said = asString(own(error.details, 'code'));
+  const review = asObject(own(error.details, 'misalignment'));
   return {
     message: waits ? message + waitWords(error.retryAfter ?? 1) : message,
     type: clientTypes.get(error.status) ?? (error.status < 500 ? 'invalid_request_error' : 'server_error'),
     param: error.param ?? null,
-    code: (Object.hasOwn(clientCodes, error.code) ? clientCodes[error.code] : undefined) ?? error.code,
+    code: said ?? (Object.hasOwn(clientCodes, error.code) ? clientCodes[error.code] : undefined) ?? error.code,
+    ...(review && { misalignment: review }),
   };
 }
 

@@ -5,10 +5,11 @@ import { describe, expect, test } from '@jest/globals';
 import { checkEvents, readStream, record, recorded, replyContext, unseal } from '../../../test/support/alpha-response.ts';
 import { describeRecorded } from '../../../test/support/describe-recorded.ts';
 import { validateStream } from '../../../test/validate/alpha-response.ts';
-import type { ChatEvent } from '../../chat/event.ts';
+import type { ChatEvent, UpstreamFault } from '../../chat/event.ts';
 import { foldEvents, type Message } from '../../chat/fold.ts';
 import { asArray, asString, own } from '../../kit/read.ts';
 import { createWriter, writeWhole } from '../client/write-response.ts';
+import { writeError } from '../shared/errors.ts';
 import { ResponseReader, readWhole } from './read-response.ts';
 
 const read = (...events: object[]): ChatEvent[] => {
@@ -200,6 +201,23 @@ describe('oddities', () => {
     const events = read({ type: 'response.created', response: {} }, event, completed);
     expect(events.map(({ type }) => type)).toEqual(['start', 'error']);
     expect(events[1]).toMatchObject({ error: { class: expected } });
+  });
+
+  test.each(['bio_policy', 'misalignment_policy_violation', 'image_too_large', 'unsupported_image_media_type', 'failed_to_download_image', 'invalid_image'])(
+    'a failure by what the request holds (%s) is the caller’s, and keeps its code',
+    (code) => {
+      const failed = { type: 'response.failed', response: { status: 'failed', output: [], error: { code, message: 'm' } } };
+      expect(read({ type: 'response.created', response: {} }, failed).at(-1)).toMatchObject({ error: { class: 'caller', code, details: { code } } });
+    },
+  );
+
+  test('what a client may do about a request that was held for review goes to it', () => {
+    const misalignment = { error_type: 'other', review_target: 'rev_1', steer: { message: 'Go on.' } };
+    const error = { code: 'misalignment_policy_violation', message: 'm', misalignment };
+    const [event] = readWhole({ status: 'failed', output: [], error });
+    const { details } = (event as { error: UpstreamFault }).error;
+    const drawn = { code: 'upstream_rejected', status: 400, message: 'm', requestId: 'r', ...(details && { details }) };
+    expect(JSON.parse(writeError(drawn).body).error).toMatchObject({ code: error.code, misalignment });
   });
 
   test('the wait an error asks for', () => {
