@@ -38,3 +38,13 @@ test('the last definition of a name holds; tools of servers are a declared loss;
   const server = read(undefined, change('tool_addition', { type: 'mcp_toolset_reference', server_name: 's' }), { type: 'tool_removal' });
   expect(server).toMatchObject({ names: [], losses: ['emulated messages.tool_changes', 'dropped messages.tool_changes'] });
 });
+
+test('a compaction tells what had changed before it', () => {
+  const added = change('tool_addition', { type: 'tool_definition', definition: tool('g') });
+  const compaction = (tool_changes?: object[]) => ({ type: 'compaction', content: 'so far', ...(tool_changes && { tool_changes }) });
+  const removed = [change('tool_removal', reference('f'))];
+  expect(read([tool('f')], compaction([added, ...removed])).names).toEqual(['g']);
+  // The sum of what had changed, so that nothing before it counts; an older server tells nothing.
+  expect(read([tool('f')], ...removed, compaction([])).names).toEqual(['f']);
+  expect(read([tool('f')], ...removed, compaction(), added).names).toEqual(['g']);
+});

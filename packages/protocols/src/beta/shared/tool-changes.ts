@@ -1,4 +1,4 @@
-/** Tools that messages add or take away (`tool_addition`, `tool_removal`): other protocols have one list for the whole request, the one that holds in the end. */
+/** Tools that messages or a compaction add or take away (`tool_addition`, `tool_removal`): other protocols have one list for the whole request, the one that holds in the end. */
 import type { Losses } from '../../kit/losses.ts';
 import { asArray, asString, type JsonObject, own } from '../../kit/read.ts';
 
@@ -6,7 +6,7 @@ const isChange = (block: unknown): boolean => own(block, 'type') === 'tool_addit
 
 /** The tools that are offered after the last message, and the messages without what changed them. The very same values where nothing does. */
 export function foldToolChanges(tools: unknown, messages: readonly JsonObject[], losses: Losses): { tools: unknown; messages: readonly JsonObject[] } {
-  const changes = messages.flatMap((message) => (asArray(own(message, 'content')) ?? []).filter(isChange));
+  const changes = changesIn(messages);
   if (changes.length === 0) return { tools, messages };
   losses.add('messages.tool_changes', 'emulated', 'the tools that hold after the last message are offered from the beginning');
   const list = asArray(tools) ?? [];
@@ -28,6 +28,19 @@ export function foldToolChanges(tools: unknown, messages: readonly JsonObject[],
     tools: [...known].flatMap(([name, tool]) => (removed.has(name) ? [] : [tool])),
     messages: messages.flatMap((message) => withoutChanges(message)),
   };
+}
+
+/** Those that hold in the end. A compaction tells the sum of the ones before it, whose messages its caller need not send any more. */
+function changesIn(messages: readonly JsonObject[]): unknown[] {
+  let changes: unknown[] = [];
+  for (const message of messages) {
+    for (const block of asArray(own(message, 'content')) ?? []) {
+      const compacted = own(block, 'type') === 'compaction' ? asArray(own(block, 'tool_changes')) : undefined;
+      if (compacted) changes = compacted.filter(isChange);
+      else if (isChange(block)) changes.push(block);
+    }
+  }
+  return changes;
 }
 
 function withoutChanges(message: JsonObject): JsonObject[] {
