@@ -30,7 +30,7 @@ export function foldToolChanges(tools: unknown, messages: readonly JsonObject[],
   };
 }
 
-/** Those that hold in the end. A compaction tells the sum of the ones before it, whose messages its caller need not send any more. */
+/** Those that hold in the end. A compaction lists the sum of the changes before it: messages that made them need not be sent again. */
 function changesIn(messages: readonly JsonObject[]): unknown[] {
   let changes: unknown[] = [];
   for (const message of messages) {
