@@ -1,7 +1,7 @@
 /** Content blocks of a caller's request → canonical parts. Known shapes are checked by name; unknown kinds are declared and left out. */
 import type { MediaPart, Part, TextPart, ThinkingPart, ToolCallPart, ToolResultPart } from '../../chat/conversation.ts';
 import { invalid } from '../../kit/fail.ts';
-import type { Losses } from '../../kit/losses.ts';
+import { type Losses, noPlace } from '../../kit/losses.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../../kit/read.ts';
 import { readSignature } from '../../kit/signature-mark.ts';
 import { readCache } from './cache-mark.ts';
@@ -44,7 +44,7 @@ type BlockReader = (block: JsonObject, path: string, losses: Losses) => Part[];
 
 const readers: ReadonlyMap<string, BlockReader> = new Map<string, BlockReader>([
   ['text', (block, path, losses) => [readText(block, path, losses)]],
-  ['image', (block, path) => [readImage(block, path)]],
+  ['image', (block, path, losses) => [readImage(block, path, losses)]],
   ['document', (block, path, losses) => [readDocument(block, path, losses)]],
   ['tool_reference', (block) => [{ type: 'text', text: describeReference(block) }]],
   ['search_result', (block, path, losses) => [readSearchResult(block, path, losses)]],
@@ -103,7 +103,11 @@ function readSource(block: JsonObject, path: string): Pick<MediaPart, 'mimeType'
   throw invalid(`${at}.type`, `${at}.type: must be one of base64, url, file, text, content`);
 }
 
-const readImage = (block: JsonObject, path: string): MediaPart => ({ type: 'media', kind: 'image', ...readSource(block, path), ...readCache(block) });
+function readImage(block: JsonObject, path: string, losses: Losses): MediaPart {
+  // Else an image that is too large is made smaller, as other vendors do.
+  if (own(own(block, 'transformations'), 'oversized_image') === 'error') losses.dropped('content.transformations', noPlace);
+  return { type: 'media', kind: 'image', ...readSource(block, path), ...readCache(block) };
+}
 
 function readDocument(block: JsonObject, path: string, losses: Losses): MediaPart {
   const cite = own(own(block, 'citations'), 'enabled') === true;

@@ -193,6 +193,20 @@ describe('parameters', () => {
     expect(() => read({ thinking: { type: 'sometimes' } })).toThrow('thinking.type: must be one of enabled, adaptive, between_tools, disabled');
   });
 
+  test('how thinking is shown or bound, and what becomes of an image that is too large, are declared where only the vendor knows', () => {
+    const lost = (thinking: object) => read({ thinking: { type: 'adaptive', ...thinking } }).losses.map(({ field }) => field);
+    expect(lost({ display: 'updates' })).toEqual(['thinking.display']);
+    expect(lost({ block_binding: { prefix_mismatch_behavior: 'drop_block' } })).toEqual(['thinking.block_binding']);
+    expect(['summarized', 'omitted', null].flatMap((display) => lost({ display }))).toEqual([]);
+    const image = (oversized_image: string) => {
+      const source = { type: 'base64', media_type: 'image/png', data: 'AAAA' };
+      const content = [{ type: 'image', source, transformations: { oversized_image } }];
+      return read({ messages: [{ role: 'user', content }] }).losses.map(({ field }) => field);
+    };
+    expect(image('error')).toEqual(['content.transformations']);
+    expect(image('downsize')).toEqual([]);
+  });
+
   test('adaptive and disabled thinking; the older field for a schema', () => {
     expect(read({ thinking: { type: 'adaptive', display: 'summarized' } }).conversation.reasoning).toEqual({ enabled: true, adaptive: true, summary: 'auto' });
     expect(read({ thinking: { type: 'disabled' } }).conversation.reasoning).toEqual({ enabled: false });
@@ -280,6 +294,11 @@ describe('refusals', () => {
       param: 'thread',
       details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] },
     });
+  });
+
+  test('a conversation is not compacted by answering it', () => {
+    const refused = refusal({ model: 'm', max_tokens: 9, compaction: { type: 'summarize' }, messages: [{ role: 'user', content: 'hi' }] });
+    expect(refused).toMatchObject({ status: 400, param: 'compaction', message: expect.stringContaining('Ask for a summary') });
   });
 
   test('counting needs no max_tokens', () => {

@@ -3,7 +3,7 @@ import { GatewayError } from '@model-gateway/contracts/errors';
 import type { Conversation, OutputFormat, Reasoning, Sampling, SystemPart, Turn } from '../../chat/conversation.ts';
 import type { ReadRequest, ReadRequestContext } from '../../contract/index.ts';
 import { invalid } from '../../kit/fail.ts';
-import { Losses } from '../../kit/losses.ts';
+import { Losses, noPlace } from '../../kit/losses.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../../kit/read.ts';
 import { withoutBillingLine } from './billing-line.ts';
 import { readCache } from './cache-mark.ts';
@@ -37,6 +37,7 @@ export function readRequest(body: unknown, context: ReadRequestContext): ReadReq
   const request = asObject(body);
   if (!request) throw invalid('', 'The request body must be a JSON object.');
   refuseStoredTurns(request);
+  refuseCompaction(request);
   const losses = new Losses();
   losses.unread('', request, knownFields);
   const asked = openFoundPages(readMessages(request), context.openPage, losses);
@@ -67,6 +68,15 @@ export function refuseStoredTurns(request: unknown): void {
   // The vendor's own words for a thread that it cannot keep: its SDKs then send the whole conversation.
   const details = { error_code: 'thread_unsupported_request', unsupported: ['thread'] };
   throw new GatewayError('invalid_request', { status: 400, param: 'thread', message, details });
+}
+
+/** Asks for a summary alone, which its vendor signs: any other reply would answer another question. */
+function refuseCompaction(request: JsonObject): void {
+  if (!asObject(own(request, 'compaction'))) return;
+  throw invalid(
+    'compaction',
+    'compaction: this model runs on an upstream that does not compact conversations. Ask for a summary in a message and go on with that, or ask a model whose upstream speaks this protocol.',
+  );
 }
 
 function readMessages(request: JsonObject): JsonObject[] {
@@ -204,9 +214,15 @@ function readReasoning(request: JsonObject, losses: Losses): { reasoning?: Reaso
   return Object.keys(reasoning).length === 0 ? {} : { reasoning };
 }
 
+/** Ways of showing thinking that other protocols have as well. */
+const displays: ReadonlySet<unknown> = new Set(['summarized', 'omitted']);
+const thinkingFields: ReadonlySet<string> = new Set(['type', 'budget_tokens', 'display']);
+
 function readThinking(thinking: unknown, losses: Losses): Reasoning {
   const type = own(thinking, 'type');
   const display = own(thinking, 'display');
+  losses.unread('thinking', thinking, thinkingFields);
+  if (display !== undefined && !displays.has(display)) losses.dropped('thinking.display', noPlace);
   const summary: Reasoning = display === 'summarized' ? { summary: 'auto' } : display === 'omitted' ? { summary: 'none' } : {};
   if (type === 'disabled') return { enabled: false };
   if (type === 'adaptive') return { enabled: true, adaptive: true, ...summary };
