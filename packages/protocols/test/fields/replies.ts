@@ -91,6 +91,7 @@ export const loudReplies: Readonly<Record<string, readonly (readonly [Path, unkn
   beta: [
     [['container'], { id: 'container_1', expires_at: '2026-01-01T00:00:00Z' }],
     [['context_management'], { applied_edits: [{ type: 'clear_tool_uses_20250919', cleared_tool_uses: 3, cleared_input_tokens: 5 }] }],
+    [['input_transformations'], [{ type: 'thinking_dropped', path: 'messages.1.content.0', reason: 'model_binding_mismatch' }]],
     [['stop_details'], { type: 'refusal', category: 'cyber', explanation: 'Because.' }],
     [['usage', 'server_tool_use'], { web_search_requests: 2, web_fetch_requests: 0 }],
     [['content', 1, 'caller'], { type: 'code_execution_20250825', tool_id: 'srvtoolu_1' }],

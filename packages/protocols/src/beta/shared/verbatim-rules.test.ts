@@ -1,9 +1,10 @@
 /** Verbatim bodies: what changes in the bytes, and that nothing else does. */
 import { describe, expect, test } from '@jest/globals';
+import type { Loss } from '@model-gateway/contracts';
 import { applyEdits, type Edit } from '@model-gateway/json-bytes';
 import { countingIds, open, ownFixture, recorded, recordsOf, seal, target, writeContext } from '../../../test/support/beta.ts';
 import { validateStream } from '../../../test/validate/beta.ts';
-import type { VerbatimReplyContext, VerbatimRequestContext } from '../../contract/index.ts';
+import type { VerbatimReply, VerbatimReplyContext, VerbatimRequestContext } from '../../contract/index.ts';
 import { writePageToken } from '../../kit/found-page-token.ts';
 import type { SignatureRefusal } from '../../kit/signature-refusal.ts';
 import { verbatim } from './verbatim-rules.ts';
@@ -396,6 +397,22 @@ describe('replies', () => {
       });
     });
   }
+});
+
+test('thinking that the vendor says it left aside is in the receipt, streamed and whole, and what it says passes', () => {
+  const entry = (type: string) => [{ type, path: 'messages.1.content.0', reason: 'prefix_binding_mismatch' }];
+  const noted = (pass: (reply: VerbatimReply) => unknown): string[] => {
+    const fields: string[] = [];
+    const lose = ({ field }: Loss): void => void fields.push(field);
+    pass(verbatim.createReply({ model: 'm', mintId: (prefix) => prefix, sealSignature: (text) => text, requestValue: () => undefined, lose }));
+    return fields;
+  };
+  const record = (json: object) => ({ data: '', json });
+  const dropped = { input_transformations: entry('thinking_dropped') };
+  expect(noted((reply) => expect(reply.record(record({ type: 'message_start', message: dropped }))).toEqual([]))).toEqual(['messages.thinking']);
+  expect(noted((reply) => expect(reply.record(record({ type: 'message_delta', delta: {}, ...dropped }))).toEqual([]))).toEqual(['messages.thinking']);
+  expect(noted((reply) => expect(reply.whole({ content: [], ...dropped })).toEqual([]))).toEqual(['messages.thinking']);
+  expect(noted((reply) => reply.whole({ content: [], input_transformations: entry('thinking_mismatch_allowed') }))).toEqual([]);
 });
 
 test('verdicts on calls name the ids that the caller has', () => {

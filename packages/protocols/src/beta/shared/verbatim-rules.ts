@@ -181,6 +181,11 @@ function createReply(context: VerbatimReplyContext): VerbatimReply {
   };
   const named = (holder: unknown, path: Path): Edit[] =>
     asString(own(holder, 'model')) === undefined ? [] : [{ path: [...path, 'model'], value: context.model }];
+  // A block that failed a check and was shown to the model all the same is reported too.
+  const noteLeftAside = (holder: unknown): void => {
+    if (asArray(own(holder, 'input_transformations'))?.some((one) => own(one, 'type') === 'thinking_dropped'))
+      context.lose?.({ field: 'messages.thinking', action: 'dropped', detail: 'The upstream left earlier reasoning aside, as its reply says.' });
+  };
   const given = new Map<string, string>();
   const callId = (upstream: string): string => {
     const id = context.mintId('toolu_');
@@ -206,20 +211,35 @@ function createReply(context: VerbatimReplyContext): VerbatimReply {
     return field === undefined ? [] : sealed(delta, field, ['delta']);
   };
   const edits: ReadonlyMap<unknown, (json: unknown) => Edit[]> = new Map([
-    ['message_start', (json: unknown) => named(own(json, 'message'), ['message'])],
+    [
+      'message_start',
+      (json: unknown) => {
+        noteLeftAside(own(json, 'message'));
+        return named(own(json, 'message'), ['message']);
+      },
+    ],
     ['content_block_start', (json: unknown) => inBlock(own(json, 'content_block'), ['content_block'])],
     ['content_block_delta', (json: unknown) => inDelta(own(json, 'delta'))],
-    ['message_delta', (json: unknown) => judged(own(json, 'delta'), ['delta'])],
+    [
+      'message_delta',
+      (json: unknown) => {
+        noteLeftAside(json);
+        return judged(own(json, 'delta'), ['delta']);
+      },
+    ],
   ]);
   return {
     missingName: ({ event, json }) => (event === undefined ? eventName.exec(asString(own(json, 'type')) ?? '')?.[0] : undefined),
     record: (record: StreamRecord) => edits.get(own(record.json, 'type') ?? record.event)?.(record.json) ?? [],
-    whole: (body) => [
-      ...named(body, []),
-      ...(asArray(own(body, 'content')) ?? []).flatMap((block, place) => inBlock(block, ['content', place])),
-      // After the calls that it names.
-      ...judged(body, []),
-    ],
+    whole: (body) => {
+      noteLeftAside(body);
+      return [
+        ...named(body, []),
+        ...(asArray(own(body, 'content')) ?? []).flatMap((block, place) => inBlock(block, ['content', place])),
+        // After the calls that it names.
+        ...judged(body, []),
+      ];
+    },
   };
 }
 

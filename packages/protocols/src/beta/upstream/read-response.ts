@@ -202,6 +202,8 @@ class BetaReader implements ReplyReader {
     if (own(holder, 'container') !== undefined) this.#losses.dropped('reply.container', 'where its vendor ran code');
     if (asArray(own(own(holder, 'context_management'), 'applied_edits'))?.length)
       this.#losses.dropped('reply.context_management', 'what its vendor took out of the conversation');
+    if (asArray(own(holder, 'input_transformations'))?.length)
+      this.#losses.dropped('reply.input_transformations', 'Which earlier reasoning the upstream left aside has no place.');
     const counts = Object.values(asObject(own(own(holder, 'usage'), 'server_tool_use')) ?? {});
     if (counts.some((count) => typeof count === 'number' && count > 0)) this.#losses.dropped('reply.usage.server_tool_use', 'how often its vendor ran tools');
   }
