@@ -46,6 +46,38 @@ describe('an output without call_id', () => {
   });
 });
 
+const toBeta = (input: unknown[], more: object = {}): string[] => {
+  const pair: Pair = { client: speakers.find((one) => one.id === 'alpha_response')!, upstream: upstreams.find((one) => one.id === 'beta')! };
+  return ask(pair, { model: 'm', input, max_output_tokens: 100, ...more }).losses.map(({ action, field }) => `${action} ${field}`);
+};
+
+describe('what only the vendor knows is declared', () => {
+  test.each(['additional_tools', 'tool_search_output'])('of tools in %s as of those in the request', (type) => {
+    const tool = { type: 'function', name: 'f', parameters: { type: 'object' }, async: true, allowed_callers: ['programmatic'], output_schema: {} };
+    const lost = ['dropped tools.async', 'dropped tools.output_schema', 'dropped tools.allowed_callers'];
+    expect(toBeta([user, { type, tools: [tool] }])).toEqual(expect.arrayContaining(lost));
+    expect(toBeta([user], { tools: [tool] })).toEqual(expect.arrayContaining(lost));
+  });
+
+  test('skills of a shell that the caller runs', () => {
+    const shell = (skills: object[]) => ({ tools: [{ type: 'shell', environment: { type: 'local', skills } }] });
+    expect(toBeta([user], shell([{ name: 's', description: 'd', path: '/s' }]))).toContain('dropped tools.environment.skills');
+    expect(toBeta([user], shell([])).filter((loss) => loss.includes('skills'))).toEqual([]);
+  });
+
+  test('that a program made a call', () => {
+    const made = (caller: object) => [user, { ...call('call_1', 'f'), caller }, { type: 'function_call_output', call_id: 'call_1', output: 'x' }];
+    expect(toBeta(made({ type: 'program', caller_id: 'prog_1' }))).toContain('dropped input.1.caller');
+    expect(toBeta(made({ type: 'direct' })).filter((loss) => loss.includes('caller'))).toEqual([]);
+  });
+
+  test('how it reasons, unless as usual', () => {
+    const asks = (more: object) => toBeta([user], { reasoning: { effort: 'high', ...more } }).filter((loss) => /\.(?:mode|context)$/.test(loss));
+    expect(asks({ mode: 'pro', context: 'all_turns' })).toEqual(['dropped reasoning.mode', 'dropped reasoning.context']);
+    expect(asks({ mode: 'standard', context: 'auto' })).toEqual([]);
+  });
+});
+
 const vendors = [
   { type: 'configuration_update', tools: [] },
   { type: 'program', id: 'prog_1', code: 'x' },

@@ -61,7 +61,7 @@ export function readRequest(value: unknown, context: ReadRequestContext): ReadRe
       toolChoice: readToolChoice(own(body, 'tool_choice')),
       parallelToolCalls: boolean(body, 'parallel_tool_calls'),
       output: readFormat(own(own(body, 'text'), 'format')),
-      reasoning: readReasoning(own(body, 'reasoning')),
+      reasoning: readReasoning(own(body, 'reasoning'), losses),
       user: text(body, 'user'),
       safetyIdentifier: text(body, 'safety_identifier'),
       metadata: asObject(own(body, 'metadata')),
@@ -122,9 +122,15 @@ function readSampling(body: JsonObject): Sampling {
 const efforts: ReadonlySet<string> = new Set(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']);
 const summaries: ReadonlySet<string> = new Set(['auto', 'concise', 'detailed', 'none']);
 
-function readReasoning(value: unknown): Reasoning | undefined {
+const reasoningFields: ReadonlySet<string> = new Set(['effort', 'summary', 'generate_summary']);
+/** What happens anyway. */
+const usualReasoning: Readonly<Record<string, unknown>> = { context: 'auto', mode: 'standard' };
+
+function readReasoning(value: unknown, losses: Losses): Reasoning | undefined {
   const object = asObject(value);
   if (!object) return undefined;
+  const usual = Object.keys(usualReasoning).filter((field) => own(object, field) === usualReasoning[field]);
+  losses.unread('reasoning', object, usual.length === 0 ? reasoningFields : new Set([...reasoningFields, ...usual]));
   const effort = asString(own(object, 'effort'));
   const summary = asString(own(object, 'summary')) ?? asString(own(object, 'generate_summary'));
   if (effort !== undefined && !efforts.has(effort)) throw invalid('reasoning.effort', `must be one of ${[...efforts].join(', ')}`);

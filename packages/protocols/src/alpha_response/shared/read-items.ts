@@ -9,7 +9,7 @@ import { readSignature } from '../../kit/signature-mark.ts';
 import { readClientCall, readClientOutput } from './client-tools.ts';
 import { type ContentPart, readContent } from './read-content.ts';
 import { describeServerItem } from './server-items.ts';
-import { joinNamespace, type ReadTools, readTools } from './tools.ts';
+import { declareToolLosses, joinNamespace, type ReadTools, readTools } from './tools.ts';
 
 /** The error for an item that names state we do not hold; verbatim requests get it too. */
 export const unresolvable = (path: string, id: string | undefined): GatewayError =>
@@ -24,6 +24,9 @@ export const compactsNothing =
   'Codex does so by itself when its model_provider is one of its own in config.toml (name = "gateway"), in place of openai_base_url.';
 
 export const cannotCompact = (path: string): GatewayError => invalid(path, compactsNothing);
+
+/** Calls and what answers them: a program that the vendor runs may have made one. */
+const madeByCall = /_call(?:_output)?$/;
 
 export class ItemReader {
   readonly system: SystemPart[] = [];
@@ -64,6 +67,7 @@ export class ItemReader {
     const item = asObject(value);
     if (!item) throw invalid(path, 'must be an object');
     const type = asString(own(item, 'type')) ?? (own(item, 'role') === undefined ? undefined : 'message');
+    if (type !== undefined && madeByCall.test(type)) this.#declareCaller(item, path);
     switch (type) {
       case 'message':
         return this.#readMessage(item, path);
@@ -80,6 +84,7 @@ export class ItemReader {
       case 'tool_search_output':
       case 'additional_tools':
         // Tools found on the way are tools like any other where there is no search.
+        declareToolLosses(own(item, 'tools'), this.#losses);
         return readTools(own(item, 'tools'), `${path}.tools`, this.#tools);
       case 'item_reference':
         throw unresolvable(path, asString(own(item, 'id')));
@@ -90,6 +95,12 @@ export class ItemReader {
       default:
         return this.#readOther(item, type, path);
     }
+  }
+
+  #declareCaller(item: JsonObject, path: string): void {
+    const caller = asString(own(own(item, 'caller'), 'type'));
+    if (caller !== undefined && caller !== 'direct')
+      this.#losses.dropped(`${path}.caller`, 'Calls made by the vendor’s code execution are shown as the model’s own.');
   }
 
   /** Calls and outputs of tools that the caller runs and only this protocol knows, and what its vendor ran. */

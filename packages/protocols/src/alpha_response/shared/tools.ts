@@ -2,7 +2,7 @@
 import { readBreakpoint } from '../../alpha/index.ts';
 import type { Conversation, Tool, ToolChoice } from '../../chat/conversation.ts';
 import { invalid } from '../../kit/fail.ts';
-import type { Losses } from '../../kit/losses.ts';
+import { type Losses, noPlace } from '../../kit/losses.ts';
 import { objectParameters } from '../../kit/object-parameters.ts';
 import { asArray, asBoolean, asObject, asString, type JsonObject, own } from '../../kit/read.ts';
 import { keepStrict } from '../../kit/strict-schema.ts';
@@ -40,11 +40,12 @@ export function readTools(value: unknown, path: string, into: ReadTools): void {
   });
 }
 
-/** Declares tools that only the vendor runs. Separate from reading, because tools found during reading were declared before. */
+/** Declares what tools say and only the vendor knows. Separate from reading, which knows nothing of losses. */
 export function declareToolLosses(value: unknown, losses: Losses): void {
   for (const tool of asArray(value) ?? []) {
     if (own(tool, 'type') === 'namespace') declareToolLosses(own(tool, 'tools'), losses);
     if (own(tool, 'defer_loading') === true) losses.add('tools.defer_loading', 'emulated', 'All tools are offered at once.');
+    if (asArray(own(own(tool, 'environment'), 'skills'))?.length) losses.dropped('tools.environment.skills', noPlace);
     if (findClientTool(asObject(tool) ?? {})) losses.add('tools.client', 'emulated', 'A tool that only its vendor’s models know was sent as a function.');
     if (own(tool, 'async') === true) losses.add('tools.async', 'dropped', 'The model waits for the results of its calls.');
     if (own(tool, 'output_schema') !== undefined) losses.add('tools.output_schema', 'dropped', 'What a tool answers is not described elsewhere.');
