@@ -256,6 +256,12 @@ describe.each(arrangements('request admission'))('the client endpoints of a %s g
         type: 'error',
         error: { type: 'not_found_error', message: 'Files are not kept here: send them inside the request that is about them.' },
       });
+      const refused = async (path: string, headers = {}) => (await send(gateway.url, path, { method: 'POST', headers })).json.error.message;
+      expect(await refused('/v1/agents')).toContain('/v1/responses');
+      expect(await refused('/v1/agents', { 'anthropic-version': '2023-06-01' })).toContain('/v1/messages');
+      expect(await refused('/v1beta/agents', google)).toContain(':generateContent');
+      for (const path of ['/v1/threads/x/runs', '/v1/assistants', '/v1/vector_stores', '/v1/skills', '/v1beta/files:register', '/v1beta/fileSearchStores'])
+        expect(await refused(path)).toMatch(/\bnot\b.* here: /);
       expect((await send(gateway.url, '/nothing', { method: 'GET' })).json).toEqual({ error: { code: 'not_found', message: 'Not found.' } });
       expect((await gateway.console('GET', '/nothing')).body).toMatchObject({ error: { code: 'not_found' } });
       // An access key is no console token.

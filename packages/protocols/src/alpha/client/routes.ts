@@ -33,6 +33,11 @@ export const routes: readonly ClientRoute[] = [
 export const notServed = [
   { path: '/v1/files', message: 'Files are not kept here: send them inside the request that is about them.' },
   { path: '/v1/uploads', message: 'Files are not kept here: send them inside the request that is about them.' },
+  { path: '/v1/vector_stores', message: 'Files are not kept here: send them inside the request that is about them.' },
+  { path: '/v1/skills', message: 'Skills are not kept here: send what they say inside the request.' },
+  { path: '/v1/assistants', message: 'Assistants are not kept here: send instructions and conversation to /v1/responses.' },
+  { path: '/v1/threads', message: 'Threads are not kept here: send the conversation to /v1/responses.' },
+  { path: '/v1/audio/voices', message: 'Voices are not made here: name one that the model has.' },
   { path: '/v1/agents', message: 'Agents are not run here: send the conversation to /v1/responses.' },
   { path: '/v1/batches', message: 'Batches are not served here: send their requests one by one.' },
   { path: '/v1/realtime/sessions', message: 'Sessions are not made beforehand: ask for a short-lived key at /v1/realtime/client_secrets.' },

@@ -16,7 +16,13 @@ function matchModel(rest: string, _query: URLSearchParams, headers: Headers): Ro
 }
 
 /** What official SDKs offer as well. */
-export const notServed = [{ path: '/v1/messages/batches', message: 'Batches are not served here: send their requests one by one.' }];
+export const notServed = [
+  { path: '/v1/messages/batches', message: 'Batches are not served here: send their requests one by one.' },
+  ...['/v1/agents', '/v1/sessions', '/v1/environments'].map((path) => ({
+    path,
+    message: 'Agents are not run here: send the conversation to /v1/messages.',
+  })),
+];
 
 export const routes: readonly ClientRoute[] = [
   { methods: ['POST'], path: '/v1/messages', match: () => ({ operation: 'generate', stream: null }) },

@@ -80,9 +80,15 @@ export const notServed = [
       path: `${version}/interactions`,
       message: 'Interactions are not served here: send the whole conversation to /v1beta/models/{model}:generateContent or :streamGenerateContent.',
     },
+    {
+      path: `${version}/agents`,
+      message: 'Agents are not run here: send the conversation to /v1beta/models/{model}:generateContent or :streamGenerateContent.',
+    },
     { path: `${version}/cachedContents`, message: 'Contents are not cached beforehand here: send them inside the request that is about them.' },
-    { path: `${version}/files`, message: 'Files are not kept here: send them inside the request that is about them.' },
-    { path: `/upload${version}/files`, message: 'Files are not kept here: send them inside the request that is about them.' },
+    ...[`${version}/files`, `${version}/files:register`, `/upload${version}/files`, `${version}/fileSearchStores`].map((path) => ({
+      path,
+      message: 'Files are not kept here: send them inside the request that is about them.',
+    })),
     ...[
       { path: `${version}/batches` },
       { path: `${version}/models`, verb: 'batchGenerateContent' },
