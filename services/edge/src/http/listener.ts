@@ -9,6 +9,7 @@ import { mintKey, shortLivedKeysAt } from '../realtime/mint-key.ts';
 import { notASocket, realtimeAt } from '../realtime/open-session.ts';
 import { azureSessionPath, readAzurePath } from './azure-path.ts';
 import { type ClientProtocol, findClientRoute, type Headers } from './client-routes.ts';
+import { answerPreflight, letPagesRead, preflightOf } from './cross-origin.ts';
 import { originForm, refusalOfHead, singleSlash } from './request-target.ts';
 import { notServed, unknownPath, wrongBase } from './unknown-path.ts';
 
@@ -29,10 +30,13 @@ export function createListener(context: EdgeContext, serviceRoutes: RequestListe
     if (isMcpPath(path)) return void handleMcp(request, response, context);
     const method = request.method ?? 'GET';
     const headers = request.headers as Headers;
-    if (!dataPlane.test(path)) {
-      const wrong = wrongBase(method, path, headers);
-      return wrong ? refuse(request, response, wrong.protocol, wrong.error) : serviceRoutes(request, response);
-    }
+    const asked = preflightOf(request);
+    const isCall = dataPlane.test(path);
+    const wrong = isCall ? undefined : wrongBase(asked ?? method, path, headers);
+    if (!isCall && !wrong) return serviceRoutes(request, response);
+    letPagesRead(request, response);
+    if (asked !== undefined) return answerPreflight(response);
+    if (wrong) return refuse(request, response, wrong.protocol, wrong.error);
     if (path.length > 4096) return refuse(request, response, findRouteOf(path), new GatewayError('not_found'));
     const refusal = refusalOfHead(request);
     if (refusal) return refuse(request, response, findRouteOf(path), refusal);

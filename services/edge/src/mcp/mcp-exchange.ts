@@ -10,13 +10,14 @@ import { authenticate, maskOfCaller, type Principal } from '../admission/credent
 import { streamOwnerOf } from '../admission/owner.ts';
 import type { EdgeContext } from '../context.ts';
 import type { Headers } from '../http/client-routes.ts';
+import { answerPreflight } from '../http/cross-origin.ts';
 import { discardRequestBody } from '../http/discard-request-body.ts';
 import { type HeldBody, readBody } from '../http/read-body.ts';
 import { clientRequestIdOf } from '../http/request-ids.ts';
 import { originForm, refusalOfHead } from '../http/request-target.ts';
 import type { OpenReply } from '../open-connections.ts';
 import { rowOfLostCall } from './lost-call.ts';
-import { allowOrigin, answerPreflight } from './origin.ts';
+import { allowOrigin, mcpMethods } from './origin.ts';
 import { messageIdOf } from './read-message.ts';
 import { isRepeatable } from './repeatable.ts';
 
@@ -81,7 +82,7 @@ class McpCall implements OpenReply, StreamHandlers<'mcp.exchange'> {
     const { admission, config, connections } = this.#context;
     const request = this.#request;
     const origin = allowOrigin(request, this.#response, config.mcpAllowedOrigins);
-    if (origin && request.method === 'OPTIONS') return answerPreflight(this.#response);
+    if (origin && request.method === 'OPTIONS') return answerPreflight(this.#response, mcpMethods);
     const refusal = refusalOfHead(request);
     if (refusal) throw refusal;
     if (this.#path.length > 1024) throw new GatewayError('not_found');

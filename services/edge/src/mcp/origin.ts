@@ -3,8 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '@model-gateway/contracts/errors';
 
 const exposed = 'mcp-session-id, mcp-protocol-version, x-request-id, z-request-id';
-const methods = 'GET, POST, DELETE, OPTIONS';
-const preflightSeconds = '600';
+/** What a page may ask of `/mcp`. */
+export const mcpMethods = 'GET, POST, DELETE, OPTIONS';
 
 const isLoopback = (address: string | undefined): boolean => address !== undefined && /^(?:::ffff:)?127\.|^::1$/.test(address);
 const loopbackNames = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
@@ -21,14 +21,4 @@ export function allowOrigin(request: IncomingMessage, response: ServerResponse, 
   response.setHeader('access-control-expose-headers', exposed);
   response.setHeader('vary', 'origin');
   return true;
-}
-
-/** What a browser asks before it sends the request itself, without a credential. */
-export function answerPreflight(response: ServerResponse): void {
-  response.writeHead(204, {
-    'access-control-allow-methods': methods,
-    'access-control-allow-headers': response.req.headers['access-control-request-headers'] ?? 'authorization, content-type',
-    'access-control-max-age': preflightSeconds,
-  });
-  response.end();
 }
