@@ -198,6 +198,31 @@ describe('embeddings', () => {
       expect(row.attempts).toHaveLength(sizes.length);
     });
 
+    const many = Array.from({ length: 230 }, (_, at) => `text ${at}`);
+    const last = (text: string) => [Number(text.slice(5))];
+    /** Applications send a whole document at once: OpenAI takes 2,048 texts. */
+    test.each([
+      [
+        'gemini',
+        [100, 100, 30],
+        ({ requests }: Record<string, unknown>) => ({
+          embeddings: (requests as { content: { parts: { text: string }[] } }[]).map(({ content }) => ({ values: last(content.parts[0]!.text) })),
+        }),
+      ],
+      [
+        'cohere-vectors',
+        [96, 96, 38],
+        ({ texts: asked }: Record<string, unknown>) => ({ embeddings: { float: (asked as string[]).map(last) }, meta: { billed_units: { input_tokens: 1 } } }),
+      ],
+      ['vectors', [230], ({ input }: Record<string, unknown>) => vectorsReply(...(input as string[]).map(last))],
+    ] as const)('%s: calls of %j texts, one answer in order', async (name, sizes, answer) => {
+      vendor.reply = { status: 200, body: answer };
+      const { json, row } = await post('/v1/embeddings', { model: name, input: many });
+      expect(vendor.received.map(({ body }) => ((body['requests'] ?? body['texts'] ?? body['input']) as unknown[]).length)).toEqual(sizes);
+      expect(json.data.map(({ embedding }) => embedding)).toEqual(many.map(last));
+      expect(row.attempts).toHaveLength(sizes.length);
+    });
+
     test('what was paid for parts stays in the row when another upstream answers the whole', async () => {
       let parts = 0;
       vendor.reply = {

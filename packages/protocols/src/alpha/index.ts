@@ -123,7 +123,7 @@ export { readCacheOptions, settleBreakpoints, writeBreakpoint } from './shared/c
 export { readBreakpoint } from './shared/cache-mark.ts';
 // Other protocols build on these.
 export { cohereEmbeddingsClient } from './shared/cohere-embeddings.ts';
-export { dropPurpose, embeddingsClient, exactly, fieldsOfVendor, textOf } from './shared/embeddings.ts';
+export { cohereTexts, dropPurpose, embeddingsClient, exactly, fieldsOfVendor, joinEmbeddings, textOf, textsInParts } from './shared/embeddings.ts';
 export { type ChatFamily, chatFamily, chatFamilyOfModel } from './shared/families.ts';
 export { imagesClient } from './shared/images.ts';
 export { writeReasoning } from './shared/reasoning.ts';

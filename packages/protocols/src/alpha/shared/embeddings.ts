@@ -120,7 +120,23 @@ export function textOf(input: EmbeddingInput): string {
   );
 }
 
+/** The request as several for an upstream that takes so many texts at once, and nothing else. */
+export function textsInParts(request: EmbeddingsRequest, maxTexts: number): EmbeddingsRequest[] {
+  const { inputs } = request;
+  // Before the first call: what the upstream cannot be asked for is refused as a whole.
+  for (const input of inputs) textOf(input);
+  return Array.from({ length: Math.ceil(inputs.length / maxTexts) }, (_, at) => ({ ...request, inputs: inputs.slice(at * maxTexts, (at + 1) * maxTexts) }));
+}
+
+/** The vectors of all parts of a request, in their order. */
+export const joinEmbeddings = (replies: readonly Embeddings[]): Embeddings => ({ vectors: replies.flatMap(({ vectors }) => vectors) });
+
+/** What Cohere takes in one call; what others do is not known. */
+export const cohereTexts = 96;
+
 export const embeddingsUpstream: UnaryUpstreamCodec<EmbeddingsRequest, Embeddings> = {
+  split: (request, target) => (isCohere(target) ? textsInParts(request, cohereTexts) : [request]),
+  join: joinEmbeddings,
   writeRequest(request, { target }) {
     const losses = isCohere(target) ? new Losses() : fieldsOfVendor(request);
     if (!isCohere(target)) dropPurpose(request, losses);

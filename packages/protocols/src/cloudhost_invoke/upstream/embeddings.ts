@@ -3,7 +3,7 @@
  * https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-embed.html
  */
 import { noUsage, type Usage } from '@model-gateway/contracts';
-import { dropPurpose, exactly, fieldsOfVendor, textOf } from '../../alpha/index.ts';
+import { cohereTexts, dropPurpose, exactly, fieldsOfVendor, joinEmbeddings, textOf, textsInParts } from '../../alpha/index.ts';
 import type { Embeddings, EmbeddingsRequest, Target, UnaryUpstreamCodec } from '../../contract/index.ts';
 import { vectorOf } from '../../kit/float-vector.ts';
 import { Losses } from '../../kit/losses.ts';
@@ -18,19 +18,12 @@ const isCohere = (target: Target): boolean => /cohere\.embed/i.test(idsOf(target
 /** The first one has vectors of one length alone. */
 const hasLengths = (target: Target): boolean => !/titan-embed-text-v1|titan-embed-g1|embed-(?:english|multilingual)-v3/i.test(idsOf(target));
 
-/** One vendor takes a list, the other one text a call. */
-const cohereTexts = 96;
 const defaultInputType = 'search_document';
 
 export const embeddings: UnaryUpstreamCodec<EmbeddingsRequest, Embeddings> = {
-  split(request, target) {
-    // Before the first call: what the upstream cannot be asked for is refused as a whole.
-    for (const input of request.inputs) textOf(input);
-    const maxTexts = isCohere(target) ? cohereTexts : 1;
-    const count = Math.ceil(request.inputs.length / maxTexts);
-    return Array.from({ length: count }, (_, at) => ({ ...request, inputs: request.inputs.slice(at * maxTexts, (at + 1) * maxTexts) }));
-  },
-  join: (replies) => ({ vectors: replies.flatMap(({ vectors }) => vectors) }),
+  // One vendor takes a list, the other one text a call.
+  split: (request, target) => textsInParts(request, isCohere(target) ? cohereTexts : 1),
+  join: joinEmbeddings,
   writeRequest(request, { target }) {
     const losses = isCohere(target) ? new Losses() : fieldsOfVendor(request);
     if (request.dimensions !== undefined && !hasLengths(target)) losses.dropped('dimensions', 'This model has vectors of one length alone.');

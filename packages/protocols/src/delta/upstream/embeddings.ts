@@ -1,6 +1,6 @@
 /** Text embeddings of the native API: https://www.alibabacloud.com/help/en/model-studio/text-embedding-synchronous-api */
 import { noUsage } from '@model-gateway/contracts';
-import { exactly, fieldsOfVendor, textOf } from '../../alpha/index.ts';
+import { exactly, fieldsOfVendor, joinEmbeddings, textOf, textsInParts } from '../../alpha/index.ts';
 import type { Embeddings, EmbeddingsRequest, Target, UnaryUpstreamCodec } from '../../contract/index.ts';
 import { vectorOf } from '../../kit/float-vector.ts';
 import { asArray, asCount, asNumber, own } from '../../kit/read.ts';
@@ -9,14 +9,8 @@ import { asArray, asCount, asNumber, own } from '../../kit/read.ts';
 const textsAtOnce = ({ upstreamModelId, modelId }: Target): number => (/embedding-(?:async-)?v[12]$/i.test(modelId ?? upstreamModelId) ? 25 : 10);
 
 export const embeddings: UnaryUpstreamCodec<EmbeddingsRequest, Embeddings> = {
-  split(request, target) {
-    const maxTexts = textsAtOnce(target);
-    const count = Math.ceil(request.inputs.length / maxTexts);
-    // Before the first call: what the upstream cannot be asked for is refused as a whole.
-    for (const input of request.inputs) textOf(input);
-    return Array.from({ length: count }, (_, at) => ({ ...request, inputs: request.inputs.slice(at * maxTexts, (at + 1) * maxTexts) }));
-  },
-  join: (replies) => ({ vectors: replies.flatMap(({ vectors }) => vectors) }),
+  split: (request, target) => textsInParts(request, textsAtOnce(target)),
+  join: joinEmbeddings,
   writeRequest(request, { target }) {
     const { inputs, dimensions, purpose } = request;
     const parameters = { ...(dimensions !== undefined && { dimension: dimensions }), ...(purpose && { text_type: purpose }) };

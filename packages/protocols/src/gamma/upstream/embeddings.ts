@@ -1,6 +1,6 @@
 /** Embeddings by `batchEmbedContents` (https://ai.google.dev/api/embeddings), and by the verbs of Vertex AI (`embedContentParametersPrivateToVertex` of google-genai). */
 import { noUsage } from '@model-gateway/contracts';
-import { exactly, fieldsOfVendor, textOf } from '../../alpha/index.ts';
+import { exactly, fieldsOfVendor, joinEmbeddings, textOf, textsInParts } from '../../alpha/index.ts';
 import type { Embeddings, EmbeddingsRequest, UnaryUpstreamCodec } from '../../contract/index.ts';
 import { invalid } from '../../kit/fail.ts';
 import { unitVector, vectorOf } from '../../kit/float-vector.ts';
@@ -44,7 +44,12 @@ function readVectors(body: unknown): { values: unknown[]; tokens: number | undef
   return { values: list.map((entry) => own(entry, 'values')), tokens: sum ?? asNumber(own(own(body, 'usageMetadata'), 'promptTokenCount')) };
 }
 
+/** What one call takes; the vendor refuses more. */
+const textsAtOnce = 100;
+
 export const embeddings: UnaryUpstreamCodec<EmbeddingsRequest, Embeddings> = {
+  split: (request) => textsInParts(request, textsAtOnce),
+  join: joinEmbeddings,
   writeRequest(request, { target }) {
     const verb = vertexEmbedVerb(target);
     const body = verb === null ? writeBatch(request, target.upstreamModelId) : verb === ':predict' ? writePredict(request) : writeSingle(request);
