@@ -42,6 +42,22 @@ describe('transcriptions', () => {
     expect(lossesOf(found)).toEqual(['language emulated']);
   });
 
+  const riff = Buffer.from('RIFF0000WAVEfmt ');
+  test.each([
+    ['a browser, which names the codec', Buffer.from('..'), 'recording.webm', 'audio/webm;codecs=opus', 'audio/webm'],
+    ['Python, by its name of the type', riff, 'a.wav', 'audio/x-wav', 'audio/wav'],
+    ['a phone', Buffer.from('..'), 'a.m4a', 'audio/x-m4a', 'audio/mp4'],
+    ['a client that says nothing but its ending', Buffer.from('..'), 'a.OGG', 'application/octet-stream', 'audio/ogg'],
+    ['one that says nothing', riff, 'file', 'application/octet-stream', 'audio/wav'],
+    ['one that says nothing', Buffer.from([0x1a, 0x45, 0xdf, 0xa3, 1]), 'blob', 'application/octet-stream', 'audio/webm'],
+    ['one that says nothing', Buffer.from('OggS...'), 'blob', '', 'audio/ogg'],
+    ['one of which nothing is known', Buffer.from('ID3...'), 'blob', '', 'audio/mpeg'],
+  ])('the type of a recording of %s: %#', async (_of, content, name, type, expected) => {
+    upstream.answer = answerJson(gemini);
+    await sdk().openai.audio.transcriptions.create({ model: 'gemini', file: await toFile(content, name, { type }) });
+    expect(upstream.json()).toMatchObject({ contents: [{ parts: [{}, { inlineData: { mimeType: expected, data: content.toString('base64') } }] }] });
+  });
+
   test('as text, and as events', async () => {
     upstream.answer = answerJson(gemini);
     const { data, response } = await sdk()

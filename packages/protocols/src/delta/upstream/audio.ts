@@ -4,11 +4,12 @@
  */
 import { noUsage, type Usage } from '@model-gateway/contracts';
 import type { Speech, SpeechPiece, SpeechRequest, Target, Transcription, TranscriptionRequest, UnaryUpstreamCodec } from '../../contract/index.ts';
+import { audioTypeOf } from '../../kit/audio-type.ts';
 import { writeDataUrl } from '../../kit/data-url.ts';
 import { invalid } from '../../kit/fail.ts';
 import { Losses } from '../../kit/losses.ts';
 import { asArray, asCount, asNumber, asString, type JsonObject, own } from '../../kit/read.ts';
-import { audioTypeOf, refuseTimestamps } from '../../kit/transcription-limits.ts';
+import { refuseTimestamps } from '../../kit/transcription-limits.ts';
 import { readBodyError } from './errors.ts';
 import { addressOfWords, readRecorded, readsByAddress, upload, writeRecorded } from './recorded-files.ts';
 

@@ -10,9 +10,10 @@ import type {
   TranscriptionRequest,
   UnaryUpstreamCodec,
 } from '../../contract/index.ts';
+import { audioTypeOf } from '../../kit/audio-type.ts';
 import { Losses } from '../../kit/losses.ts';
 import { asString, type JsonObject, own } from '../../kit/read.ts';
-import { audioTypeOf, refuseTimestamps } from '../../kit/transcription-limits.ts';
+import { refuseTimestamps } from '../../kit/transcription-limits.ts';
 import { readErrorValue } from '../shared/errors.ts';
 import { field, listField, objectField, textField } from '../shared/fields.ts';
 import { UsageReader } from '../shared/usage.ts';
