@@ -90,7 +90,7 @@ const over = (base: RecordPrices, tier: RecordPrices): RecordPrices => ({
   image_output: tier.image_output ?? base.image_output,
 });
 
-const longestFirst = (one: Tier, other: Tier): number => other.aboveTokens - one.aboveTokens;
+const byThreshold = (one: Tier, other: Tier): number => other.aboveTokens - one.aboveTokens;
 
 export const fromRecord = (record: Pricing): Price =>
   Object.freeze({
@@ -99,11 +99,11 @@ export const fromRecord = (record: Pricing): Price =>
     currency: record.currency,
     mode: record.mode,
     unit: record.unit ?? 0,
-    tiers: record.tiers.map((tier) => ({ aboveTokens: tier.above_tokens, prices: fill(over(record, tier)) })).sort(longestFirst),
+    tiers: record.tiers.map((tier) => ({ aboveTokens: tier.above_tokens, prices: fill(over(record, tier)) })).sort(byThreshold),
     // Records of earlier versions have none.
     serviceTiers: (record.service_tiers ?? [])
       .map((tier) => ({ serviceTier: tier.service_tier, aboveTokens: tier.above_tokens, prices: fill(over(record, tier)) }))
-      .sort(longestFirst),
+      .sort(byThreshold),
   });
 
 export function fromReference({ currency, tiers = [], serviceTiers = [], ...rates }: ReferencePrices): Price {
@@ -114,10 +114,10 @@ export function fromReference({ currency, tiers = [], serviceTiers = [], ...rate
     currency,
     mode: 'per_token',
     unit: 0,
-    tiers: tiers.map(({ aboveTokens, ...tier }) => ({ aboveTokens, prices: fill(over(base, asRecord(tier))) })).sort(longestFirst),
+    tiers: tiers.map(({ aboveTokens, ...tier }) => ({ aboveTokens, prices: fill(over(base, asRecord(tier))) })).sort(byThreshold),
     serviceTiers: serviceTiers
       .map(({ serviceTier, aboveTokens, ...tier }) => ({ serviceTier, aboveTokens, prices: fill(over(base, asRecord(tier))) }))
-      .sort(longestFirst),
+      .sort(byThreshold),
   });
 }
 
