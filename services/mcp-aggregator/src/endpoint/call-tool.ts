@@ -11,7 +11,7 @@ import type { PeerReply } from '../servers/peer.ts';
 import type { PeerUser } from '../servers/pool.ts';
 import type { McpServer } from '../servers/server.ts';
 import { sleep } from '../servers/session-peer.ts';
-import { readTool, type Tool } from '../servers/tool.ts';
+import type { Tool } from '../servers/tool.ts';
 import { defaultResults, maxResults } from '../tools/search.ts';
 import { searchToolName } from '../tools/views.ts';
 import { askable } from './ask-inputs.ts';
@@ -143,12 +143,8 @@ export const notifierOf = (session: Session | null) =>
 async function isOfSession(server: McpServer, name: string, asked: Asked): Promise<boolean> {
   if (asked.session === null) return false;
   try {
-    const none = { texts: [] };
-    const { texts } = await server.use(userOf(asked), notifierOf(asked.session), async (peer) => (peer.hasState ? server.listTools(peer, asked.signal) : none));
-    return texts.some((text) => {
-      const tool = readTool(text);
-      return !('fault' in tool) && tool.name === name;
-    });
+    const tools = await server.toolsOfSession(userOf(asked), notifierOf(asked.session), asked.signal);
+    return tools?.some((tool) => tool.name === name) === true;
   } catch {
     return false;
   }

@@ -6,7 +6,7 @@ import { errorCodes, metaKeys, modernVersions, newestSessionVersion, sessionVers
 import { ServerFault } from '../servers/http.ts';
 import type { PeerInfo } from '../servers/peer.ts';
 import type { McpServer } from '../servers/server.ts';
-import { readTool } from '../servers/tool.ts';
+import type { Tool } from '../servers/tool.ts';
 import { callTool, notifierOf, ownResultMeta, ServersError, searchTools, userOf } from './call-tool.ts';
 import type { Asked, EndpointContext } from './context.ts';
 import { paramsOf } from './incoming.ts';
@@ -86,11 +86,9 @@ async function listOfSession(server: McpServer, asked: Asked): Promise<string[] 
   const peer = session && server.findPeer(userOf(asked));
   if (!peer?.hasState || !server.isWell) return null;
   try {
-    const { texts } = await server.use(userOf(asked), notifierOf(session), (own) => server.listTools(own, signal));
-    return texts.filter((text) => {
-      const tool = readTool(text);
-      return !('fault' in tool) && isToolAllowed(caller.acl, { server: server.name, tags: server.record.tags, tool: tool.name });
-    });
+    const tools = await server.toolsOfSession(userOf(asked), notifierOf(session), signal);
+    const mayCall = ({ name }: Tool): boolean => isToolAllowed(caller.acl, { server: server.name, tags: server.record.tags, tool: name });
+    return tools?.filter(mayCall).map(({ text }) => text) ?? null;
   } catch {
     return null;
   }

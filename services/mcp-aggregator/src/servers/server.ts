@@ -360,7 +360,7 @@ export class McpServer {
     const tools = read.filter((one): one is Tool => !('fault' in one));
     tools.sort((a, b) => (a.name < b.name ? -1 : 1));
     this.#all = tools;
-    await this.#compare(tools);
+    this.#changedNames = await this.#changedAmong(tools);
     const offered = tools.filter(({ name }) => !this.#isHeld(name));
     const faults = [
       ...(isCut ? [`Of its tools the first ${texts.length} alone are offered: it lists more.`] : []),
@@ -384,14 +384,15 @@ export class McpServer {
   }
 
   /** What was approved is asked for each time; while the console is away the last answer counts. */
-  async #compare(tools: readonly Tool[]): Promise<void> {
+  async #changedAmong(tools: readonly Tool[]): Promise<ReadonlySet<string>> {
     try {
       const changed = await this.#deps.changedTools?.(this.record, tools);
       const fresh = changed?.filter((name) => !this.#changedNames.has(name)) ?? [];
       if (fresh.length > 0) this.#deps.logger.warn({ server: this.name, tools: fresh.slice(0, 20) }, 'tools of an MCP server differ from what was approved');
-      this.#changedNames = new Set(changed);
+      return new Set(changed);
     } catch (error) {
       this.#deps.logger.warn({ error, server: this.name }, 'tools of an MCP server cannot be compared with what was approved');
+      return this.#changedNames;
     }
   }
 
@@ -419,6 +420,19 @@ export class McpServer {
       faults: [...this.#faults],
       tools: this.#tools === undefined ? null : this.#all.map(show),
     };
+  }
+
+  /**
+   * JSON texts of what is offered to a caller's own session, which may be other tools than the gateway's own connection sees, or described otherwise.
+   * null: the server keeps nothing for the session. Rejects with ServerFault.
+   */
+  async toolsOfSession(user: PeerUser, onNotification: OnNotification | undefined, signal: AbortSignal): Promise<Tool[] | null> {
+    const listed = await this.use(user, onNotification, async (peer) => (peer.hasState ? this.listTools(peer, signal) : null));
+    if (!listed) return null;
+    const tools = listed.texts.map(readTool).filter((one): one is Tool => !('fault' in one));
+    if (this.record.hold_changed_tools !== true) return tools;
+    const changed = await this.#changedAmong(tools);
+    return tools.filter(({ name }) => !changed.has(name));
   }
 
   /** JSON texts of all tools, page by page; `isCut`: there are more than are read. Rejects with ServerFault. */
