@@ -4,6 +4,7 @@ import { request, type ServerResponse } from 'node:http';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { AnsweringServer } from '../support/answering-server.ts';
 import { startGateway, type TestGateway, until } from '../support/gateway.ts';
+import { toolNames } from '../support/mcp-posts.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into replies freely.
 type Json = any;
@@ -87,4 +88,11 @@ test('of a list without an end the first tools are offered, and operators see th
   await until(async () => (await status()).faults.length === 0, 'the fault to be gone', 20_000);
   tools = `{"tools":[],"nextCursor":"on"}`;
   await until(async () => (await status()).faults.length === 1, 'the fault of a list that goes on for ever', 20_000);
+});
+
+test('a tool that is listed twice is offered once, and operators see which', async () => {
+  tools = listed('{"type":"object"}').replace(/\[(.*)\]/, '[$1,$1]');
+  const fault = 'flood: listed more than once, and the first alone is offered';
+  await until(async () => (await status()).faults.includes(fault), 'the fault', 20_000);
+  expect(await toolNames(gateway)).toEqual(['search_tools', 'hostile.flood']);
 });

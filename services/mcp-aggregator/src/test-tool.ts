@@ -5,8 +5,8 @@ import type { Redactor } from '@model-gateway/telemetry';
 import { paramHeaders } from './protocol/param-headers.ts';
 import { parseJson } from './protocol/raw-json.ts';
 import { ServerFault } from './servers/http.ts';
+import { ownParams } from './servers/list-tools.ts';
 import type { Registry } from './servers/registry.ts';
-import { ownParams } from './servers/server.ts';
 
 const trialMs = 55_000;
 /** Messages on the bus have a maximum size. */

@@ -1,7 +1,7 @@
 /** What a list costs a model, whose descriptions give way first, and which words find a tool. */
 import { describe, expect, test } from '@jest/globals';
 import type { McpServer } from '../src/servers/server.ts';
-import { readTool, type Tool } from '../src/servers/tool.ts';
+import { readTools, type Tool } from '../src/servers/tool.ts';
 import { type OfferedTool, offeredTools, printTools } from '../src/tools/offered.ts';
 import { ToolIndex } from '../src/tools/search.ts';
 
@@ -11,9 +11,8 @@ type Json = any;
 const everything = { allowed_tools: ['*'], denied_tools: [], allowed_tags: [] };
 const caller = { acl: everything, separator: '.' } as const;
 const toolOf = (name: string, description: string): Tool => {
-  const tool = readTool(JSON.stringify({ name, description, inputSchema: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] } }));
-  if ('fault' in tool) throw new Error(tool.fault);
-  return tool;
+  const text = JSON.stringify({ name, description, inputSchema: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] } });
+  return readTools([text]).tools[0]!;
 };
 const serverOf = (name: string, tools: Tool[], tags: string[] = []): McpServer => ({ name, isWell: true, tools, record: { tags } }) as unknown as McpServer;
 
@@ -27,6 +26,41 @@ const offered = offeredTools(servers, caller, true);
 const tokensOf = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + Math.ceil(Buffer.byteLength(text) / 4), 0);
 const described = (texts: readonly string[]): string[] =>
   texts.map((text) => JSON.parse(text) as Json).flatMap(({ name, description }) => (description ? [name] : []));
+
+describe('a name that stands twice', () => {
+  test('in a server’s list is the first tool’s, and operators are told', () => {
+    const texts = ['first', 'second', 'third'].map((description) => JSON.stringify({ name: 'same', description, inputSchema: { type: 'object' } }));
+    const { tools, faults } = readTools(texts);
+    expect(tools.map(({ name, description }) => [name, description])).toEqual([['same', 'first']]);
+    expect(new Set(faults)).toEqual(new Set(['same: listed more than once, and the first alone is offered']));
+  });
+
+  test('because dots became underscores is that of the tool whose own it is, or the first one’s', () => {
+    const dotted = [
+      serverOf(
+        'odd',
+        ['a.b', 'a_b', 'c.d.e', 'c.d_e'].map((name) => toolOf(name, '')),
+      ),
+    ];
+    const namesWith = (separator: '.' | '__') => offeredTools(dotted, { ...caller, separator }, true).map(({ name, tool }) => [name, tool.name]);
+    expect(namesWith('__')).toEqual([
+      ['odd__a_b', 'a_b'],
+      ['odd__c_d_e', 'c.d.e'],
+    ]);
+    expect(namesWith('.')).toHaveLength(4);
+  });
+
+  test('because of dots is the other tool’s where only that may be called', () => {
+    const dotted = [
+      serverOf(
+        'odd',
+        ['a.b', 'a_b'].map((name) => toolOf(name, '')),
+      ),
+    ];
+    const acl = { ...everything, denied_tools: ['odd.a_b'] };
+    expect(offeredTools(dotted, { acl, separator: '__' }, true).map(({ tool }) => tool.name)).toEqual(['a.b']);
+  });
+});
 
 describe('a limit of tokens', () => {
   const names = offered.map(({ name }) => name);

@@ -3,17 +3,18 @@ import { isObject, type McpServerRecord, type McpServerStatus, type McpToolStatu
 import type { SharedState } from '@model-gateway/distributed-state';
 import type { Logger, Redactor } from '@model-gateway/telemetry';
 import type { Outbound } from '@model-gateway/upstream-client';
-import { elementsOf, membersOfText, parseJson } from '../protocol/raw-json.ts';
-import { errorCodes, isModern, metaKeys, modernVersion, modernVersions, sessionVersions } from '../protocol/versions.ts';
+import { parseJson } from '../protocol/raw-json.ts';
+import { errorCodes, isModern, modernVersion, modernVersions, sessionVersions } from '../protocol/versions.ts';
 import { ServerFault, sendHttp } from './http.ts';
 import { ServerLimits } from './limits.ts';
+import { listTools, ownParams } from './list-tools.ts';
 import { ModernPeer } from './modern-peer.ts';
 import { handshakeMs, type OnNotification, type Peer, type PeerInfo, type Target } from './peer.ts';
 import { PeerPool, type PeerUser } from './pool.ts';
 import { RestPeer } from './rest-peer.ts';
 import { describeRefusal, openSession } from './session-peer.ts';
 import { openSseSession } from './sse-peer.ts';
-import { readTool, type Tool } from './tool.ts';
+import { readTools, type Tool } from './tool.ts';
 
 export interface ServerDeps {
   outbound: Outbound;
@@ -42,8 +43,6 @@ const self: PeerUser = { owner: '', session: null, capabilities: '{}', prefersSe
 
 const probeFailures = 3;
 const callFailures = 5;
-const maxPages = 100;
-const maxTools = 5000;
 const debounceMs = 100;
 /** How long lists wait for tools that were never loaded, from when they were asked for; those of other servers come all the same. */
 export const loadMs = 5_000;
@@ -355,17 +354,13 @@ export class McpServer {
   }
 
   async #load(): Promise<void> {
-    const { texts, isCut } = await this.use(self, this.#own, (peer) => this.listTools(peer, this.#closed.signal));
-    const read = texts.map(readTool);
-    const tools = read.filter((one): one is Tool => !('fault' in one));
+    const { texts, isCut } = await this.use(self, this.#own, (peer) => listTools(peer, this.#deps.version, this.#closed.signal));
+    const { tools, faults: unread } = readTools(texts);
     tools.sort((a, b) => (a.name < b.name ? -1 : 1));
     this.#all = tools;
     this.#changedNames = await this.#changedAmong(tools);
     const offered = tools.filter(({ name }) => !this.#isHeld(name));
-    const faults = [
-      ...(isCut ? [`Of its tools the first ${texts.length} alone are offered: it lists more.`] : []),
-      ...read.flatMap((one) => ('fault' in one ? [one.fault] : [])),
-    ];
+    const faults = [...(isCut ? [`Of its tools the first ${texts.length} alone are offered: it lists more.`] : []), ...unread];
     this.#faults = [...new Set(faults)].slice(0, 20);
     if (this.#faults.length > 0) this.#deps.logger.warn({ server: this.name, faults: this.#faults }, 'tools of an MCP server are not offered');
     this.#loadedAt = performance.now();
@@ -427,34 +422,12 @@ export class McpServer {
    * null: the server keeps nothing for the session. Rejects with ServerFault.
    */
   async toolsOfSession(user: PeerUser, onNotification: OnNotification | undefined, signal: AbortSignal): Promise<Tool[] | null> {
-    const listed = await this.use(user, onNotification, async (peer) => (peer.hasState ? this.listTools(peer, signal) : null));
+    const listed = await this.use(user, onNotification, async (peer) => (peer.hasState ? listTools(peer, this.#deps.version, signal) : null));
     if (!listed) return null;
-    const tools = listed.texts.map(readTool).filter((one): one is Tool => !('fault' in one));
+    const { tools } = readTools(listed.texts);
     if (this.record.hold_changed_tools !== true) return tools;
     const changed = await this.#changedAmong(tools);
     return tools.filter(({ name }) => !changed.has(name));
-  }
-
-  /** JSON texts of all tools, page by page; `isCut`: there are more than are read. Rejects with ServerFault. */
-  async listTools(peer: Peer, signal: AbortSignal): Promise<{ texts: string[]; isCut: boolean }> {
-    const texts: string[] = [];
-    let cursor: string | undefined;
-    for (let page = 0; page < maxPages && texts.length < maxTools; page++) {
-      const asked = cursor === undefined ? '{}' : `{"cursor":${cursor}}`;
-      const params = peer.era === 'modern' ? ownParams(this.#deps.version, '{}', asked) : cursor === undefined ? undefined : asked;
-      const reply = await peer.request({ method: 'tools/list', params, signal, silenceMs: handshakeMs });
-      if (reply.kind === 'error') {
-        if (reply.code === errorCodes.methodNotFound) return { texts: [], isCut: false };
-        throw new ServerFault(describeRefusal(reply));
-      }
-      const members = membersOfText(reply.result, ['tools', 'nextCursor']);
-      const elements = members?.tools === undefined ? null : elementsOf(members.tools);
-      if (elements === null) throw new ServerFault('The server answered with a list of tools that cannot be read.');
-      texts.push(...elements);
-      cursor = members?.nextCursor;
-      if (cursor === undefined || cursor === 'null' || cursor === '""') return { texts: texts.slice(0, maxTools), isCut: texts.length > maxTools };
-    }
-    return { texts: texts.slice(0, maxTools), isCut: true };
   }
 
   /** A server may repeat what it was sent, credentials too. */
@@ -475,12 +448,6 @@ export class McpServer {
   #changed(): void {
     for (const listener of this.#listeners) listener();
   }
-}
-
-/** Params of a request that the gateway makes by itself in modern terms. */
-export function ownParams(version: string, capabilities: string, params = '{}'): string {
-  const meta = `"${metaKeys.version}":"${modernVersion}","${metaKeys.client}":{"name":"model-gateway","version":${JSON.stringify(version)}},"${metaKeys.capabilities}":${capabilities}`;
-  return `${params === '{}' ? '{' : `${params.slice(0, -1)},`}"_meta":{${meta}}}`;
 }
 
 /** The revisions that a server speaks, by its error for one that it does not. */

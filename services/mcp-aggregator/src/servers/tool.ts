@@ -25,7 +25,7 @@ export interface Tool {
 export const estimateTokens = (text: string): number => Math.ceil(Buffer.byteLength(text) / 4);
 
 /** Or why it is not offered. */
-export function readTool(text: string): Tool | { fault: string } {
+function readTool(text: string): Tool | { fault: string } {
   const { success, data } = ToolSchema.safeParse(parseJson(text));
   if (!success) return { fault: 'a tool is described in a way that the protocol does not allow' };
   const { name, title, description = '', inputSchema, outputSchema } = data;
@@ -37,4 +37,16 @@ export function readTool(text: string): Tool | { fault: string } {
     .digest('hex');
   const descriptionTokens = description === '' ? 0 : estimateTokens(description);
   return { name, title: title ?? '', description, text, tokens: estimateTokens(text), descriptionTokens, paramHeaders, hash };
+}
+
+/** Of a server's list, in its order; of tools with one name the first, since models' vendors refuse a request in which a name stands twice. */
+export function readTools(texts: readonly string[]): { tools: Tool[]; faults: string[] } {
+  const tools = new Map<string, Tool>();
+  const faults: string[] = [];
+  for (const read of texts.map(readTool)) {
+    if ('fault' in read) faults.push(read.fault);
+    else if (tools.has(read.name)) faults.push(`${read.name}: listed more than once, and the first alone is offered`);
+    else tools.set(read.name, read);
+  }
+  return { tools: [...tools.values()], faults };
 }

@@ -12,17 +12,28 @@ export interface OfferedTool {
   name: string;
 }
 
-/** `{server}.{tool}`, or with the caller's own separator; with one server there is no prefix. */
+/**
+ * `{server}.{tool}`, or with the caller's own separator; with one server there is no prefix. Where two tools would have one name (`a.b` and `a_b` with `__`),
+ * the one that keeps its own is offered.
+ */
 export function offeredTools(servers: readonly McpServer[], caller: Pick<Caller, 'acl' | 'separator'>, prefixed: boolean): OfferedTool[] {
   const { acl, separator } = caller;
   return servers.flatMap((server) => {
     if (!server.isWell) return [];
     const { name, record } = server;
-    return (server.tools ?? []).flatMap((tool) =>
-      isToolAllowed(acl, { server: name, tags: record.tags, tool: tool.name })
-        ? [{ server, tool, name: prefixed ? `${name}${separator}${separator === '.' ? tool.name : tool.name.replaceAll('.', '_')}` : tool.name }]
-        : [],
-    );
+    const tools = server.tools ?? [];
+    const isAllowed = (tool: string): boolean => isToolAllowed(acl, { server: name, tags: record.tags, tool });
+    if (!prefixed || separator === '.')
+      return tools.filter((tool) => isAllowed(tool.name)).map((tool) => ({ server, tool, name: prefixed ? `${name}.${tool.name}` : tool.name }));
+    const taken = new Map<string, Tool>();
+    for (const tool of tools) {
+      const plain = tool.name.replaceAll('.', '_');
+      if (isAllowed(tool.name) && (plain === tool.name || !taken.has(plain))) taken.set(plain, tool);
+    }
+    return tools.flatMap((tool) => {
+      const plain = tool.name.replaceAll('.', '_');
+      return taken.get(plain) === tool ? [{ server, tool, name: `${name}${separator}${plain}` }] : [];
+    });
   });
 }
 
