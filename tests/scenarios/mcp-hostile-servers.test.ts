@@ -4,7 +4,7 @@ import { request, type ServerResponse } from 'node:http';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { AnsweringServer } from '../support/answering-server.ts';
 import { startGateway, type TestGateway, until } from '../support/gateway.ts';
-import { toolNames } from '../support/mcp-posts.ts';
+import { callTool, toolNames } from '../support/mcp-posts.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into replies freely.
 type Json = any;
@@ -12,6 +12,7 @@ type Json = any;
 const server = new AnsweringServer();
 let gateway: TestGateway;
 
+const mebibyte = 1024 * 1024;
 const levels = 10_000;
 const tooDeep = `{"type":"object","properties":${'{"a":{"properties":'.repeat(levels)}{}${'}}'.repeat(levels)}}`;
 /** So many are more than the buffers of a connection hold that nobody reads, and less than is held for a caller before the gateway gives up (16 MiB). */
@@ -32,6 +33,11 @@ beforeAll(async () => {
     if (asked.method === 'initialize') return answer(JSON.stringify(handshake));
     if (asked.method === 'tools/list') return answer(tools);
     if (asked.method === 'ping') return answer('{}');
+    if (asked.method === 'tools/call' && asked.params.arguments.event === true)
+      return void response
+        .writeHead(200, { 'content-type': 'text/event-stream' })
+        .end(`data: {"jsonrpc":"2.0","id":${JSON.stringify(asked.id)},"result":{"text":"${'x'.repeat(17 * mebibyte)}"}}\n\n`);
+    if (asked.method === 'tools/call' && asked.params.arguments.event === false) return answer(`{"text":"${'x'.repeat(33 * mebibyte)}"}`);
     if (asked.method === 'tools/call') {
       flood = response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(notice.repeat(notices));
@@ -95,4 +101,16 @@ test('a tool that is listed twice is offered once, and operators see which', asy
   const fault = 'flood: listed more than once, and the first alone is offered';
   await until(async () => (await status()).faults.includes(fault), 'the fault', 20_000);
   expect(await toolNames(gateway)).toEqual(['search_tools', 'hostile.flood']);
+});
+
+test('answers that are too large are errors of their calls, and take the server from nobody', async () => {
+  tools = listed('{"type":"object"}');
+  await gateway.configure({ mcp_servers: [{ name: 'large', endpoint: server.address, health_check: { interval_secs: 600 } }] });
+  await until(async () => (await toolNames(gateway)).includes('large.flood'), 'its tool');
+  // One more than failed calls that are enough.
+  for (const event of [true, false, true, false, true, false])
+    expect(await callTool(gateway, 'large.flood', { event })).toMatchObject({
+      error: { code: -32000, message: 'The MCP server large: The server sent more than the gateway holds.', data: { code: 'server_failed' } },
+    });
+  expect(await toolNames(gateway)).toContain('large.flood');
 });

@@ -147,6 +147,7 @@ class Exchange {
     try {
       for (const record of take()) if (this.#handlers.event?.(readEvent(record))) return this.#stopReading();
     } catch (error) {
+      if (error instanceof FramingError && error.code === 'too_large') return this.#fail(new TooLargeFault());
       this.#fail(
         new ServerFault(error instanceof FramingError ? 'The server sent events that cannot be read.' : 'A reply could not be read.', { cause: error }),
       );

@@ -5,7 +5,7 @@ import type { Logger, Redactor } from '@model-gateway/telemetry';
 import type { Outbound } from '@model-gateway/upstream-client';
 import { parseJson } from '../protocol/raw-json.ts';
 import { errorCodes, isModern, modernVersion, modernVersions, sessionVersions } from '../protocol/versions.ts';
-import { ServerFault, sendHttp } from './http.ts';
+import { ServerFault, sendHttp, TooLargeFault } from './http.ts';
 import { ServerLimits } from './limits.ts';
 import { listTools, ownParams } from './list-tools.ts';
 import { ModernPeer } from './modern-peer.ts';
@@ -177,9 +177,9 @@ export class McpServer {
     return this.#pool.drop((owner, session) => owner !== '' && matches(owner, session));
   }
 
-  /** How a call went: a row of failures means that the server is not well. */
+  /** How a call went: a row of failures means that the server is not well. One that sent too much has answered. */
   noteCall(error: unknown): void {
-    if (error === undefined) {
+    if (error === undefined || error instanceof TooLargeFault) {
       this.#failures.calls = 0;
       if (this.state === 'unknown') this.#setState('healthy', null);
       return;
