@@ -19,6 +19,8 @@ class OneSession {
   readonly received: string[] = [];
   /** Refuses handshakes with this status. */
   failing: number | null = null;
+  /** Answers handshakes with a page. */
+  page = false;
   handshake = (answer: () => void): void => answer();
   onCall: (id: number, response: ServerResponse) => void = (id, response) => end(response, id);
   onStream: (response: ServerResponse, lastEventId: string | undefined) => void = (response) => void response.writeHead(405).end();
@@ -30,6 +32,8 @@ class OneSession {
     this.received.push(message.method ?? request.method);
     if (request.method === 'GET') return this.onStream(response, request.headers['last-event-id'] as string | undefined);
     if (request.method === 'DELETE') return void response.writeHead(204).end();
+    if (message.method === 'initialize' && this.page)
+      return void response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('<html>Welcome</html>');
     if (message.method === 'initialize' && this.failing !== null) return void response.writeHead(this.failing).end();
     if (message.method === 'initialize')
       return this.handshake(() => {
@@ -76,10 +80,10 @@ async function open({ listens = false } = {}): Promise<SessionPeer> {
   server = new OneSession();
   return reopen({ listens });
 }
-async function reopen({ listens = false } = {}): Promise<SessionPeer> {
+async function reopen({ listens = false, withinMs = 20_000 } = {}): Promise<SessionPeer> {
   const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
   const options = { outbound, target: () => ({ url, headers: {} }), capabilities: '{}', clientInfo: { name: 'suite', version: '1' } };
-  peer = await openSession({ ...options, onNotification: () => undefined, listens }, AbortSignal.timeout(20_000));
+  peer = await openSession({ ...options, onNotification: () => undefined, listens }, AbortSignal.timeout(withinMs));
   return peer;
 }
 const call = (one: SessionPeer, signal = AbortSignal.timeout(30_000)): Promise<PeerReply> =>
@@ -147,6 +151,28 @@ describe('a session that the server has forgotten', () => {
     server.known = null;
     await expect(call(one)).rejects.toThrow(ServerFault);
     expect(server.count('initialize')).toBe(2);
+  });
+});
+
+describe('a handshake', () => {
+  test.each([301, 302, 307, 308])('that is answered %i says that the endpoint is another address', async (status) => {
+    server = new OneSession();
+    server.failing = status;
+    await expect(reopen()).rejects.toThrow(
+      `The server answered ${status}, a redirect, which is not followed: its endpoint must be the address that this leads to.`,
+    );
+  });
+
+  test('that is answered with a page says so', async () => {
+    server = new OneSession();
+    server.page = true;
+    await expect(reopen()).rejects.toThrow('The server sent text/html, which is no message of MCP: its endpoint may have another path.');
+  });
+
+  test('that is not answered in time says so', async () => {
+    server = new OneSession();
+    server.handshake = () => undefined;
+    await expect(reopen({ withinMs: 200 })).rejects.toThrow('The server did not answer in time.');
   });
 });
 

@@ -57,6 +57,14 @@ export class TooLargeFault extends ServerFault {
   }
 }
 
+/** Nobody waits any more: whoever called has left, or the time for it has passed. */
+export const givenUp = ({ reason }: AbortSignal, options: { unsent?: boolean; cause?: unknown } = {}): ServerFault =>
+  new ServerFault(reason instanceof DOMException && reason.name === 'TimeoutError' ? 'The server did not answer in time.' : 'The call was given up.', options);
+
+/** Redirects are not followed: credentials would go along. */
+export const redirected = (status: number): ServerFault =>
+  new ServerFault(`The server answered ${status}, a redirect, which is not followed: its endpoint must be the address that this leads to.`);
+
 export interface HttpHandlers {
   head?(status: number, headers: Record<string, string>): void;
   /** Whether that was the last one that is wanted. */
@@ -70,7 +78,7 @@ const endMs = 1000;
 export function sendHttp(outbound: Outbound, ask: HttpAsk, handlers: HttpHandlers = {}): Promise<HttpReply> {
   return new Promise((resolve, reject) => {
     const { signal } = ask;
-    if (signal.aborted) return reject(new ServerFault('The call was given up.', { unsent: true }));
+    if (signal.aborted) return reject(givenUp(signal, { unsent: true }));
     const exchange = new Exchange(ask, handlers, { resolve, reject });
     const body = typeof ask.body === 'string' ? Buffer.from(ask.body, 'utf8') : ask.body;
     const call = outbound.send(
@@ -138,6 +146,7 @@ class Exchange {
   error(fault: { message: string; class: string; phase: string; cause: unknown }): void {
     clearTimeout(this.#ending);
     this.#settle();
+    if (this.#ask.signal.aborted) return this.#done.reject(givenUp(this.#ask.signal, { cause: fault.cause }));
     this.#done.reject(
       new ServerFault(fault.message.replaceAll('upstream', 'server'), { unsent: fault.class === 'connect' || fault.class === 'busy', cause: fault.cause }),
     );

@@ -4,7 +4,7 @@ import type { Outbound } from '@model-gateway/upstream-client';
 import { type Message, printError, printNotification, printRequest, printResult, readMessage } from '../protocol/json-rpc.ts';
 import { parseJson } from '../protocol/raw-json.ts';
 import { errorCodes, newestSessionVersion, sessionVersions } from '../protocol/versions.ts';
-import { type HttpReply, type ServerEvent, ServerFault, sendHttp } from './http.ts';
+import { givenUp, type HttpReply, redirected, type ServerEvent, ServerFault, sendHttp } from './http.ts';
 import { callSilenceMs, handshakeMs, type OnNotification, type Peer, type PeerInfo, type PeerReply, type PeerRequest, type Target } from './peer.ts';
 
 /** What a session is opened with. */
@@ -295,7 +295,7 @@ function codeOf(error: string): number {
 }
 
 /** A reply that is one message, or none. Throws ServerFault. */
-export function readWhole({ status, body }: HttpReply, id: string): PeerReply {
+export function readWhole({ status, headers, body }: HttpReply, id: string): PeerReply {
   const message = body.length > 0 ? readMessage(body) : null;
   if (message?.kind === 'error') return toReply(message, status);
   if (message?.kind === 'result' && message.id === id && status < 400) return toReply(message, status);
@@ -303,6 +303,10 @@ export function readWhole({ status, body }: HttpReply, id: string): PeerReply {
     const error = JSON.stringify({ code: errorCodes.server, message: `The server answered ${status}.` });
     return { kind: 'error', error, code: errorCodes.server, status };
   }
+  if (status >= 300) throw redirected(status);
+  const [type] = /^[\w.+/-]{1,80}/.exec(headers['content-type'] ?? '') ?? [];
+  if (body.length > 0 && type !== undefined && !/json$/i.test(type))
+    throw new ServerFault(`The server sent ${type}, which is no message of MCP: its endpoint may have another path.`);
   throw new ServerFault('The server sent a reply that cannot be read.');
 }
 
@@ -318,7 +322,7 @@ export function describeRefusal({ error, status }: PeerReply & { kind: 'error' }
 /** What the promise gives, unless the signal is aborted first. */
 function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const stop = (): void => reject(new ServerFault('The call was given up.', { unsent: true }));
+    const stop = (): void => reject(givenUp(signal, { unsent: true }));
     if (signal.aborted) stop();
     signal.addEventListener('abort', stop, { once: true });
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
@@ -328,10 +332,10 @@ function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
 /** Rejects when the signal is aborted. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(new ServerFault('The call was given up.'));
+    if (signal.aborted) return reject(givenUp(signal));
     const stop = (): void => {
       clearTimeout(timer);
-      reject(new ServerFault('The call was given up.'));
+      reject(givenUp(signal));
     };
     const timer = setTimeout(() => {
       signal.removeEventListener('abort', stop);

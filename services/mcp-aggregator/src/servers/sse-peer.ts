@@ -4,7 +4,7 @@ import type { Outbound } from '@model-gateway/upstream-client';
 import { printNotification, printRequest, readMessage } from '../protocol/json-rpc.ts';
 import { parseJson } from '../protocol/raw-json.ts';
 import { sessionVersions } from '../protocol/versions.ts';
-import { type ServerEvent, ServerFault, sendHttp } from './http.ts';
+import { givenUp, redirected, type ServerEvent, ServerFault, sendHttp } from './http.ts';
 import { handshakeMs, type OnNotification, type Peer, type PeerInfo, type PeerReply, type PeerRequest, type Target } from './peer.ts';
 import { describeRefusal, toReply } from './session-peer.ts';
 
@@ -93,7 +93,7 @@ export class SsePeer implements Peer {
       const leave = (): void => {
         settle();
         void this.notify('notifications/cancelled', `{"requestId":${id},"reason":"The caller has left."}`).catch(() => undefined);
-        reject(new ServerFault('The call was given up.'));
+        reject(givenUp(signal));
       };
       const timer = setTimeout(() => {
         settle();
@@ -158,6 +158,7 @@ export class SsePeer implements Peer {
           return false;
         },
       });
+      if (status >= 300 && status < 400) return this.#end(redirected(status));
       this.#end(new ServerFault(status >= 400 ? `The server answered ${status}.` : 'The server ended its stream of events.'));
     } catch (error) {
       this.#end(error instanceof ServerFault ? error : new ServerFault('The stream of events broke off.', { cause: error }));
