@@ -398,13 +398,31 @@ describe.each(arrangements('MCP servers'))('MCP servers, %s', (arrangement) => {
     });
     expect(foreign.status).toBe(404);
     await gateway.console('PATCH', '/access-keys/leaving', { enabled: false });
-    let ended = false;
-    void (async () => {
-      while (!(await reader.read()).done);
-      ended = true;
-    })().catch(() => {
-      ended = true;
-    });
-    await until(async () => ended, 'the stream to end');
+    await ended(reader);
+  });
+
+  test('whose key has expired is not listened to any more', async () => {
+    const key = mintAccessKey();
+    const expires_at = new Date(Date.now() + 5000).toISOString();
+    await gateway.configure({ access_keys: [{ name: 'expiring', group: 'everyone', key }] });
+    const session = await openSession(gateway, { key });
+    const headers = { authorization: `Bearer ${key}`, accept: 'text/event-stream', 'mcp-session-id': session };
+    const open = await fetch(`${gateway.url}/mcp`, { headers });
+    expect(open.status).toBe(200);
+    await gateway.console('PATCH', '/access-keys/expiring', { expires_at });
+    await ended(open.body!.getReader());
+    expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(expires_at));
   });
 });
+
+/** Waits until nothing more can come. */
+async function ended(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  let isOver = false;
+  void (async () => {
+    while (!(await reader.read()).done);
+    isOver = true;
+  })().catch(() => {
+    isOver = true;
+  });
+  await until(async () => isOver, 'the stream to end');
+}

@@ -37,6 +37,8 @@ export interface McpAggregatorDeps {
 }
 
 const version = '0.1.0';
+/** How often open streams are checked for a key that may not be used any more. */
+const accessCheckMs = 1000;
 
 export function createMcpAggregator({ bus, catalog, config, logger, redactor, metrics, outbound, state, drainMs, now = Date.now }: McpAggregatorDeps): Service {
   // A name that says nothing of the machine: it is the beginning of sessions' ids.
@@ -61,22 +63,27 @@ export function createMcpAggregator({ bus, catalog, config, logger, redactor, me
   const registrations: Disposable[] = [];
   let forget: (() => void) | undefined;
   let draining = false;
+  let mayStay: ((caller: Caller) => boolean) | undefined;
+  // A key expires without a change of the configuration.
+  const checkAccess = (): void => mayStay && endpoint.checkAccess(mayStay);
+  let checks: NodeJS.Timeout | undefined;
 
   const adopt = (snapshot: Snapshot): void => {
     void registry.adopt(snapshot);
     const keys = new Map([...snapshot.accessKeys.values()].map((key) => [key.id ?? key.hash, key]));
-    const mayStay = ({ facts }: Caller): boolean => {
+    mayStay = ({ facts }: Caller): boolean => {
       const key = keys.get(facts.owner);
       const group = key && snapshot.keyGroups.get(key.group);
       return key?.enabled === true && group?.enabled === true && (key.expires_at === null || key.expires_at > now());
     };
-    endpoint.checkAccess(mayStay);
+    checkAccess();
   };
 
   return {
     name: 'mcp-aggregator',
     async start() {
       forget = catalog.onChange(adopt);
+      checks = setInterval(checkAccess, accessCheckMs).unref();
       await Promise.all([catalog.start(), state.start()]);
       const known = catalog.current();
       if (known) await Promise.race([registry.adopt(known), new Promise((resolve) => setTimeout(resolve, 2000).unref())]);
@@ -96,6 +103,7 @@ export function createMcpAggregator({ bus, catalog, config, logger, redactor, me
       draining = true;
       stopping.abort();
       forget?.();
+      clearInterval(checks);
       const late = setTimeout(() => endpoint.interrupt(new GatewayError('draining')), drainMs);
       await Promise.all(registrations.map((registration) => registration.dispose()));
       clearTimeout(late);
