@@ -156,12 +156,14 @@ async function closeServer(
   // Connections that were handed over are not counted by Node.
   const closed = Promise.all([new Promise<void>((resolve) => server.close(() => resolve())), server.connectionsEnded(), finished()]);
   server.closeIdleConnections();
+  replies.forEach((reply) => reply.drain?.());
   sockets.forEach((socket) => socket.drain());
   // A request that is on its way in still gets its answer, and who was refused may read it.
   const tidying = setInterval(
     () => {
       server.closeSilentConnections();
       discardLimits.forEach((one) => one.leave());
+      replies.forEach((reply) => reply.drain?.());
       sockets.forEach((socket) => socket.drain());
     },
     Math.min(1000, drainMs),

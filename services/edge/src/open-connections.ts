@@ -6,6 +6,8 @@ import type { GatewayError } from '@model-gateway/contracts/errors';
 export interface OpenReply extends DenseMember {
   /** Ends the reply with this error, in the caller's protocol. */
   interrupt(error: GatewayError): void;
+  /** Ends a reply that would go on for ever, and that its caller asks for again; others may end by themselves. */
+  drain?(): void;
 }
 
 /** A WebSocket whose turns are requests. */

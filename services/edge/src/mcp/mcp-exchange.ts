@@ -24,6 +24,7 @@ import { isRepeatable } from './repeatable.ts';
 export const isMcpPath = (path: string): boolean => path === '/mcp' || path.startsWith('/mcp/');
 
 const maxHeader = 8192;
+const lineFeed = 10;
 
 /** The process where the call waits that the body goes on with. A guess: one that is gone, or knows of no such call, does no harm. */
 function holderOf(body: Buffer | undefined): string | undefined {
@@ -59,6 +60,10 @@ class McpCall implements OpenReply, StreamHandlers<'mcp.exchange'> {
   /** Only one process has this session's connections. */
   #to: string | undefined;
   #over = false;
+  /** Events are sent. */
+  #streams = false;
+  /** The last of them is complete. */
+  #betweenEvents = true;
   /** It was opened again, on another process. */
   #repeated = false;
 
@@ -110,11 +115,10 @@ class McpCall implements OpenReply, StreamHandlers<'mcp.exchange'> {
     if (error.code === 'internal') this.#context.reporting.logger.error({ error: error.cause ?? error, request: this.#id }, 'defect in an MCP call');
     this.#over = true;
     const response = this.#response;
-    if (response.headersSent) return void response.destroy();
+    if (response.headersSent) return this.#breakOff(error);
     if (response.destroyed) return;
     const isPlain = error.body !== undefined;
-    const rpc = { jsonrpc: '2.0', id: messageIdOf(this.#body?.bytes), error: { code: -32000, message: error.message, data: { code: error.code } } };
-    const body = error.body ?? JSON.stringify(rpc);
+    const body = error.body ?? this.#printError(error);
     const unread = !this.#request.complete;
     response.writeHead(error.status, {
       'content-type': isPlain ? 'text/plain; charset=utf-8' : 'application/json',
@@ -127,13 +131,27 @@ class McpCall implements OpenReply, StreamHandlers<'mcp.exchange'> {
     discardRequestBody(this.#request, this.#context.connections.discardLimits);
   }
 
+  #printError({ message, code }: GatewayError): string {
+    return JSON.stringify({ jsonrpc: '2.0', id: messageIdOf(this.#body?.bytes), error: { code: -32000, message, data: { code } } });
+  }
+
+  /** Libraries wait for the answer to a request until their own time is over, even where its stream has ended: the error is the last event. */
+  #breakOff(error: GatewayError): void {
+    const response = this.#response;
+    if (!this.#streams || response.writableEnded || messageIdOf(this.#body?.bytes) === null) return void response.destroy();
+    // What came last may be the beginning of an event.
+    response.end(`${this.#betweenEvents ? '' : '\n\n'}event: message\ndata: ${this.#printError(error)}\n\n`);
+  }
+
   head({ status, headers }: McpReplyHead): void {
+    this.#streams = headers['content-type']?.startsWith('text/event-stream') === true;
     this.#response.writeHead(status, headers);
     this.#response.flushHeaders();
   }
 
   data(bytes: Uint8Array): void {
     this.#unread += bytes.length;
+    this.#betweenEvents = bytes.at(-1) === lineFeed && bytes.at(-2) === lineFeed;
     if (this.#response.write(bytes)) this.#giveCredit();
   }
 
@@ -144,8 +162,7 @@ class McpCall implements OpenReply, StreamHandlers<'mcp.exchange'> {
   }
 
   tail(): void {
-    this.#over = true;
-    this.#response.end();
+    this.#end();
   }
 
   whole({ status, headers }: McpReplyHead, bytes: Uint8Array): void {
@@ -182,7 +199,20 @@ class McpCall implements OpenReply, StreamHandlers<'mcp.exchange'> {
 
   interrupt(error: GatewayError): void {
     this.#call?.cancel('drain');
-    if (!this.#response.headersSent) return this.refuse(error);
+    if (!this.#response.headersSent || messageIdOf(this.#body?.bytes) !== null) return this.refuse(error);
+    this.#end();
+  }
+
+  /** Listens to what belongs to no call: callers open such a stream again, elsewhere. That of the first transport carries answers too. */
+  drain(): void {
+    const { method, headers } = this.#request;
+    const listens = method === 'GET' ? this.#path !== '/mcp/sse' : headers['mcp-method'] === 'subscriptions/listen';
+    if (!listens || !this.#streams || this.#over) return;
+    this.#call?.cancel('drain');
+    this.#end();
+  }
+
+  #end(): void {
     this.#over = true;
     this.#response.end();
   }
