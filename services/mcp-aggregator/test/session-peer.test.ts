@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { createOutbound, type Outbound } from '@model-gateway/upstream-client';
 import { until } from '../../../tests/support/in-process.ts';
 import { ServerFault } from '../src/servers/http.ts';
-import type { PeerReply } from '../src/servers/peer.ts';
+import type { OnNotification, PeerReply } from '../src/servers/peer.ts';
 import { openSession, type SessionPeer } from '../src/servers/session-peer.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: messages are read freely.
@@ -80,10 +80,10 @@ async function open({ listens = false } = {}): Promise<SessionPeer> {
   server = new OneSession();
   return reopen({ listens });
 }
-async function reopen({ listens = false, withinMs = 20_000 } = {}): Promise<SessionPeer> {
+async function reopen({ listens = false, withinMs = 20_000, onNotification = (() => undefined) as OnNotification } = {}): Promise<SessionPeer> {
   const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
   const options = { outbound, target: () => ({ url, headers: {} }), capabilities: '{}', clientInfo: { name: 'suite', version: '1' } };
-  peer = await openSession({ ...options, onNotification: () => undefined, listens }, AbortSignal.timeout(withinMs));
+  peer = await openSession({ ...options, onNotification, listens }, AbortSignal.timeout(withinMs));
   return peer;
 }
 const call = (one: SessionPeer, signal = AbortSignal.timeout(30_000)): Promise<PeerReply> =>
@@ -223,5 +223,21 @@ describe('streams', () => {
       stream?.write(`data: ${result(id)}\n\n`);
     };
     expect((await call(one)).kind).toBe('result');
+  });
+
+  test('the server’s own messages are listened to again after an outage, from where they stopped', async () => {
+    server = new OneSession();
+    const asked: (string | undefined)[] = [];
+    server.onStream = (response, lastEventId) => {
+      asked.push(lastEventId);
+      if (asked.length === 1) return void events(response).end('id: event-1\ndata: {"jsonrpc":"2.0","method":"notifications/one"}\n\n');
+      if (asked.length === 2) return void response.writeHead(503).end();
+      events(response).write('id: event-2\ndata: {"jsonrpc":"2.0","method":"notifications/two"}\n\n');
+    };
+    const heard: string[] = [];
+    await reopen({ listens: true, onNotification: ({ method }) => void heard.push(method) });
+    await until(() => heard.length === 2, 'both messages');
+    expect(heard).toEqual(['notifications/one', 'notifications/two']);
+    expect(asked).toEqual([undefined, 'event-1', 'event-1']);
   });
 });

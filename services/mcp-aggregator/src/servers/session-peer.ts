@@ -218,16 +218,27 @@ export class SessionPeer implements Peer {
     else void this.answer(printError(message.id, refusal)).catch(() => undefined);
   }
 
-  /** Messages that belong to no request, for as long as the session is open. Servers without such a stream say 405. */
+  /**
+   * Messages that belong to no request, for as long as the session is open. Servers without such a stream say 405; what stands before one that is being
+   * restarted says 502 or 503 for a while.
+   */
   async #listen(sessionId: string): Promise<void> {
     const { signal } = this.#closed;
+    // Servers that keep what they sent go on after it.
+    let lastEventId: string | undefined;
     while (!signal.aborted && this.#sessionId === sessionId) {
       const { url, headers } = this.#options.target();
-      const own = { ...headers, ...this.#ownHeaders(), accept: 'text/event-stream' };
+      const own = {
+        ...headers,
+        ...this.#ownHeaders(),
+        accept: 'text/event-stream',
+        ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
+      };
       const ask = { method: 'GET', url, headers: own, answerMs: callSilenceMs, idleMs: 86_400_000, signal } as const;
       const reply = await sendHttp(this.#options.outbound, ask, {
-        event: ({ data }) => {
-          const message = readMessage(Buffer.from(data, 'utf8'));
+        event: ({ data, id }) => {
+          if (id !== undefined && id !== '') lastEventId = id;
+          const message = data === '' ? null : readMessage(Buffer.from(data, 'utf8'));
           if (message?.kind === 'notification') this.#options.onNotification(message);
           else if (message?.kind === 'request') this.#askAside(message);
           // Servers answer here what they were asked on a reply that has ended.
@@ -235,7 +246,7 @@ export class SessionPeer implements Peer {
           return false;
         },
       }).catch(() => null);
-      if (reply !== null && reply.status >= 400) return;
+      if (reply !== null && reply.status >= 400 && reply.status < 500) return;
       await sleep(listenAgainMs, signal).catch(() => undefined);
     }
   }
