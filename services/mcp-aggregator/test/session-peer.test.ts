@@ -166,7 +166,7 @@ describe('a handshake', () => {
   test('that is answered with a page says so', async () => {
     server = new OneSession();
     server.page = true;
-    await expect(reopen()).rejects.toThrow('The server sent text/html, which is no message of MCP: its endpoint may have another path.');
+    await expect(reopen()).rejects.toThrow('The server sent text/html, which is not a message of MCP: its endpoint may have another path.');
   });
 
   test('that is not answered in time says so', async () => {
@@ -234,10 +234,10 @@ describe('streams', () => {
       if (asked.length === 2) return void response.writeHead(503).end();
       events(response).write('id: event-2\ndata: {"jsonrpc":"2.0","method":"notifications/two"}\n\n');
     };
-    const heard: string[] = [];
-    await reopen({ listens: true, onNotification: ({ method }) => void heard.push(method) });
-    await until(() => heard.length === 2, 'both messages');
-    expect(heard).toEqual(['notifications/one', 'notifications/two']);
+    const received: string[] = [];
+    await reopen({ listens: true, onNotification: ({ method }) => void received.push(method) });
+    await until(() => received.length === 2, 'both messages');
+    expect(received).toEqual(['notifications/one', 'notifications/two']);
     expect(asked).toEqual([undefined, 'event-1', 'event-1']);
   });
 });

@@ -57,7 +57,7 @@ export class TooLargeFault extends ServerFault {
   }
 }
 
-/** Nobody waits any more: whoever called has left, or the time for it has passed. */
+/** For a request whose signal was aborted: its caller has left, or its time is over. */
 export const givenUp = ({ reason }: AbortSignal, options: { unsent?: boolean; cause?: unknown } = {}): ServerFault =>
   new ServerFault(reason instanceof DOMException && reason.name === 'TimeoutError' ? 'The server did not answer in time.' : 'The call was given up.', options);
 

@@ -219,8 +219,8 @@ export class SessionPeer implements Peer {
   }
 
   /**
-   * Messages that belong to no request, for as long as the session is open. Servers without such a stream say 405; what stands before one that is being
-   * restarted says 502 or 503 for a while.
+   * Messages that belong to no request, for as long as the session is open. Servers without such a stream answer 405; a proxy in front of one that is
+   * restarted answers 502 or 503 for a while.
    */
   async #listen(sessionId: string): Promise<void> {
     const { signal } = this.#closed;
@@ -317,7 +317,7 @@ export function readWhole({ status, headers, body }: HttpReply, id: string): Pee
   if (status >= 300) throw redirected(status);
   const [type] = /^[\w.+/-]{1,80}/.exec(headers['content-type'] ?? '') ?? [];
   if (body.length > 0 && type !== undefined && !/json$/i.test(type))
-    throw new ServerFault(`The server sent ${type}, which is no message of MCP: its endpoint may have another path.`);
+    throw new ServerFault(`The server sent ${type}, which is not a message of MCP: its endpoint may have another path.`);
   throw new ServerFault('The server sent a reply that cannot be read.');
 }
 
