@@ -67,6 +67,7 @@ async function fill(dialect: StorageDialect): Promise<void> {
       images: _images,
       seconds: _seconds,
       characters: _characters,
+      service_tier: _serviceTier,
       ...first
     } = row;
     await db
