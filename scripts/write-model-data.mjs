@@ -32,11 +32,9 @@ const withoutGaps = (fields) => Object.fromEntries(Object.entries(fields).filter
 /** The prices of a request; with `suffix` those of one that is longer (`_above_200k_tokens`), or that is served in another tier (`_flex`). */
 function pricesOf(entry, vendor, suffix = '') {
   const cost = (field) => perMillion(entry[`${field}${suffix}`]);
-  const output = cost('output_cost_per_token');
-  const reasoning = cost('output_cost_per_reasoning_token');
   return withoutGaps({
     input: cost('input_cost_per_token'),
-    output,
+    output: cost('output_cost_per_token'),
     cache_read: cost('cache_read_input_token_cost'),
     // Nothing for a write is what the list says of caches that nobody writes to knowingly.
     cache_write_5m: perMillion(entry[`cache_creation_input_token_cost${suffix}`] || undefined),
@@ -46,14 +44,17 @@ function pricesOf(entry, vendor, suffix = '') {
         // The list's gap: an hour costs twice the input at this vendor, always.
         (vendor === 'anthropic' ? entry[`input_cost_per_token${suffix}`] * 2 || undefined : undefined),
     ),
-    // Left out where it costs what other output does: other tiers would keep it, and have none of their own.
-    reasoning: reasoning === output ? undefined : reasoning,
+    reasoning: cost('output_cost_per_reasoning_token'),
     audio_input: cost('input_cost_per_audio_token'),
     audio_output: cost('output_cost_per_audio_token'),
     image_input: cost('input_cost_per_image_token'),
     image_output: cost('output_cost_per_image_token'),
   });
 }
+
+const kinds = { reasoning: 'output', audio_input: 'input', audio_output: 'output', image_input: 'input', image_output: 'output' };
+/** Without what costs the same as what it is a kind of: a tier that has no price of its own for it would keep this one. */
+const withoutRepeats = (prices) => Object.fromEntries(Object.entries(prices).filter(([kind, price]) => prices[kinds[kind]] !== price));
 
 /** The list has prices that rise with a request's length in two forms: a field for each threshold, or ranges of lengths. */
 const rangesOf = (entry) => (Array.isArray(entry.tiered_pricing) ? [...entry.tiered_pricing].sort((one, other) => one.range[0] - other.range[0]) : []);
@@ -79,14 +80,22 @@ function fastOf(entry, prices) {
   return [{ service_tier: 'fast', ...Object.fromEntries(dearer) }];
 }
 
+/** Where the list has a gap: the step for long requests is as steep as in the standard tier. */
+const scaled = (standard, own, base) =>
+  Object.fromEntries(
+    Object.entries(standard).flatMap(([kind, price]) =>
+      own[kind] && Number(base[kind]) > 0 ? [[kind, String(Number(((Number(price) * Number(own[kind])) / Number(base[kind])).toPrecision(9)))]] : [],
+    ),
+  );
+
 /** Each tier once for all requests, and once for each length from which its prices rise. */
 function serviceTiersOf(entry, vendor, prices, tiers) {
   const named = serviceTiers.flatMap((service_tier) => {
     const own = pricesOf(entry, vendor, `_${service_tier}`);
     if (!(Number(own.input) > 0 && Number(own.output) > 0)) return [];
-    const longer = tiers.flatMap(({ above_tokens }) => {
+    const longer = tiers.map(({ above_tokens, ...standard }) => {
       const priced = pricesOf(entry, vendor, `_above_${above_tokens / 1000}k_tokens_${service_tier}`);
-      return priced.input === undefined ? [] : [{ service_tier, above_tokens, ...priced }];
+      return { service_tier, above_tokens, ...(priced.input === undefined ? scaled(standard, own, prices) : priced) };
     });
     return [{ service_tier, ...own }, ...longer];
   });
@@ -109,7 +118,7 @@ function factsOf(vendor, id, entry) {
   const [input, said] = [count(entry.max_input_tokens), count(entry.max_output_tokens)];
   // The list repeats the window where it does not know how much a model writes.
   const output = input !== undefined && said !== undefined && said >= input ? undefined : said;
-  const prices = pricesOf(rangesOf(entry)[0] ?? entry, vendor);
+  const prices = withoutRepeats(pricesOf(rangesOf(entry)[0] ?? entry, vendor));
   const tiers = tiersOf(entry, vendor);
   const service_tiers = serviceTiersOf(entry, vendor, prices, tiers);
   // A price of nothing is a free trial or a gap in the list.

@@ -29,6 +29,8 @@ describe('what a request says of its replies', () => {
     ['alpha_response', { max_output_tokens: 12, n: 4 }, { output: 12, replies: 1 }],
     ['alpha', { service_tier: 'fast' }, { replies: 1, serviceTiers: ['fast', 'priority'] }],
     ['alpha', { service_tier: 'auto' }, { replies: 1 }],
+    ['alpha', { service_tier: 'Performance' }, { replies: 1, serviceTiers: ['performance', 'priority'] }],
+    ['alpha', { service_tier: 'Default' }, { replies: 1 }],
     ['alpha_response', { service_tier: 'flex' }, { replies: 1, serviceTiers: ['flex'] }],
     ['beta', { max_tokens: 5, speed: 'fast', service_tier: 'standard_only' }, { output: 5, replies: 1, serviceTiers: ['fast', 'priority'] }],
     ['gamma', { serviceTier: 'PRIORITY' }, { replies: 1, serviceTiers: ['priority'] }],

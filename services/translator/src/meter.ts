@@ -2,14 +2,19 @@
 import { inputTokensOf, noUsage, outputTokensOf, type Usage, type UsageSource } from '@model-gateway/contracts';
 import type { ChatEvent, DeltaEvent, FinishReason } from '@model-gateway/protocols';
 
-/** What two calls of an upstream used together. */
+/** What two calls of an upstream used together; the tier is that of `one`. */
 export function addUsage(one: Usage, other: Usage): Usage {
   const sum: Usage = { ...one };
-  const { helper: _helper, serviceTier, ...counts } = other;
-  if (serviceTier !== undefined) sum.serviceTier = serviceTier;
+  const { helper: _helper, serviceTier: _tier, ...counts } = other;
   for (const [name, count] of Object.entries(counts) as [keyof typeof counts, number | undefined][])
     if (count !== undefined) sum[name] = (sum[name] ?? 0) + count;
   return sum;
+}
+
+/** The same of calls before and of the last one, which says the tier: each call is priced by its own. */
+function withLast(before: Usage, last: Usage): Usage {
+  const { serviceTier: _earlier, ...sum } = addUsage(before, last);
+  return last.serviceTier === undefined ? sum : { ...sum, serviceTier: last.serviceTier };
 }
 
 /** Bytes of text to a token: close enough across vendors and scripts for what was never counted, and always flagged. */
@@ -87,7 +92,7 @@ export class Meter {
 
   /** What is known so far; undefined when nothing was metered. */
   get usage(): Usage | undefined {
-    if (this.#usage && this.#before) return addUsage(this.#before.tokens, this.#usage);
+    if (this.#usage && this.#before) return withLast(this.#before.tokens, this.#usage);
     return this.#usage ?? undefined;
   }
 
@@ -119,7 +124,7 @@ export class Meter {
     const own = this.settleCall(complete, promptTokens);
     if (!this.#before) return own;
     const source = this.#before.guessed || own.source === 'estimated' ? 'estimated' : (own.source ?? 'partial');
-    return { tokens: addUsage(this.#before.tokens, own.tokens), source };
+    return { tokens: withLast(this.#before.tokens, own.tokens), source };
   }
 
   /** The same of the present call alone. */

@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { noUsage, type Usage } from '@model-gateway/contracts';
 import type { ChatEvent } from '@model-gateway/protocols';
-import { Meter } from '../src/meter.ts';
+import { addUsage, Meter } from '../src/meter.ts';
 
 const usage = (more: Partial<Usage>): Usage => ({ ...noUsage, ...more });
 const text = (length: number): ChatEvent => ({ type: 'text-delta', index: 0, text: 'x'.repeat(length) });
@@ -13,6 +13,20 @@ const metered = (...events: ChatEvent[]): Meter => {
   meter.see(events);
   return meter;
 };
+
+test('the tier of several calls is that of the last, which served the reply', () => {
+  const tierOf = (...tiers: (string | undefined)[]) => {
+    const meter = new Meter();
+    for (const [at, serviceTier] of tiers.entries()) {
+      if (at > 0) meter.nextCall(prompt(4));
+      meter.see([{ type: 'usage', usage: usage({ input: 1, ...(serviceTier !== undefined && { serviceTier }) }) }]);
+    }
+    expect(meter.usage?.serviceTier).toBe(meter.settle(true, prompt(4)).tokens.serviceTier);
+    return meter.settle(true, prompt(4)).tokens.serviceTier;
+  };
+  expect([tierOf('flex'), tierOf('flex', undefined), tierOf('flex', 'priority'), tierOf(undefined, 'flex')]).toEqual(['flex', undefined, 'priority', 'flex']);
+  expect(addUsage(usage({ input: 1 }), usage({ input: 2, serviceTier: 'flex' }))).toEqual(usage({ input: 3 }));
+});
 
 describe('a complete reply', () => {
   test('the upstream’s own figures are kept, whatever flowed', () => {

@@ -99,6 +99,9 @@ interface Checked {
   service_tiers: readonly { service_tier: string; above_tokens: number }[];
 }
 
+/** Tiers that no row names: they cost what the record itself says. */
+const standardTiers: ReadonlySet<string> = new Set(['auto', 'default', 'standard', 'standard_only', 'on_demand']);
+
 /** Checks that span several fields. */
 function checkRecord(record: Checked, context: z.RefinementCtx): void {
   const fail = (path: string, message: string): void => context.addIssue({ code: 'custom', path: [path], message });
@@ -111,6 +114,8 @@ function checkRecord(record: Checked, context: z.RefinementCtx): void {
   if (new Set(bounds).size !== bounds.length) fail('tiers', 'two of them begin at the same number of tokens');
   const served = record.service_tiers.map((tier) => `${tier.service_tier} ${tier.above_tokens}`);
   if (new Set(served).size !== served.length) fail('service_tiers', 'two of one tier begin at the same number of tokens');
+  if (record.service_tiers.some(({ service_tier }) => standardTiers.has(service_tier)))
+    fail('service_tiers', 'the standard tier costs what the record itself says');
   if (record.mode !== 'per_token')
     for (const field of ['tiers', 'service_tiers'] as const) if (record[field].length > 0) fail(field, 'are for per_token alone');
 }

@@ -195,6 +195,7 @@ describe('what may be saved', () => {
     [{ mode: 'per_image', unit: 5, input: null, output: null, service_tiers: [{ service_tier: 'flex' }] }, 'service_tiers'],
     [{ service_tiers: [{ service_tier: 'flex' }, { service_tier: 'flex', above_tokens: 0 }] }, 'service_tiers'],
     [{ service_tiers: [{ service_tier: 'Flex' }] }, 'service_tiers'],
+    [{ service_tiers: [{ service_tier: 'default', input: 1 }] }, 'service_tiers'],
     [{ input: 0.5 }, 'input'],
     [{ currency: 'usd' }, 'currency'],
   ] as const)('%j names %s', (input, field) => {

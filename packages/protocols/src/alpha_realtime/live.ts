@@ -1,6 +1,8 @@
 /** Sessions that begin with the caller's own word, in which both sides speak at once. Long work goes to responses beside the conversation. */
+import { tiersRead } from '../alpha/index.ts';
 import type { FirstFrame, RealtimeAdapter, RealtimeNotice } from '../contract/index.ts';
 import { asNumber, asString, own } from '../kit/read.ts';
+import { billedTier } from '../kit/service-tier.ts';
 import { nothingWritten } from '../kit/written-tokens.ts';
 import { connectAt } from './endpoint.ts';
 import { mayBeEvent, readEventType } from './event-type.ts';
@@ -44,7 +46,14 @@ function readResponse(event: unknown): RealtimeNotice | null {
   const id = asString(own(response, 'id'));
   if (name === undefined || id === undefined) return null;
   if (name === 'created') return { kind: 'response-started', id };
-  return { kind: 'response-ended', id, status: name, code: asString(own(own(response, 'error'), 'code')) ?? null, usage: readUsage(own(response, 'usage')) };
+  const usage = readUsage(own(response, 'usage'));
+  return {
+    kind: 'response-ended',
+    id,
+    status: name,
+    code: asString(own(own(response, 'error'), 'code')) ?? null,
+    usage: usage && { ...usage, ...billedTier(own(response, 'service_tier'), tiersRead) },
+  };
 }
 
 const firstFrame: FirstFrame = {

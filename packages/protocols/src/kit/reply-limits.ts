@@ -35,11 +35,17 @@ export function largestLimit(...values: readonly unknown[]): number | undefined 
   return limits.length === 0 ? undefined : Math.max(...limits);
 }
 
-/** What a request says of the tiers that its reply may name; nothing where it asks for none. A vendor of `fast` calls it `priority`. */
+/** Words of requests for tiers that replies, and so prices, may call otherwise. */
+const servedAs: ReadonlyMap<string, readonly string[]> = new Map([
+  ['fast', ['fast', 'priority']],
+  ['performance', ['performance', 'priority']],
+]);
+
+/** What a request says of the tiers that its reply may name; nothing where it asks for none. */
 export function tiersAsked(...words: readonly unknown[]): { serviceTiers?: string[] } {
   const serviceTiers = words.flatMap((word) => {
-    if (typeof word !== 'string' || standardTiers.has(word)) return [];
-    return word === 'fast' ? ['fast', 'priority'] : [word.toLowerCase()];
+    const tier = typeof word === 'string' ? word.toLowerCase() : '';
+    return standardTiers.has(tier) ? [] : (servedAs.get(tier) ?? [tier]);
   });
   return serviceTiers.length > 0 ? { serviceTiers } : {};
 }

@@ -38,6 +38,16 @@ describe.each(Object.entries(places))('%s', (id, { path, standard, words }) => {
   });
 });
 
+test('alpha: a stream whose last chunk has the counts alone keeps the tier of its first', () => {
+  const reader = findProtocol('alpha')!.upstream!.createReader(target);
+  const chunk = (more: object) => reader.read({ data: '', json: { id: 'c', model: 'x', ...more } });
+  const events = [
+    ...chunk({ service_tier: 'priority', choices: [{ index: 0, delta: { content: 'Hi' }, finish_reason: 'stop' }] }),
+    ...chunk({ choices: [], usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } }),
+  ];
+  expect(events.findLast((event) => event.type === 'usage')!.usage.serviceTier).toBe('priority');
+});
+
 test('beta: a reply at a higher speed is fast, whatever tier it names', () => {
   const { readWhole, finishedUsage } = findProtocol('beta')!.upstream!;
   const body = withField(withField(replies['beta'], ['usage', 'speed'], 'fast'), ['usage', 'service_tier'], 'priority');

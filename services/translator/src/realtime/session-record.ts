@@ -224,6 +224,7 @@ export class SessionRecord {
         audio_input_tokens: audioInput,
         audio_output_tokens: audioOutput,
         seconds: tokens.seconds ?? null,
+        service_tier: tokens.serviceTier ?? null,
         usage_source: usage ? 'upstream' : estimate && 'estimated',
         first_content_ms: firstContentMs,
         duration_ms: Math.round(performance.now() - began),

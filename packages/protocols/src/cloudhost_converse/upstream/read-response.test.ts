@@ -22,7 +22,7 @@ describe('the tier that served', () => {
     const events = stream(...content, ['metadata', { usage, metrics: { latencyMs: 1 }, serviceTier: { type: 'flex' } }]);
     expect(events.slice(-3)).toEqual([
       { type: 'finish', reason: 'stop', native: 'end_turn', servedTier: 'flex' },
-      { type: 'usage', usage: expect.objectContaining({ input: 3, output: 2 }) },
+      { type: 'usage', usage: expect.objectContaining({ input: 3, output: 2, serviceTier: 'flex' }) },
       { type: 'end' },
     ]);
   });
@@ -41,6 +41,8 @@ describe('the tier that served', () => {
     });
     const finish = (type: string) => readWhole(body(type)).find((event) => event.type === 'finish');
     expect(finish('priority')).toMatchObject({ servedTier: 'priority' });
+    const billed = (type: string) => readWhole(body(type)).find((event) => event.type === 'usage')?.usage.serviceTier;
+    expect(['default', 'priority', 'reserved'].map(billed)).toEqual([undefined, 'priority', 'reserved']);
     expect(finish('reserved')).toMatchObject({ lost: [{ field: 'reply.service_tier', action: 'dropped' }] });
   });
 });

@@ -1,7 +1,10 @@
 /** Usage of a turn of Gemini Live: sound has buckets of its own, and the names differ from those of calls. */
 import { noUsage, type Usage } from '@model-gateway/contracts';
 import { asCount } from '../../kit/read.ts';
+import { billedTier } from '../../kit/service-tier.ts';
 import { field, listField, objectField, textField } from '../shared/fields.ts';
+import { tiersRead } from '../shared/service-tiers.ts';
+import { tierWord } from '../shared/usage.ts';
 
 const count = (metadata: unknown, name: string): number => asCount(field(metadata, name));
 
@@ -24,5 +27,6 @@ export function readLiveUsage(metadata: unknown): Usage | null {
     reasoning: count(metadata, 'thoughtsTokenCount'),
     audioInput,
     audioOutput,
+    ...billedTier(tierWord(metadata), tiersRead),
   };
 }

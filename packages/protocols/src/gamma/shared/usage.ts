@@ -82,7 +82,8 @@ export function readTier(metadata: unknown, losses: Losses): ServedTier | undefi
   return word === undefined ? undefined : readServedTier(word, tiersRead, losses);
 }
 
-function tierWord(metadata: unknown): string | undefined {
+/** The word for its tier, in lower case; undefined: none, or one that tells nothing. */
+export function tierWord(metadata: unknown): string | undefined {
   const word = (textField(metadata, 'serviceTier') ?? textField(metadata, 'trafficType'))?.toLowerCase();
   return word === undefined || unspecifiedTiers.has(word) ? undefined : word;
 }
