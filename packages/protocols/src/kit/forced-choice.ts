@@ -8,6 +8,11 @@ import type { Losses } from './losses.ts';
 /** Whether some call, or a certain one, must be made. */
 export const forcesCall = (choice: ToolChoice | undefined): boolean => choice?.type === 'any' || choice?.type === 'tool';
 
+/** Declares that a call was to be forced where no tool is left to be called. */
+export function loseForcedChoice(choice: ToolChoice | undefined, losses: Losses): void {
+  if (forcesCall(choice)) losses.add('tool_choice', 'dropped', 'There is no tool to choose.');
+}
+
 /** The conversation with a choice of tools and a setting for thinking that the model takes together. `optional`: thinking can be turned off. */
 export function settleForcedChoice(conversation: Conversation, { thinks, optional }: { thinks: boolean; optional: boolean }, losses: Losses): Conversation {
   const { toolChoice, tools } = conversation;

@@ -1,5 +1,6 @@
 import type { Tool, ToolChoice } from '../../chat/conversation.ts';
 import { invalid } from '../../kit/fail.ts';
+import { loseForcedChoice } from '../../kit/forced-choice.ts';
 import type { Losses } from '../../kit/losses.ts';
 import { objectParameters } from '../../kit/object-parameters.ts';
 import { asArray, asBoolean, asString, type JsonObject, own } from '../../kit/read.ts';
@@ -97,7 +98,10 @@ export function writeTools(
   const filter = allowedBy(choice, family);
   if (filter && all.some(({ name }) => !filter.has(name))) losses.add('tool_choice.allowed', 'emulated', 'The tools that may not be called were left out.');
   const tools = all.filter((tool) => !filter || filter.has(tool.name)).flatMap((tool) => writeTool(tool, family, losses, relaxed) ?? []);
-  if (tools.length === 0) return {};
+  if (tools.length === 0) {
+    loseForcedChoice(choice, losses);
+    return {};
+  }
   return { tools, ...(choice && { tool_choice: writeChoice(choice, all, family) }) };
 }
 

@@ -1,4 +1,5 @@
 import type { Conversation, Tool } from '../../chat/conversation.ts';
+import { loseForcedChoice } from '../../kit/forced-choice.ts';
 import type { Losses } from '../../kit/losses.ts';
 import { asObject, own } from '../../kit/read.ts';
 import type { WireTool } from './wire.ts';
@@ -15,6 +16,7 @@ export function writeTools(conversation: Conversation, losses: Losses): WireTool
 /** The wire has no choice of tools: those that may not be called are left out, and "must" cannot be said. */
 function narrow({ tools, toolChoice, parallelToolCalls }: Conversation, losses: Losses): readonly Tool[] {
   if (parallelToolCalls === false && tools.length > 0) losses.add('parallel_tool_calls', 'dropped', 'That at most one tool be called cannot be said here.');
+  if (tools.length === 0) loseForcedChoice(toolChoice, losses);
   if (!toolChoice || tools.length === 0) return tools;
   if (toolChoice.type === 'none') {
     losses.add('tool_choice', 'emulated', 'No tool was offered, since none may be called.');

@@ -1,4 +1,5 @@
 import type { Conversation, Tool, ToolChoice } from '../../chat/conversation.ts';
+import { loseForcedChoice } from '../../kit/forced-choice.ts';
 import type { Losses } from '../../kit/losses.ts';
 import type { JsonObject } from '../../kit/read.ts';
 
@@ -7,7 +8,10 @@ export function writeTools({ tools: all, toolChoice, parallelToolCalls }: Conver
   const allowed = toolChoice && 'allowed' in toolChoice && toolChoice.allowed ? new Set(toolChoice.allowed) : null;
   if (allowed) losses.add('tool_choice.allowed', 'emulated', 'The tools that may not be called were left out.');
   const tools = all.filter((tool) => !allowed || allowed.has(tool.name)).flatMap((tool) => writeTool(tool, losses) ?? []);
-  if (tools.length === 0) return {};
+  if (tools.length === 0) {
+    loseForcedChoice(toolChoice, losses);
+    return {};
+  }
   const choice = toolChoice && writeChoice(toolChoice, tools, losses);
   return { tools, ...(choice !== undefined && { tool_choice: choice }), ...(parallelToolCalls !== undefined && { parallel_tool_calls: parallelToolCalls }) };
 }

@@ -235,7 +235,10 @@ describe('tools', () => {
       { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['f'] } },
       { functionCallingConfig: { mode: 'VALIDATED', allowedFunctionNames: ['f'] } },
     ]);
-    expect(write({ toolChoice: { type: 'any' } }).body['toolConfig']).toBeUndefined();
+    const without = write({ toolChoice: { type: 'any' } });
+    expect(without.body['toolConfig']).toBeUndefined();
+    expect(without.losses).toEqual(['tool_choice dropped']);
+    expect(write({ toolChoice: { type: 'none' } }).losses).toEqual([]);
   });
 });
 

@@ -2,6 +2,7 @@
 import type { Conversation, OutputFormat, Reasoning, Sampling } from '../../chat/conversation.ts';
 import type { ReplyEmulation, WriteRequestContext, WrittenRequest } from '../../contract/index.ts';
 import { fillPrompt } from '../../kit/empty-prompt.ts';
+import { loseForcedChoice } from '../../kit/forced-choice.ts';
 import { Losses } from '../../kit/losses.ts';
 import type { JsonObject } from '../../kit/read.ts';
 import { modelName } from '../shared/endpoint.ts';
@@ -18,6 +19,7 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
   const tools = writeTools(conversation.tools, losses, relaxedToolSchemas);
   const hasFunctions = tools.some((tool) => 'functionDeclarations' in tool);
   const toolConfig = hasFunctions ? writeToolChoice(conversation.toolChoice) : undefined;
+  if (!hasFunctions) loseForcedChoice(conversation.toolChoice, losses);
   const family = geminiFamily(context.target);
   const emulated = hasFunctions && !family.formatBesideTools ? formatInWords(conversation.output, losses) : undefined;
   const config = writeConfig(emulated ? { ...conversation, output: { type: 'text' } } : conversation, family, losses);
