@@ -64,6 +64,7 @@ export async function startVectors(): Promise<void> {
       model('cohere-ranks', 'cohere', { protocol: 'alpha_rerank' }),
       model('gemini', 'gamma'),
       model('vertex-vectors', 'vertex', { upstream_model_id: 'gemini-embedding-001' }),
+      model('vertex-older', 'vertex', { upstream_model_id: 'text-embedding-005' }),
       model('vertex-newer', 'vertex', { upstream_model_id: 'gemini-embedding-2' }),
       model('qwen-vectors', 'delta', { kind: 'delta-text-embedding' }),
       { name: 'qwen-v2', upstream: 'delta', upstream_model_id: 'text-embedding-v2', kind: 'delta-text-embedding' },

@@ -98,21 +98,29 @@ describe('embeddings', () => {
       [1, 0],
     ].map((values) => ({ embeddings: { values, statistics: { token_count: 2, truncated: false } } }));
     vendor.reply = { status: 200, body: { predictions, metadata: { billableCharacterCount: 2 } } };
-    const older = await post('/v1/embeddings', { model: 'vertex-vectors', input: ['a', 'b'], dimensions: 2 });
-    expect(vendor.received).toMatchObject([{ path: `${models}/gemini-embedding-001:predict` }]);
+    const older = await post('/v1/embeddings', { model: 'vertex-older', input: ['a', 'b'], dimensions: 2 });
+    expect(vendor.received).toMatchObject([{ path: `${models}/text-embedding-005:predict` }]);
     expect(vendor.received[0]?.body).toEqual({ instances: [{ content: 'a' }, { content: 'b' }], parameters: { outputDimensionality: 2 } });
     expect(older.json.data.map(({ embedding }) => embedding)).toEqual([
       [0.6, 0.8],
       [1, 0],
     ]);
     expect(older.row).toMatchObject({ input_tokens: 4, usage_source: 'upstream' });
+    // Gemini's take one text in a call.
+    vendor.reply = { status: 200, body: { predictions: predictions.slice(0, 1) } };
+    const single = await post('/v1/embeddings', { model: 'vertex-vectors', input: ['a', 'b'] });
+    expect(vendor.received.map(({ path, body }) => [path, body])).toEqual(
+      ['a', 'b'].map((content) => [`${models}/gemini-embedding-001:predict`, { instances: [{ content }] }]),
+    );
+    expect(single.json.data).toHaveLength(2);
     vendor.reply = { status: 200, body: { embedding: { values: [1, 2] }, usageMetadata: { promptTokenCount: 3 } } };
     const newer = await post('/v2/embed', { model: 'vertex-newer', texts: ['a'], input_type: 'search_query' });
     expect(vendor.received).toMatchObject([{ path: `${models}/gemini-embedding-2:embedContent` }]);
     expect(vendor.received[0]?.body).toEqual({ content: { parts: [{ text: 'a' }] }, embedContentConfig: { taskType: 'RETRIEVAL_QUERY' } });
     expect(newer.row).toMatchObject({ status: 200, input_tokens: 3 });
-    const { status, json } = await post('/v1/embeddings', { model: 'vertex-newer', input: ['a', 'b'] });
-    expect([status, json.error.param, vendor.received]).toEqual([400, 'input', []]);
+    const both = await post('/v1/embeddings', { model: 'vertex-newer', input: ['a', 'b'] });
+    expect(vendor.received.map(({ body }) => body)).toEqual(['a', 'b'].map((text) => ({ content: { parts: [{ text }] } })));
+    expect([both.json.data.length, both.row?.input_tokens]).toEqual([2, 6]);
     // A caller of the other API of Google's is translated, too.
     vendor.reply = { status: 200, body: { predictions: predictions.slice(0, 1) } };
     const google = await post('/v1beta/models/vertex-vectors:embedContent', { content: { parts: [{ text: 'a' }] }, taskType: 'RETRIEVAL_DOCUMENT' });

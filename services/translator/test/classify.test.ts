@@ -108,6 +108,11 @@ test('what is tried next, and what is held against the upstream', () => {
 test.each([
   ['generate', 'credential', { status: 401 }, 'key'],
   ['generate', 'credential', { status: 403 }, 'node'],
+  // Of an operation that its caller chose, a model's address may know nothing.
+  ['moderate', 'server', { status: 404 }, 'none'],
+  ['embed', 'server', { status: 405 }, 'none'],
+  ['embed', 'server', { status: 500 }, 'node'],
+  ['generate', 'server', { status: 404 }, 'node'],
   // A path that its caller chose.
   ['native', 'credential', { status: 403 }, 'none'],
   ['native', 'server', { status: 400 }, 'none'],

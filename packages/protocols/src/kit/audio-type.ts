@@ -2,20 +2,20 @@
 import type { TranscriptionRequest } from '../contract/index.ts';
 import { usualMediaType } from './media-type.ts';
 
-const typesByEnding: Readonly<Record<string, string>> = {
-  aac: 'audio/aac',
-  flac: 'audio/flac',
-  m4a: 'audio/mp4',
-  mp3: 'audio/mpeg',
-  mp4: 'audio/mp4',
-  mpeg: 'audio/mpeg',
-  mpga: 'audio/mpeg',
-  oga: 'audio/ogg',
-  ogg: 'audio/ogg',
-  opus: 'audio/ogg',
-  wav: 'audio/wav',
-  webm: 'audio/webm',
-};
+const typesByEnding: ReadonlyMap<string, string> = new Map([
+  ['aac', 'audio/aac'],
+  ['flac', 'audio/flac'],
+  ['m4a', 'audio/mp4'],
+  ['mp3', 'audio/mpeg'],
+  ['mp4', 'audio/mp4'],
+  ['mpeg', 'audio/mpeg'],
+  ['mpga', 'audio/mpeg'],
+  ['oga', 'audio/ogg'],
+  ['ogg', 'audio/ogg'],
+  ['opus', 'audio/ogg'],
+  ['wav', 'audio/wav'],
+  ['webm', 'audio/webm'],
+]);
 
 const signatures: readonly (readonly [offset: number, text: string, mimeType: string])[] = [
   [8, 'WAVE', 'audio/wav'],
@@ -30,6 +30,6 @@ export function audioTypeOf({ contentType, filename, content }: TranscriptionReq
   // Browsers name the codec as well, which no vendor's list does.
   const said = contentType === undefined ? '' : usualMediaType(contentType);
   if (/^(?:audio|video)\//.test(said)) return said;
-  const byName = typesByEnding[filename.slice(filename.lastIndexOf('.') + 1).toLowerCase()];
+  const byName = typesByEnding.get(filename.slice(filename.lastIndexOf('.') + 1).toLowerCase());
   return byName ?? signatures.find(([at, text]) => content.toString('latin1', at, at + text.length) === text)?.[2] ?? 'audio/mpeg';
 }

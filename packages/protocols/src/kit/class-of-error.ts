@@ -65,7 +65,7 @@ const modelCodes = /^(?:tool_use_failed|json_validate_failed)$/;
 const lostModelWords = /^(?:the )?model (?:has crashed|(?:is )?unloaded)|\bendpoint is paused\b/i;
 const moderationWords = /moderation|flagged|content[_ ](?:policy|filter)|safety/i;
 
-/** What a request holds and no account may ask: it would be refused everywhere, and to ask again with other keys endangers these. Streams say it without a status. */
+/** Content that is refused whoever asks: asking again with other keys would only put those at risk. Streams say it without a status. */
 const refusedInput = new RegExp(
   `^(?:${[
     '(?:bio|cyber)_policy|(?:misalignment|content)_policy_violation',
@@ -85,8 +85,12 @@ const isNoResource = ({ code, message }: Pick<ErrorWords, 'code' | 'message'>): 
 /** What to do about it, in place of words that say nothing. */
 export const addressRemedy = (words: Pick<ErrorWords, 'code' | 'message'>): string | undefined =>
   isNoResource(words)
-    ? `${words.message}: Azure serves nothing at this address. As base_url take the endpoint of the resource, or one that ends in /openai/v1; that of a deployment needs direct_path and its api-version.`
+    ? `${words.message}: nothing is served at this address. For Azure, base_url is the endpoint of the resource, or ends in /openai/v1; that of a deployment needs direct_path and its api-version.`
     : undefined;
+
+/** LiteLLM said 401 of a model that its key may not use before it said 403: the key itself is good. */
+export const statusMeant = (status: number | undefined, type: string | undefined): number | undefined =>
+  status === 401 && type !== undefined && /_model_access_denied$/.test(type) ? 403 : status;
 
 interface Rule {
   class: FaultClass;
@@ -122,7 +126,11 @@ const rules: readonly Rule[] = [
     when: (words, status) =>
       status === 503 || status === 529 || status === 498 || said(words, overloadedCodes) || (status === 429 && overloadedWords.test(words.message)),
   },
-  { class: 'rate', when: (words, status) => status === 429 || said(words, rateCodes) },
+  {
+    class: 'rate',
+    when: (words, status) =>
+      status === 429 || said(words, rateCodes) || (status === undefined && /^too many (?:tokens|requests), please wait\b/i.test(words.message)),
+  },
   { class: 'server', when: (words, status) => status === 404 && isNoResource(words) },
   {
     class: 'not-found',

@@ -7,8 +7,8 @@ const endsWithVersion = /\/v\d+[a-z0-9]*(?:\/openai|\/projects\/[^?#]+)?$/i;
 const unversioned = /^https?:\/\/(?:[^/?#]+\/serving-endpoints|models\.github\.ai(?:\/orgs\/[^/?#]+)?\/inference)$/i;
 
 /**
- * Address of an upstream call: the version segment is added only when `baseUrl` does not end with one already, and is none that has no version. `version` has no slashes; `path`
- * begins with one.
+ * Address of an upstream call: the version segment is added only when `baseUrl` does not end with one already and is not one of the addresses without
+ * a version. `version` has no slashes; `path` begins with one.
  */
 export function joinUrl(baseUrl: string, version: string, path: string): string {
   const base = baseUrl.replace(/\/+$/, '');

@@ -1,7 +1,7 @@
 /** Addresses that are a whole endpoint (`direct_path`): what is beside it is found by its last path segments, and its query stays. */
 import type { Target } from '../contract/index.ts';
 
-/** An address that ends in the call's own path is a whole endpoint, too, whether an admin has said so or not. */
+/** An address that ends in `ending`, the main path of its protocol, is a whole endpoint, too, whether an admin has said so or not. */
 export const isWholeEndpoint = ({ baseUrl, directPath }: Pick<Target, 'baseUrl' | 'directPath'>, ending: string): boolean =>
   directPath || baseUrl.endsWith(ending);
 

@@ -60,6 +60,8 @@ export function healthSign(fault: UpstreamFault): HealthSign {
 
 /** As `healthSign`, of a call whose path its caller may have chosen: what is answered there tells little of the model, which no caller may close to others. */
 export function signOfCall(fault: UpstreamFault, operation: Operation): HealthSign {
+  // An address that is right need not serve every operation, and which one is asked for its caller chose.
+  if (operation !== 'generate' && fault.class === 'server' && (fault.status === 404 || fault.status === 405)) return 'none';
   const sign = healthSign(fault);
   const isOurOwn = sign === 'line' || (sign === 'key' && fault.status === undefined);
   if (isOurOwn || !isInUpstreamTerms(operation)) return sign;

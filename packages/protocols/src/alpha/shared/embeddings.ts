@@ -120,7 +120,7 @@ export function textOf(input: EmbeddingInput): string {
   );
 }
 
-/** The request as several for an upstream that takes so many texts at once, and nothing else. */
+/** The request as several for an upstream that takes texts alone, and at most `maxTexts` of them in a call. */
 export function textsInParts(request: EmbeddingsRequest, maxTexts: number): EmbeddingsRequest[] {
   const { inputs } = request;
   // Before the first call: what the upstream cannot be asked for is refused as a whole.

@@ -103,7 +103,7 @@ describe('limits of a minute', () => {
       code: 'token_quota_exceeded',
     };
     expect(readStreamError({ error }, '').class).toBe('rate');
-    expect(readStreamError({ error: { message: 'Too many tokens, please wait before trying again.' } }, '').class).not.toBe('context');
+    expect(readStreamError({ error: { message: 'Too many tokens, please wait before trying again.' } }, '').class).toBe('rate');
   });
 
   test('GitHub Models says when in words', () => {

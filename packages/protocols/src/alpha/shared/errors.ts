@@ -1,6 +1,6 @@
 import type { UpstreamFault } from '../../chat/event.ts';
 import type { ClientError } from '../../contract/index.ts';
-import { addressRemedy, classOf, type ErrorWords, knownStatus } from '../../kit/class-of-error.ts';
+import { addressRemedy, classOf, type ErrorWords, knownStatus, statusMeant } from '../../kit/class-of-error.ts';
 import { type OverflowWords, redrawOverflow } from '../../kit/context-overflow.ts';
 import { asArray, asNumber, asObject, asString, own } from '../../kit/read.ts';
 import { readRetryAfter } from '../../kit/retry-after.ts';
@@ -20,8 +20,7 @@ export function readStreamError(json: unknown, data: string): UpstreamFault {
 }
 
 function toFault(words: ErrorWords, status: number | undefined, headers: Headers): UpstreamFault {
-  // LiteLLM said 401 of a model that its key may not use before it said 403: the key itself is good.
-  const known = status === 401 && /_model_access_denied$/.test(words.type) ? 403 : knownStatus(status);
+  const known = knownStatus(statusMeant(status, words.type));
   const fault = classOf(words, known);
   const retryAfterMs = readRetryAfter(headers, fault === 'rate' || fault === 'overloaded' ? words.message : '');
   const code = words.code || words.type;
@@ -80,13 +79,16 @@ function readOuterWords(json: unknown, text: string, status: number | undefined)
   return {
     message: (message || bareText(text, json) || `The upstream answered with status ${status ?? 'unknown'}.`).slice(0, maxLength),
     code: asString(code) ?? (typeof code === 'number' ? String(code) : ''),
-    type: asString(own(inner, 'type')) ?? asString(own(inner, 'status')) ?? asString(own(inner, 'reason')) ?? '',
+    type: asString(own(inner, 'type')) ?? asString(own(inner, 'status')) ?? reasonOf(inner) ?? '',
     param: asString(own(inner, 'param')),
     status: bodyStatus !== undefined && bodyStatus >= 400 && bodyStatus < 600 ? bodyStatus : undefined,
     structured: asObject(body) !== undefined,
     relayed: false,
   };
 }
+
+/** A word, which may stand as a code; other servers write sentences there. */
+const reasonOf = (error: unknown): string | undefined => /^[\w.-]{1,64}$/.exec(asString(own(error, 'reason')) ?? '')?.[0];
 
 /** `base_resp` of MiniMax, whose status is 0 in a reply that succeeded; undefined where it reports no failure. */
 export function failureBeside(body: unknown): unknown {

@@ -52,9 +52,10 @@ function readText(part: unknown, param: string): TextPart {
   return { type: 'text', text: need(own(part, 'text'), `${param}.text`) };
 }
 
-/** Of a part as Mistral (`thinking`) or Databricks (`reasoning` with a `summary`) writes it; undefined: it is a part of another kind. */
+/** Of a part as Mistral (`thinking`), Databricks (`reasoning` with a `summary`) or a library (with `reasoning` or `text`) writes it; undefined: it is a part of another kind. */
 export function readThinkingOf(part: unknown): string | undefined {
-  const thinking = own(part, 'thinking') ?? (own(part, 'type') === 'reasoning' ? (own(part, 'summary') ?? []) : undefined);
+  const said = own(part, 'type') === 'reasoning' ? (own(part, 'summary') ?? own(part, 'reasoning') ?? own(part, 'text') ?? []) : undefined;
+  const thinking = own(part, 'thinking') ?? said;
   return thinking === undefined ? undefined : readThinkingText(thinking);
 }
 

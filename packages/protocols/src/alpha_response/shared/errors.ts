@@ -2,7 +2,7 @@
 
 import type { UpstreamFault } from '../../chat/event.ts';
 import type { ClientAdapter, ClientError } from '../../contract/index.ts';
-import { classOfError } from '../../kit/class-of-error.ts';
+import { addressRemedy, classOfError, statusMeant } from '../../kit/class-of-error.ts';
 import { exceedsWholeRate, type OverflowWords, redrawOverflow, saysOverflow } from '../../kit/context-overflow.ts';
 import { namingField } from '../../kit/fail.ts';
 import { asNumber, asObject, asString, own } from '../../kit/read.ts';
@@ -79,17 +79,21 @@ function buildFault(error: Record<string, unknown>, status: number | undefined, 
   const type = asString(own(error, 'type'));
   const code = typeof rawCode === 'number' ? String(rawCode) : asString(rawCode) || (type === 'error' ? undefined : type);
   const param = asString(own(error, 'param'));
-  const className = classify([asString(rawCode), type], status ?? Number(code), message, param);
+  const meant = statusMeant(status, type);
+  const className = classify([asString(rawCode), type], meant ?? Number(code), message, param);
   const review = asObject(own(error, 'misalignment'));
   // A spent plan of a login says it beside the message.
   const planSeconds = asNumber(own(error, 'resets_in_seconds'));
   const retryAfterMs = readRetryAfter(headers, planSeconds === undefined ? message : `resets in ${Math.trunc(planSeconds)}s`);
   return {
     class: className,
-    ...(status !== undefined && { status }),
+    ...(meant !== undefined && { status: meant }),
     ...(code !== undefined && { code }),
     // A refusal of our key quotes part of it.
-    message: className === 'credential' ? 'The upstream refused the credential.' : message || 'The upstream gave no reason.',
+    message:
+      className === 'credential'
+        ? 'The upstream refused the credential.'
+        : (addressRemedy({ code: code ?? '', message }) ?? (message || 'The upstream gave no reason.')),
     ...(param !== undefined && { param }),
     ...(className === 'caller' && code !== undefined && { details: { code, ...(review && { misalignment: review }) } }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),

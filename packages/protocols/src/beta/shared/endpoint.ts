@@ -37,8 +37,8 @@ const address = (target: Target, path: string): string => {
 };
 
 function modelsUrl(baseUrl: string): string {
-  const list = '/models?limit=1000';
-  return besideEndpoint(baseUrl, messagesPath, list) ?? joinUrl(azureApi(baseUrl, 'anthropic'), 'v1', list);
+  const list = besideEndpoint(baseUrl, messagesPath, '/models') ?? joinUrl(azureApi(baseUrl, 'anthropic'), 'v1', '/models');
+  return `${list}${list.includes('?') ? '&' : '?'}limit=1000`;
 }
 
 export const listModels = (target: Target): UpstreamRequest => ({

@@ -1,7 +1,7 @@
 /** Error bodies, both ways: a caller's in this protocol's shape, and what an upstream's error says about whose fault it was. */
 import type { UpstreamFault } from '../../chat/event.ts';
 import type { ClientError } from '../../contract/index.ts';
-import { classOfError } from '../../kit/class-of-error.ts';
+import { classOfError, statusMeant } from '../../kit/class-of-error.ts';
 import { type OverflowWords, redrawOverflow, saysOverflow } from '../../kit/context-overflow.ts';
 import { asArray, asObject, asString, own } from '../../kit/read.ts';
 import { readRetryAfter } from '../../kit/retry-after.ts';
@@ -93,8 +93,9 @@ function classify(status: number | undefined, { type = '', code = '', message }:
   }
   const named = classByType.get(type);
   const byStatus = status === undefined ? undefined : (classByStatus.get(status) ?? (status >= 500 ? 'server' : 'caller'));
-  // The type tells more than the status, except that what the status says of our key, account or server is never the caller's fault.
-  const fault = named !== undefined && !(named === 'caller' && (status === 403 || clearsCaller(status))) ? named : (byStatus ?? 'server');
+  // The type tells more than the status, except that what the status says of our key, account, model or server is never the caller's fault.
+  const isOverruled = named === 'caller' && (status === 403 || status === 404 || clearsCaller(status));
+  const fault = named !== undefined && !isOverruled ? named : (byStatus ?? 'server');
   // Not at 413: that one is about bytes, which no larger window mends.
   if (fault === 'caller' && status !== 413 && saysOverflow(message)) return 'context';
   if ((fault === 'caller' || fault === 'credential' || fault === 'rate') && accountWords.test(message)) return 'account';
@@ -112,9 +113,9 @@ export function faultOf(body: unknown, replied?: number): UpstreamFault {
   // Vertex AI answers streams with a list of one.
   const outer = asArray(body)?.[0] ?? body;
   const inner = own(outer, 'error');
-  const status = replied ?? statusInside(inner);
   const code = asString(own(inner, 'code'));
   const type = asString(own(inner, 'type')) ?? code;
+  const status = statusMeant(replied ?? statusInside(inner), type);
   const words = [own(inner, 'message'), inner, own(outer, 'message'), own(outer, 'detail')].map(asString).find((text) => text !== undefined && text !== '');
   const message = (words ?? 'The upstream reported an error.').slice(0, maxMessageLength);
   const details = asObject(own(inner, 'details'));

@@ -47,4 +47,6 @@ test('a compaction tells what had changed before it', () => {
   // The sum of what had changed, so that nothing before it counts; an older server tells nothing.
   expect(read([tool('f')], ...removed, compaction([])).names).toEqual(['f']);
   expect(read([tool('f')], ...removed, compaction(), added).names).toEqual(['g']);
+  // One that failed has no summary.
+  expect(read([tool('f')], ...removed, { type: 'compaction', content: null, tool_changes: [] }).names).toEqual([]);
 });

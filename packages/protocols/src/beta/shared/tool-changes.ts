@@ -35,7 +35,8 @@ function changesIn(messages: readonly JsonObject[]): unknown[] {
   let changes: unknown[] = [];
   for (const message of messages) {
     for (const block of asArray(own(message, 'content')) ?? []) {
-      const compacted = own(block, 'type') === 'compaction' ? asArray(own(block, 'tool_changes')) : undefined;
+      // One without a summary failed, and changes nothing.
+      const compacted = own(block, 'type') === 'compaction' && asString(own(block, 'content')) ? asArray(own(block, 'tool_changes')) : undefined;
       if (compacted) changes = compacted.filter(isChange);
       else if (isChange(block)) changes.push(block);
     }

@@ -17,9 +17,9 @@ export const isPredicted = ({ upstreamModelId, modelId }: Target): boolean => /(
 export const isImageOperation = (operation: Operation): boolean => operation === 'image' || operation === 'image-edit' || operation === 'image-variation';
 
 /** Vertex AI asks for vectors by other verbs, with bodies of their own: by which goes by the model, as `embedContent` of google-genai decides. null: not Vertex AI. */
-export function vertexEmbedVerb({ baseUrl, upstreamModelId }: Target): ':predict' | ':embedContent' | null {
+export function vertexEmbedVerb({ baseUrl, upstreamModelId, modelId = upstreamModelId }: Target): ':predict' | ':embedContent' | null {
   if (publisherModelsUrl(baseUrl) === null) return null;
-  const isNewer = (upstreamModelId.includes('gemini') && !upstreamModelId.endsWith('gemini-embedding-001')) || upstreamModelId.includes('maas');
+  const isNewer = (modelId.includes('gemini') && !modelId.endsWith('gemini-embedding-001')) || modelId.includes('maas');
   return isNewer ? ':embedContent' : ':predict';
 }
 

@@ -1,7 +1,7 @@
 /** Embeddings by `batchEmbedContents` (https://ai.google.dev/api/embeddings), and by the verbs of Vertex AI (`embedContentParametersPrivateToVertex` of google-genai). */
 import { noUsage } from '@model-gateway/contracts';
 import { exactly, fieldsOfVendor, joinEmbeddings, textOf, textsInParts } from '../../alpha/index.ts';
-import type { Embeddings, EmbeddingsRequest, UnaryUpstreamCodec } from '../../contract/index.ts';
+import type { Embeddings, EmbeddingsRequest, Target, UnaryUpstreamCodec } from '../../contract/index.ts';
 import { invalid } from '../../kit/fail.ts';
 import { unitVector, vectorOf } from '../../kit/float-vector.ts';
 import { asArray, asCount, asNumber, type JsonObject, own } from '../../kit/read.ts';
@@ -27,7 +27,7 @@ function writePredict({ inputs, dimensions, purpose }: EmbeddingsRequest): JsonO
 
 function writeSingle({ inputs, dimensions, purpose }: EmbeddingsRequest): JsonObject {
   const [input] = inputs;
-  if (!input || inputs.length > 1) throw invalid('input', 'This model takes one text in a request at Vertex AI: send the texts one by one.');
+  if (!input) throw invalid('input', 'There is no text to embed.');
   const embedContentConfig = { ...(dimensions !== undefined && { outputDimensionality: dimensions }), ...(purpose && { taskType: taskOf(purpose) }) };
   return { content: partsOf(textOf(input)), ...(Object.keys(embedContentConfig).length > 0 && { embedContentConfig }) };
 }
@@ -44,11 +44,14 @@ function readVectors(body: unknown): { values: unknown[]; tokens: number | undef
   return { values: list.map((entry) => own(entry, 'values')), tokens: sum ?? asNumber(own(own(body, 'usageMetadata'), 'promptTokenCount')) };
 }
 
-/** What one call takes; the vendor refuses more. */
-const textsAtOnce = 100;
+/** What one call takes; the vendor refuses more. At Vertex AI Gemini's models, and those of `:embedContent`, take a single text. */
+function textsAtOnce(target: Target): number {
+  const verb = vertexEmbedVerb(target);
+  return verb !== null && (verb === ':embedContent' || (target.modelId ?? target.upstreamModelId).includes('gemini')) ? 1 : 100;
+}
 
 export const embeddings: UnaryUpstreamCodec<EmbeddingsRequest, Embeddings> = {
-  split: (request) => textsInParts(request, textsAtOnce),
+  split: (request, target) => textsInParts(request, textsAtOnce(target)),
   join: joinEmbeddings,
   writeRequest(request, { target }) {
     const verb = vertexEmbedVerb(target);
