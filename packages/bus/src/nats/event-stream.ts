@@ -13,6 +13,9 @@ const smallestStoreBytes = 64 * 1024 * 1024;
 /** Messages a consumer may hold unacknowledged: with batches of 128 KiB this bounds what waits in a listener. */
 export const maxUnacknowledged = 128;
 
+/** Of a text that may name many subjects. */
+const maxNamed = 500;
+
 /** JetStream's error codes that are not failures here. */
 const apiCode = { streamNotFound: 10059, streamNameInUse: 10058, noStorage: 10047, consumerExists: 10148 } as const;
 
@@ -29,24 +32,34 @@ interface StoreShape {
 }
 
 /**
- * Makes sure that the stream is there, takes every durable subject and nothing else, and has as many copies. Rejects when JetStream is away, and when the
- * stream hands on what it holds.
+ * Makes sure that the stream is there, takes every durable subject and none of what services ask each other, and has as many copies. Resolves with what
+ * an operator has to know of how it was made. Rejects when JetStream is away, and when the stream goes on to hand on what it holds.
  */
-export async function ensureEventStream(manager: JetStreamManager, shape: StoreShape): Promise<void> {
+export async function ensureEventStream(manager: JetStreamManager, shape: StoreShape): Promise<string[]> {
   const subjects = durableSubjects.map(subjectOf);
   try {
     const { config } = await manager.streams.info(eventStream);
-    const taken = config.subjects.filter(mayBeDurable);
-    const missing = subjects.filter((subject) => !taken.includes(subject));
-    if (missing.length > 0 || taken.length < config.subjects.length) await manager.streams.update(eventStream, { subjects: [...taken, ...missing] });
+    const kept = config.subjects.filter(mayBeDurable);
+    const missing = subjects.filter((subject) => !kept.includes(subject));
+    const foreign = config.subjects.filter((subject) => !mayBeDurable(subject));
+    const wanted = { subjects: [...kept, ...missing] };
+    const notes: string[] = [];
+    const handed = handsOn(config);
+    if (handed !== null) notes.push(await stopHandingOn(manager, wanted, handed));
+    else if (missing.length + foreign.length > 0) await manager.streams.update(eventStream, wanted);
+    if (foreign.length > 0)
+      notes.push(
+        `the stream ${eventStream} took ${foreign.join(', ').slice(0, maxNamed)}, which are not durable events, and has stopped: find out who made it so, and delete what it kept of these (nats stream purge ${eventStream} --subject SUBJECT)`,
+      );
     // A process that asks for one copy does not know how many there should be.
     if (config.num_replicas < shape.replicas) await manager.streams.update(eventStream, { num_replicas: shape.replicas });
-    refuseForeign(config);
+    return notes;
   } catch (error) {
     if (codeOf(error) !== apiCode.streamNotFound) throw error;
     // A server that is just deleting it would share its files with the new one, and lose both (seen with 2.9.10).
     await new Promise((resolve) => setTimeout(resolve, deletionMs));
     await addStream(manager, subjects, shape);
+    return [];
   }
 }
 
@@ -66,13 +79,19 @@ const plain = /^gw\.v1\.[a-z][a-z0-9-]*\.[a-z][a-z0-9-]*$/;
  */
 const mayBeDurable = (subject: string): boolean => plain.test(subject) && !passing.has(subject);
 
-/** The server changes neither by an update, and nobody here may delete the stream. */
-function refuseForeign({ republish, subject_transform }: StreamConfig): void {
-  const found = republish ? `republishes to ${republish.dest}` : subject_transform ? `renames ${subject_transform.src}` : null;
-  if (found === null) return;
-  throw new Error(
-    `the stream ${eventStream} ${found}, which the gateway asks of no stream: find out who made it so, and delete it (nats stream rm ${eventStream}); it is made anew`,
-  );
+const handsOn = ({ republish, subject_transform }: StreamConfig): string | null =>
+  republish ? `republishes to ${republish.dest}` : subject_transform ? `renames ${subject_transform.src}` : null;
+
+/** Resolves with what is to be said of it. Servers before 2.10 let nobody change it, some not even its subjects: there it has to be deleted. */
+async function stopHandingOn(manager: JetStreamManager, wanted: Pick<StreamConfig, 'subjects'>, handed: string): Promise<string> {
+  const said = `the stream ${eventStream} ${handed}, which the gateway asks of no stream: find out who made it so`;
+  try {
+    await manager.streams.update(eventStream, { ...wanted, republish: undefined, subject_transform: undefined } as unknown as Partial<StreamConfig>);
+  } catch (error) {
+    await manager.streams.update(eventStream, wanted).catch(() => undefined);
+    throw new Error(`${said}, and delete it (nats stream rm ${eventStream}); it is made anew`, { cause: error });
+  }
+  return `${said}; it has stopped`;
 }
 
 async function addStream(manager: JetStreamManager, subjects: string[], { maxBytes, replicas }: StoreShape): Promise<void> {

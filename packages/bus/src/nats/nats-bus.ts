@@ -373,7 +373,10 @@ export class NatsBus implements Bus {
     if (!connection) return Promise.resolve();
     this.ensuring ??= eventManager(connection)
       .then((manager) => ensureEventStream(manager, { maxBytes: maxStoreBytes, replicas: this.options.eventReplicas ?? 1 }))
-      .then(() => this.streamOutage.over())
+      .then((notes) => {
+        for (const note of notes) this.logger.error({}, note);
+        this.streamOutage.over();
+      })
       // Attempts go on for as long as the server lacks something.
       .catch((error: Error) => this.streamOutage.met(error.message, error))
       .finally(() => {
