@@ -65,10 +65,23 @@ describe('what a browser asks before a call', () => {
       expect((await preflight(path, 'GET', 'authorization')).headers).not.toHaveProperty('access-control-allow-origin');
   });
 
+  test('a head that two servers may read differently is refused, and a body is not waited for', async () => {
+    const headers = { origin, 'access-control-request-method': 'POST' };
+    const twice = await send(gateway.url, '/v1/chat/completions', { method: 'OPTIONS', headers: { ...headers, 'transfer-encoding': 'gzip, chunked' } });
+    expect(twice.status).toBe(400);
+    const long = await send(gateway.url, '/v1/chat/completions', { method: 'OPTIONS', headers: { ...headers, 'content-length': '2' }, body: '{}' });
+    expect([long.status, long.headers['connection']]).toEqual([204, 'close']);
+  });
+
   test('OPTIONS that no browser sends is still a method that is not allowed', async () => {
     const answer = await send(gateway.url, '/v1/chat/completions', { method: 'OPTIONS' });
     expect([answer.status, answer.headers.allow]).toEqual([405, 'POST']);
   });
+});
+
+test('a list of models, which browsers keep, differs by origin', async () => {
+  const answer = await send(gateway.url, '/v1/models', { method: 'GET', headers: { origin, authorization: `Bearer ${gateway.key}` } });
+  expect(answer.headers).toMatchObject({ 'access-control-allow-origin': '*', vary: expect.stringMatching(/authorization.*, origin$/) });
 });
 
 describe('what a page may read', () => {

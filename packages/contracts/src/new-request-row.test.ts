@@ -24,6 +24,14 @@ test('no access key of a caller is kept, wherever it was written', () => {
   expect(newRequestRow({ ...known, user_agent: key.slice(0, 40) }).user_agent).toBe('gk-[redacted]');
 });
 
+test('a key that was brought along from another gateway is one, too', () => {
+  const brought = `sk-${'a1B2-c3D4_'.repeat(3)}`;
+  expect(newRequestRow({ ...known, requested_model: brought, user_agent: `risk-${'assessment'.repeat(3)}` })).toMatchObject({
+    requested_model: 'sk-[redacted]',
+    user_agent: `risk-${'assessment'.repeat(3)}`,
+  });
+});
+
 test('names that begin as keys do stay', () => {
   expect(newRequestRow({ ...known, requested_model: 'gk-large-v2', user_agent: null })).toMatchObject({
     requested_model: 'gk-large-v2',

@@ -6,18 +6,17 @@ const maxPathLength = 2_048;
 /** Method and path of a request as a row holds them; `path` is without a query. */
 export const pathOfRow = (method: string | undefined, path: string): string => `${method ?? 'POST'} ${path}`.slice(0, maxPathLength);
 
-/** One of the gateway's own keys, or most of one: callers put theirs into the wrong field of a form, or make it the name of their session. */
-const accessKey = /gk-[0-9A-Za-z]{24,}/g;
+/** A key, or most of one, of the gateway's own or brought along from another: callers put theirs into the wrong field of a form, or make it the name of their session. */
+const accessKey = /(?<![0-9A-Za-z])(?:gk-[0-9A-Za-z]{24,}|sk-[0-9A-Za-z_-]{20,})/g;
 
 /** Rows are read by those who may not see keys. */
-const withoutKeys = (text: string | null | undefined): string | null => (text?.includes('gk-') ? text.replace(accessKey, 'gk-[redacted]') : (text ?? null));
+const withoutKeys = (text: string | null | undefined): string | null => (text?.includes('k-') ? text.replace(accessKey, (key) => `${key.slice(0, 3)}[redacted]`) : (text ?? null));
 
 type Known = Partial<RequestRow> & Pick<RequestRow, 'id' | 'started_at' | 'authority' | 'status'>;
 
 /**
  * A row in which whatever `known` leaves out is null, 0 or empty: nothing was sent, read, written, measured or priced. What callers wrote is without
- * access keys. Column by column, since each
- * request makes a row: a spread over the values for "nothing known" takes the engine ten times as long.
+ * access keys. Column by column, since each request makes a row: a spread over the values for "nothing known" takes the engine ten times as long.
  */
 export function newRequestRow(known: Known): RequestRow {
   return {

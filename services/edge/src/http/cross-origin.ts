@@ -19,7 +19,10 @@ export function preflightOf({ method, headers }: IncomingMessage): string | unde
 
 /** What a browser asks before it sends the request itself, without a credential. */
 export function answerPreflight(response: ServerResponse, allowed = methods): void {
+  const { 'transfer-encoding': encoding, 'content-length': length = '0' } = response.req.headers;
   response.writeHead(204, {
+    // Browsers send no body with it, and none is read.
+    ...((encoding !== undefined || length !== '0') && { connection: 'close' }),
     'access-control-allow-methods': allowed,
     // A wildcard would leave out `authorization`.
     'access-control-allow-headers': response.req.headers['access-control-request-headers'] ?? 'authorization, content-type',

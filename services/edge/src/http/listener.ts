@@ -35,11 +35,11 @@ export function createListener(context: EdgeContext, serviceRoutes: RequestListe
     const wrong = isCall ? undefined : wrongBase(asked ?? method, path, headers);
     if (!isCall && !wrong) return serviceRoutes(request, response);
     letPagesRead(request, response);
+    const refusal = refusalOfHead(request);
+    if (refusal) return refuse(request, response, wrong?.protocol ?? findRouteOf(path), refusal);
     if (asked !== undefined) return answerPreflight(response);
     if (wrong) return refuse(request, response, wrong.protocol, wrong.error);
     if (path.length > 4096) return refuse(request, response, findRouteOf(path), new GatewayError('not_found'));
-    const refusal = refusalOfHead(request);
-    if (refusal) return refuse(request, response, findRouteOf(path), refusal);
     const query = cut < 0 ? noQuery : new URLSearchParams(target.slice(cut + 1));
     const answer = findClientRoute(method, path, query, headers);
     const keys = shortLivedKeysAt(path);

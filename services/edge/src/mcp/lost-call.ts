@@ -16,7 +16,7 @@ export interface LostCall {
   durationMs: number;
 }
 
-/** null: the exchange did not call a tool. An aggregator that was only frozen publishes a row with the same key, which replaces this one. */
+/** null: the exchange called no tool, or was a batch, of whose calls nobody knows which had ended. An aggregator that was only frozen publishes a row with the same key, which replaces this one. */
 export function rowOfLostCall({ exchange, body, error, status, stream, durationMs }: LostCall): RequestRow | null {
   const message = readMessage(body);
   if (message?.method !== 'tools/call' || !isObject(message.params) || typeof message.params['name'] !== 'string') return null;

@@ -58,7 +58,7 @@ export function answerModels(exchange: ClientExchange, { match, query }: ModelsQ
   const { client } = exchange.protocol;
   const { models, tag } = listOf(snapshot, group);
   if (match.operation === 'list-models') {
-    const headers = { etag: tag, vary: shapeHeaders, 'cache-control': 'private, no-cache' };
+    const headers = { etag: tag, vary: `${shapeHeaders}, origin`, 'cache-control': 'private, no-cache' };
     if (exchange.request.headers['if-none-match'] === tag) return exchange.answerUnchanged(headers);
     return exchange.answer(200, JSON.stringify(client.writeModels(models, { path: exchange.path, query })), headers);
   }
