@@ -58,7 +58,7 @@ function hitLog({ times }: LogState, { limit, windowMs }: WindowLimit, now: numb
 /** The last window counts by the share of it that is still inside the sliding one. */
 function hitCounters(state: CounterState, { limit, windowMs }: WindowLimit, now: number, count: boolean): Hit {
   const present = Math.floor(now / windowMs);
-  // Numbers of shorter windows are larger: the limit was edited since. What was counted lies within the longer one, which would else never end.
+  // A shorter window's number is larger: the limit was edited since. What it counted is taken to lie in the present longer one, which would otherwise never end.
   if (state.window > present + 1) {
     state.current += state.previous;
     state.previous = 0;

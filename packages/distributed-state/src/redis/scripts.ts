@@ -105,7 +105,7 @@ local function left(name, rate) return rate and math.floor(s[name].l / 60000) or
 return { others(''), wait_for(1), left('rpm', rpm), left('tpm', tpm) }
 `;
 
-/** ARGV: limit, windowMs, count. Gives allowed, used, retryMs. A list of times for small limits, two counters for large ones. What is refused keeps them too, since the window may have become longer. */
+/** ARGV: limit, windowMs, count. Gives allowed, used, retryMs. A list of times for small limits, two counters for large ones. A refused request renews their expiry too, since the window may have become longer. */
 const hit = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -156,7 +156,10 @@ if weighted <= free * window then
   end
   return { 1, used, 0 }
 end
-if count then redis.call('PEXPIRE', KEYS[1], window * 2) end
+if count then
+  redis.call('HSET', KEYS[1], 'w', string.format('%.0f', number), 'c', string.format('%.0f', current), 'p', string.format('%.0f', previous))
+  redis.call('PEXPIRE', KEYS[1], window * 2)
+end
 local retry
 if previous > 0 and free >= 0 then retry = math.ceil(window - free * window / previous) - elapsed
 else retry = window - elapsed + math.max(0, math.ceil(window - (limit - 1) * window / math.max(1, current))) end
