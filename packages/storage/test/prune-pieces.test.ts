@@ -124,3 +124,21 @@ test('a database that lost its latest series, as a replica that was behind does,
   await insert('2');
   expect(await counted()).toBe(1);
 });
+
+test('sums are added by a transaction that writes first: SQLite waits for a lock then alone', async () => {
+  const seen: string[] = [];
+  for (const method of ['run', 'all', 'get', 'iterate'] as const) {
+    const real = StatementSync.prototype[method] as (...values: unknown[]) => unknown;
+    jest.spyOn(StatementSync.prototype, method).mockImplementation(function (this: StatementSync, ...values: unknown[]) {
+      seen.push(this.sourceSQL.replaceAll('"', ''));
+      return real.apply(this, values) as never;
+    });
+  }
+  await storage.requests.insertRows([sampleRow({ id: '1', started_at: now })]);
+  seen.length = 0;
+  // Counts what waits.
+  await storage.requests.readStats({ from: 0, to: now + dayMs, grain: 'hour', filters: {}, overTime: false });
+  const touched = seen.filter((statement) => /stat_counted|stat_series|stat_sums/.test(statement));
+  expect(touched[0]).toMatch(/^(?:insert into|update) stat_counted/);
+  expect(touched.some((statement) => statement.startsWith('insert into stat_sums'))).toBe(true);
+});

@@ -14,7 +14,7 @@ const lockMs = 1_000;
 const againMs = 60_000;
 
 /** Somebody else's lock, or many rows to be moved: later it may succeed. */
-const isHeldUp = (error: unknown): boolean => ['55P03', '57014'].includes(String((error as { code?: unknown } | undefined)?.code));
+export const isHeldUp = (error: unknown): boolean => ['55P03', '57014'].includes(String((error as { code?: unknown } | undefined)?.code));
 
 /** Waits for locks of this transaction only as long as others may be kept waiting behind it. */
 export const waitBriefly = (transaction: Kysely<Database>): Promise<unknown> => sql`set local lock_timeout = ${sql.lit(lockMs)}`.execute(transaction);

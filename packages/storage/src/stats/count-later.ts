@@ -80,8 +80,9 @@ export class CountLater {
 
   /** `upTo`: the last row in the tallies; without it, all written rows. */
   async #count(db: Kysely<Database>, tallies: readonly Tally[], upTo?: number): Promise<void> {
-    await this.#deps.count(db, tallies);
+    // Writes first, so that SQLite has its lock before the ids of series are read.
     await remember(db, upTo);
+    await this.#deps.count(db, tallies);
   }
 
   #counted(): void {

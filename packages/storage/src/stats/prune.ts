@@ -2,7 +2,7 @@
 import { type Kysely, sql } from 'kysely';
 import { deleteInPieces, deleteOlder, pauseOfDeletion } from '../delete-in-pieces.ts';
 import type { StorageDialect } from '../dialects/dialect.ts';
-import { type DayPartitions, waitBriefly } from '../requests/day-partitions.ts';
+import { type DayPartitions, isHeldUp, waitBriefly } from '../requests/day-partitions.ts';
 import { otherPartition } from '../requests/days.ts';
 import type { Database } from '../schema.ts';
 import { pruneAttempts } from './attempts.ts';
@@ -30,7 +30,7 @@ export async function prune(
     if (keep.rows !== null) await deleteOlder(db, { table: 'touched_upstreams', time: 'started_at', before: keep.rows }, stopped);
     await pruneAttempts(db, keep.sums, stopped);
     for (const [grain, before] of Object.entries(keep.sums) as [Grain, number | null][]) if (before !== null) await deleteSums(db, grain, before, stopped);
-    // Last, since others' locks may be in its way.
+    // Last, since others' locks may be in the way of both.
     const partitions = keep.rows === null ? 0 : ((await days?.dropBefore(keep.rows)) ?? 0);
     await deleteSeries(db, dialect, stopped);
     return { rows, partitions };
@@ -66,16 +66,28 @@ async function deleteSeries(db: Kysely<Database>, dialect: StorageDialect, stopp
   const last = await lastSeries(db);
   for (let from = 0; from <= last && !stopped(); from += seriesAtOnce) {
     const unused = sql`id >= ${from} and id < ${from + seriesAtOnce} and not exists (select 1 from stat_sums s where s.series = stat_series.id)`;
-    const { rows } = await sql`select 1 from stat_series where ${unused} limit 1`.execute(db);
-    if (rows.length > 0)
-      await db.transaction().execute(async (transaction) => {
-        // Writers read the ids in the transaction that adds to their sums: none may be between the two.
-        if (dialect.mode === 'postgresql') {
-          await waitBriefly(transaction);
-          await sql`lock table stat_series in access exclusive mode`.execute(transaction);
-        }
-        await sql`delete from stat_series where ${unused}`.execute(transaction);
-      });
+    const { rows } = await sql<{ id: number }>`select id from stat_series where ${unused}`.execute(db);
+    if (rows.length > 0 && !(await deleteUnused(db, dialect, rows.map(({ id }) => Number(id))))) return;
     await pauseOfDeletion();
+  }
+}
+
+/** Of these series those that have no sums. False: somebody reads statistics for longer than writers may wait, and they stay until the next time. */
+async function deleteUnused(db: Kysely<Database>, dialect: StorageDialect, ids: readonly number[]): Promise<boolean> {
+  try {
+    await db.transaction().execute(async (transaction) => {
+      // Writers read the ids in the transaction that adds to their sums: none may be between the two.
+      if (dialect.mode === 'postgresql') {
+        await waitBriefly(transaction);
+        await sql`lock table stat_series in access exclusive mode`.execute(transaction);
+      }
+      // Looked for again: one may have been given sums before the lock.
+      const unused = sql`not exists (select 1 from stat_sums s where s.series = stat_series.id)`;
+      await sql`delete from stat_series where id in (${sql.join(ids)}) and ${unused}`.execute(transaction);
+    });
+    return true;
+  } catch (error) {
+    if (isHeldUp(error)) return false;
+    throw error;
   }
 }
