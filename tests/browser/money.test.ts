@@ -139,8 +139,8 @@ suite('money and charts', () => {
   test('a double click tops up once, resets once, and rotates a key once', async () => {
     const { admin, page } = stage;
     const sent: string[] = [];
-    const slow = '**/console/api/**';
-    await page.route(slow, async (route) => {
+    const calls = '**/console/api/**';
+    await page.route(calls, async (route) => {
       const { pathname } = new URL(route.request().url());
       if (/\/(?:top-up|reset|rotate)$/.test(pathname)) sent.push(pathname.split('/').at(-1) ?? '');
       await route.continue();
@@ -161,7 +161,7 @@ suite('money and charts', () => {
     await page.getByRole('dialog', { name: 'The key bob' }).waitFor();
     await admin.settled();
     expect(sent).toEqual(['top-up', 'reset', 'rotate']);
-    await page.unroute(slow);
+    await page.unroute(calls);
   });
 
   test('shares are those of the whole range, and what has no row of its own is in one together', async () => {

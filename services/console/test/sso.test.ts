@@ -314,6 +314,10 @@ test('a file changes the secret settings of a login that is there, and keeps tho
   expect(await Promise.all(both.map(secretsOf))).toEqual(['second', 'second']);
   const [record] = (await audited()).filter(({ action, actor }) => action === 'update' && actor !== 'gateway');
   expect(record?.diff).toEqual({ flow: 'file', 'settings.client_secret': { before: '********', after: '********' } });
+  // What was revoked forgot its secret, and no file brings it back.
+  await call('PATCH', 'sso-credentials/agent', { state: 'revoked' });
+  expect((await call('POST', 'import', file({ client_secret: 'third' }))).body.unchanged.sso_credentials).toEqual(['agent']);
+  expect((await call('GET', 'sso-credentials/agent')).body).toMatchObject({ state: 'revoked', tokens: null });
   const unfilled = await call('POST', 'import', file({ client_secret: '${CLIENT_SECRET}' }));
   expect([unfilled.status, unfilled.body.error.details[0].field]).toEqual([422, 'sso_credentials.0.settings.client_secret']);
 });

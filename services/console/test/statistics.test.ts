@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Storage } from '@model-gateway/storage';
 import { sampleRow } from '../../../packages/storage/test/samples.ts';
+import { until } from '../../../tests/support/gateway.ts';
 import { csvLine } from '../src/statistics/csv.ts';
 import { api, type FreshHarness, secretKey, startFreshConsole } from './harness.ts';
 
@@ -247,7 +248,11 @@ describe('statistics and logs', () => {
       signal: AbortSignal.timeout(30_000),
     });
     expect([asked.status, asked.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
-    expect(watched).toEqual([]);
+    // What is heard first is of the reader that comes after it.
+    const listening = await fetch(`${harness.url}${api}/logs/stream`, { headers: { authorization: `Bearer ${secretKey}` } });
+    await until(async () => watched.length > 0, 'the live tail to be watched');
+    expect(watched).toHaveLength(1);
+    await listening.body?.cancel();
     await hearing.dispose();
   });
 

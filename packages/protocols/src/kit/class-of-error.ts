@@ -65,7 +65,7 @@ const modelCodes = /^(?:tool_use_failed|json_validate_failed)$/;
 const lostModelWords = /^(?:the )?model (?:has crashed|(?:is )?unloaded)|\bendpoint is paused\b/i;
 const moderationWords = /moderation|flagged|content[_ ](?:policy|filter)|safety/i;
 
-/** Content that is refused whoever asks: asking again with other keys would only put those at risk. Streams say it without a status. */
+/** Content that is refused with any key: asking again with others would only put those at risk. Streams say it without a status. */
 const refusedInput = new RegExp(
   `^(?:${[
     '(?:bio|cyber)_policy|(?:misalignment|content)_policy_violation',

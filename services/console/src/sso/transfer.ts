@@ -88,20 +88,21 @@ async function takeOne(entry: Entry, at: string, stored: CatalogWriter['ssoCrede
   throw new Problem('conflict', `The credential ${name} is being changed by others: try again.`);
 }
 
-/** Null: there are no others than those that are stored. A machine identity asks for a token with them. Throws 409 while a refresh is running, which would not be kept. */
+/** Null: there are no others than those that are stored. A machine identity asks for a token with them. Throws 409 while a refresh is running: the tokens that it brings would not be kept. */
 function replaceSecrets(
   row: SsoCredential,
   given: Readonly<Record<string, string>>,
   { keyring, sso }: ConsoleContext,
 ): { patch: SsoCredentialPatch; changed: ChangedCredential['changed'] } | null {
-  if (Object.keys(given).length === 0) return null;
+  // What was revoked keeps nothing: a new login brings its own.
+  if (row.state === 'revoked' || Object.keys(given).length === 0) return null;
   const held = row.tokens === null ? noTokens : openTokens(keyring, row.id, row.tokens);
   const others = Object.entries(given).filter(([name, value]) => held.secrets[name] !== value);
   if (others.length === 0) return null;
   const now = sso.now();
   if (row.refreshingUntil !== null && row.refreshingUntil > now)
     throw new Problem('conflict', `The credential ${row.name} is being refreshed: try again in a moment.`);
-  const asks = row.state !== 'revoked' && isMachine(sso.gates.require(row.profile));
+  const asks = isMachine(sso.gates.require(row.profile));
   return {
     patch: {
       tokens: sealTokens(keyring, row.id, { ...held, secrets: { ...held.secrets, ...given } }),

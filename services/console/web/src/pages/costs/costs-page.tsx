@@ -41,6 +41,7 @@ export function CostsPage() {
   const currencies = currenciesOf([...(whole.data?.items ?? []), ...(month.data?.items ?? []), ...(before.data?.items ?? [])]);
   const currency = chosenCurrency !== null && currencies.includes(chosenCurrency) ? chosenCurrency : (currencies[0] ?? 'USD');
   const failed = [month, before, whole, grouped, top].find(({ error }) => error !== null);
+  const isOld = top.isPlaceholderData || whole.isPlaceholderData;
   const save = () => saveTable(t, 'stats/series', { ...costQuery(days, by), limit: 1000 }, `costs-${by}-${span}.csv`);
   const unpriced = (whole.data?.items ?? []).reduce((sum, { unpriced_requests }) => sum + unpriced_requests, 0);
   return (
@@ -107,7 +108,10 @@ export function CostsPage() {
         ) : (
           whole.isSuccess && <EmptyState icon={IconCoins} title={t('nothing')} hint={t('nothingHint')} />
         )}
-        {top.data && whole.data && <CostTable answer={top.data} by={by} currency={currency} days={days} all={sumOf(whole.data.items, currency)} />}
+        {top.data && whole.data && (
+          // While either is of another range no share is known.
+          <CostTable answer={top.data} by={by} currency={currency} days={days} all={isOld ? 0 : sumOf(whole.data.items, currency)} />
+        )}
       </Card>
       <Budgets now={now} />
     </Page>
@@ -145,7 +149,7 @@ interface CostTableProps {
 function CostTable({ answer, by, currency, days, all }: CostTableProps) {
   const { t } = useTranslation(['costs', 'statistics']);
   const items = answer.items.filter((item) => microsOf(item, currency) > 0 || item.unpriced_requests > 0);
-  // Of tags nothing can be left over: a key with several counts in each.
+  // What is left over of tags is not known: a key with several of them counts in each.
   const rest = by === 'tag' || answer.items.length < maxRows ? 0 : all - sumOf(items, currency);
   const range = days.to - days.from > 31 * 86_400_000 ? '90d' : '30d';
   if (items.length === 0) return null;

@@ -16,7 +16,7 @@ export interface Price extends Prices<string | null> {
   mode: (typeof modes)[number];
   unit: string | null;
   tiers: ({ above_tokens: number } & Prices<string | null>)[];
-  service_tiers: ({ service_tier: string; above_tokens: number } & Prices<string | null>)[];
+  service_tiers?: ({ service_tier: string; above_tokens: number } & Prices<string | null>)[];
   valid_from: string | null;
   enabled: boolean;
   description: string;
@@ -69,7 +69,8 @@ export const toForm = ({ name, model, currency, mode, unit, tiers, service_tiers
   ...each((kind) => shown(prices[kind])),
   unit: shown(unit),
   tiers: tiers.map((tier) => ({ above_tokens: tier.above_tokens, ...each((kind) => shown(tier[kind])) })),
-  service_tiers: service_tiers.map((tier) => ({ service_tier: tier.service_tier, above_tokens: tier.above_tokens, ...each((kind) => shown(tier[kind])) })),
+  // A console of an earlier version answers without them.
+  service_tiers: (service_tiers ?? []).map((tier) => ({ service_tier: tier.service_tier, above_tokens: tier.above_tokens, ...each((kind) => shown(tier[kind])) })),
   valid_from: valid_from ?? '',
   enabled,
   description,

@@ -9,7 +9,7 @@ import { call } from '../../api/client.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { FileChoice } from '../../components/file-choice.tsx';
-import { formatBytes } from '../../components/format.ts';
+import { formatNumber } from '../../components/format.ts';
 import { sayFault } from '../../i18n/fault-texts.ts';
 
 const sources = ['litellm', 'new-api', 'one-api'] as const;
@@ -23,10 +23,14 @@ const maxText = 4_000_000;
 export function ForeignImport({ onUse }: { onUse: (file: string) => void }) {
   const { t } = useTranslation('transfer');
   const [source, setSource] = useState<string>(sources[0]);
+  const sayTooLong = (length: number): string => {
+    const said = t('foreign.tooLong', { size: formatNumber(length), max: formatNumber(maxText), source });
+    return source === 'litellm' ? said : `${said} ${t('foreign.tooLongTables')}`;
+  };
   const convert = useMutation({
     mutationFn: async (file: File) => {
       const text = await file.text();
-      if (text.length > maxText) throw new Error(t('foreign.tooLong', { size: formatBytes(file.size), max: formatBytes(maxText), source }));
+      if (text.length > maxText) throw new Error(sayTooLong(text.length));
       return call<ConvertedFile>('import/convert', { method: 'POST', body: { source, text } });
     },
   });
