@@ -332,9 +332,25 @@ suite('looking on', () => {
     await dialogsGone(page);
     await page.getByRole('table').getByRole('button', { name: 'family-*', exact: true }).click();
     await box('Output').fill('15');
+    await page.getByRole('button', { name: 'Add a tier' }).click();
+    await page.getByRole('group', { name: 'Tier 1', exact: true }).getByRole('textbox', { name: 'Input', exact: true }).fill('6');
+    await page.getByRole('button', { name: 'Add a service tier' }).click();
+    const served = page.getByRole('group', { name: 'Service tier 1', exact: true });
+    await served.getByRole('textbox', { name: 'Tier that served it' }).fill('default');
+    await page.getByRole('button', { name: 'Add a tier' }).click();
+    await served.getByRole('textbox', { name: 'Output', exact: true }).fill('7.5');
+    await save();
+    await served.getByText('is the standard tier, whose prices are those of the record itself').waitFor();
+    await served.getByRole('textbox', { name: 'Tier that served it' }).fill('Flex');
+    await save();
+    await page.getByRole('group', { name: 'Long contexts' }).getByText('two of them begin at the same number of tokens').waitFor();
+    await page.getByRole('button', { name: 'Remove tier 2' }).click();
     await save();
     await dialogsGone(page);
-    expect((await gateway.console('GET', '/pricing/family-*')).body).toMatchObject({ currency: 'EUR', input: '3', output: '15' });
+    expect((await gateway.console('GET', '/pricing/family-*')).body).toMatchObject({
+      ...{ currency: 'EUR', input: '3', output: '15', tiers: [{ above_tokens: 200_000, input: '6', output: null }] },
+      service_tiers: [{ service_tier: 'flex', above_tokens: 0, input: null, output: '7.5' }],
+    });
     await page.getByRole('table').getByRole('button', { name: 'family-*', exact: true }).click();
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByRole('dialog', { name: 'Delete family-*?' }).getByRole('button', { name: 'Delete' }).click();

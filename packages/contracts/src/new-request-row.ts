@@ -10,7 +10,8 @@ export const pathOfRow = (method: string | undefined, path: string): string => `
 const accessKey = /(?<![0-9A-Za-z])(?:gk-[0-9A-Za-z]{24,}|sk-[0-9A-Za-z_-]{20,})/g;
 
 /** Rows are read by those who may not see keys. */
-const withoutKeys = (text: string | null | undefined): string | null => (text?.includes('k-') ? text.replace(accessKey, (key) => `${key.slice(0, 3)}[redacted]`) : (text ?? null));
+const withoutKeys = (text: string | null | undefined): string | null =>
+  text?.includes('k-') ? text.replace(accessKey, (key) => `${key.slice(0, 3)}[redacted]`) : (text ?? null);
 
 type Known = Partial<RequestRow> & Pick<RequestRow, 'id' | 'started_at' | 'authority' | 'status'>;
 

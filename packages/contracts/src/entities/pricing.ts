@@ -39,6 +39,9 @@ const shownPrice = (of: Of) => z.string().describe(`Decimal string, in ${priceIn
 export const pricingModes = ['per_token', 'per_request', 'per_second', 'per_image', 'per_character'] as const;
 export type PricingMode = (typeof pricingModes)[number];
 
+/** Tiers that no row names: they cost what the record itself says. */
+const standardTiers: ReadonlySet<string> = new Set(['auto', 'default', 'standard', 'standard_only', 'on_demand']);
+
 /** How prices are spelled: stored, sent, or shown. */
 type Spelling<T extends z.ZodType> = (of: Of) => T;
 
@@ -64,7 +67,10 @@ function shapeOf<T extends z.ZodType>(price: Spelling<T>) {
   const tier = z.strictObject({ above_tokens: z.int().min(1).max(1_000_000_000), ...tokenPrices });
   /** Prices of requests that the upstream says it served in this tier, and that read more than `above_tokens`; what is null is as in the record. */
   const serviceTier = z.strictObject({
-    service_tier: z.string().regex(/^[a-z0-9_-]{1,40}$/, 'must be the word of the reply in lower case, such as flex or priority'),
+    service_tier: z
+      .string()
+      .regex(/^[a-z0-9_-]{1,40}$/, 'must be the word of the reply in lower case, such as flex or priority')
+      .refine((word) => !standardTiers.has(word), 'is the standard tier, whose prices are those of the record itself'),
     above_tokens: z.int().min(0).max(1_000_000_000).default(0),
     ...tokenPrices,
   });
@@ -99,9 +105,6 @@ interface Checked {
   service_tiers: readonly { service_tier: string; above_tokens: number }[];
 }
 
-/** Tiers that no row names: they cost what the record itself says. */
-const standardTiers: ReadonlySet<string> = new Set(['auto', 'default', 'standard', 'standard_only', 'on_demand']);
-
 /** Checks that span several fields. */
 function checkRecord(record: Checked, context: z.RefinementCtx): void {
   const fail = (path: string, message: string): void => context.addIssue({ code: 'custom', path: [path], message });
@@ -114,8 +117,6 @@ function checkRecord(record: Checked, context: z.RefinementCtx): void {
   if (new Set(bounds).size !== bounds.length) fail('tiers', 'two of them begin at the same number of tokens');
   const served = record.service_tiers.map((tier) => `${tier.service_tier} ${tier.above_tokens}`);
   if (new Set(served).size !== served.length) fail('service_tiers', 'two of one tier begin at the same number of tokens');
-  if (record.service_tiers.some(({ service_tier }) => standardTiers.has(service_tier)))
-    fail('service_tiers', 'the standard tier costs what the record itself says');
   if (record.mode !== 'per_token')
     for (const field of ['tiers', 'service_tiers'] as const) if (record[field].length > 0) fail(field, 'are for per_token alone');
 }

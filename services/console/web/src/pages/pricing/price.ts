@@ -70,7 +70,11 @@ export const toForm = ({ name, model, currency, mode, unit, tiers, service_tiers
   unit: shown(unit),
   tiers: tiers.map((tier) => ({ above_tokens: tier.above_tokens, ...each((kind) => shown(tier[kind])) })),
   // A console of an earlier version answers without them.
-  service_tiers: (service_tiers ?? []).map((tier) => ({ service_tier: tier.service_tier, above_tokens: tier.above_tokens, ...each((kind) => shown(tier[kind])) })),
+  service_tiers: (service_tiers ?? []).map((tier) => ({
+    service_tier: tier.service_tier,
+    above_tokens: tier.above_tokens,
+    ...each((kind) => shown(tier[kind])),
+  })),
   valid_from: valid_from ?? '',
   enabled,
   description,

@@ -122,6 +122,11 @@ function TierList({ form, field }: { form: UseFormReturnType<PriceForm>; field: 
         <Text size="sm" c="dimmed">
           {t(`fields:price.${field}`)}
         </Text>
+        {form.errors[field] && (
+          <Text size="sm" c="red" role="alert">
+            {form.errors[field]}
+          </Text>
+        )}
         {form.values[field].map((_tier, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the order is the tiers' only identity
           <Stack key={index} gap="xs" role="group" aria-label={t(isServed ? 'serviceTier' : 'tier', { index: index + 1 })}>
