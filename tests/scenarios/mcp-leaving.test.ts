@@ -1,5 +1,6 @@
 /** Processes that leave, or die, while callers of tools read streams of events: who only listens holds nobody up, and a call that has begun to stream is answered. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { mintAccessKey } from '@model-gateway/secrets';
 import { AnsweringServer } from '../support/answering-server.ts';
 import { arrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
 import { openSession, toolNames } from '../support/mcp-posts.ts';
@@ -61,9 +62,9 @@ describe.each(arrangements('leaving callers of tools'))('callers of tools, %s', 
     })();
     return stream;
   };
-  const begin = () => {
+  const begin = (key = gateway.key) => {
     const message = { jsonrpc: '2.0', id: 'call-7', method: 'tools/call', params: { name: 'endless.begin', arguments: {}, _meta: { progressToken: 1 } } };
-    return read(fetch(`${gateway.url}/mcp`, { method: 'POST', headers: headers(), body: JSON.stringify(message) }));
+    return read(fetch(`${gateway.url}/mcp`, { method: 'POST', headers: headers({ authorization: `Bearer ${key}` }), body: JSON.stringify(message) }));
   };
   const lastMessage = (text: string): Json => JSON.parse(text.slice(text.lastIndexOf('data: ') + 6));
 
@@ -85,12 +86,28 @@ describe.each(arrangements('leaving callers of tools'))('callers of tools, %s', 
     const one = gateway.processes[arrangement === 'split' ? 'edge' : 'gateway']!;
     const left = one.kill('SIGTERM');
     await Promise.all(listeners.map(({ over }) => over));
+    expect(lastMessage(listeners[1]!.text)).toMatchObject({
+      id: 2,
+      result: { resultType: 'complete', _meta: { 'io.modelcontextprotocol/subscriptionId': 2 } },
+    });
     // The call goes on meanwhile.
     report(2);
     await until(async () => call.text.includes('"progress":2'), 'the call to have gone on');
     await Promise.all([call.over, left]);
     expect(lastMessage(call.text)).toMatchObject({ id: 'call-7', error: { code: -32000, data: { code: 'draining' } } });
     await one.restart();
+  });
+
+  test('a key that expires: the call that is under way is answered with an error, and its stream ends', async () => {
+    const key = mintAccessKey();
+    await gateway.configure({ access_keys: [{ name: 'expiring', group: 'everyone', key }] });
+    await until(async () => (await toolNames(gateway)).includes('endless.begin'), 'the tool');
+    const call = await begin(key);
+    await until(async () => call.text.includes('notifications/progress'), 'the call to have begun');
+    const expires_at = new Date(Date.now() + 1000).toISOString();
+    expect((await gateway.console('PATCH', '/access-keys/expiring', { expires_at })).status).toBe(200);
+    await call.over;
+    expect(lastMessage(call.text)).toMatchObject({ id: 'call-7', error: { code: -32000, data: { code: 'unauthorized' } } });
   });
 
   if (arrangement === 'split')

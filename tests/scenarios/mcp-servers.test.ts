@@ -255,6 +255,11 @@ describe.each(arrangements('MCP servers'))('MCP servers, %s', (arrangement) => {
     // The caller's own session with the server begins with its first call.
     expect(await call('increment', {}, inSession)).toMatchObject({ result: { content: [{ text: '1' }] } });
     expect(await names(inSession)).toEqual(['fail', 'increment', 'slow', 'wait']);
+    // Admins are shown, and approve, what the gateway's own session was sent.
+    const { body: shown } = await gateway.console('GET', '/mcp-servers/holding/tools');
+    expect(shown.tools.find(({ name }: Json) => name === 'get_weather')).toMatchObject({ changed: false });
+    expect(await gateway.console('POST', '/mcp-servers/holding/approve-tools', {})).toMatchObject({ body: { approved: [] } });
+    expect(await names(inSession)).not.toContain('get_weather');
     // The gateway's own session begins anew, and is told the same.
     server.forget();
     expect(await gateway.console('POST', '/mcp-servers/holding/refresh')).toMatchObject({ status: 204 });
@@ -403,13 +408,13 @@ describe.each(arrangements('MCP servers'))('MCP servers, %s', (arrangement) => {
 
   test('whose key has expired is not listened to any more', async () => {
     const key = mintAccessKey();
-    const expires_at = new Date(Date.now() + 5000).toISOString();
     await gateway.configure({ access_keys: [{ name: 'expiring', group: 'everyone', key }] });
     const session = await openSession(gateway, { key });
     const headers = { authorization: `Bearer ${key}`, accept: 'text/event-stream', 'mcp-session-id': session };
     const open = await fetch(`${gateway.url}/mcp`, { headers });
     expect(open.status).toBe(200);
-    await gateway.console('PATCH', '/access-keys/expiring', { expires_at });
+    const expires_at = new Date(Date.now() + 3000).toISOString();
+    expect((await gateway.console('PATCH', '/access-keys/expiring', { expires_at })).status).toBe(200);
     await ended(open.body!.getReader());
     expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(expires_at));
   });

@@ -232,12 +232,14 @@ describe('streams', () => {
       asked.push(lastEventId);
       if (asked.length === 1) return void events(response).end('id: event-1\ndata: {"jsonrpc":"2.0","method":"notifications/one"}\n\n');
       if (asked.length === 2) return void response.writeHead(503).end();
+      // It lost what it had kept.
+      if (asked.length === 3) return void response.writeHead(400).end();
       events(response).write('id: event-2\ndata: {"jsonrpc":"2.0","method":"notifications/two"}\n\n');
     };
     const received: string[] = [];
     await reopen({ listens: true, onNotification: ({ method }) => void received.push(method) });
     await until(() => received.length === 2, 'both messages');
     expect(received).toEqual(['notifications/one', 'notifications/two']);
-    expect(asked).toEqual([undefined, 'event-1', 'event-1']);
+    expect(asked).toEqual([undefined, 'event-1', 'event-1', undefined]);
   });
 });

@@ -48,7 +48,7 @@ export const askShapes = {
   'catalog.revision': { request: part.anything, reply: catalogState },
   'catalog.scripts': { request: part.anything, reply: z.looseObject({ scripts: part.whole }) },
   'catalog.mcp-tools': {
-    request: z.looseObject({ server: part.id, tools: z.array(z.looseObject({ name: part.text, hash: part.text })).max(5000) }),
+    request: z.looseObject({ server: part.id, tools: z.array(z.looseObject({ name: part.text, hash: part.text })).max(5000), peek: z.boolean().optional() }),
     reply: z.looseObject({ changed: part.texts }),
   },
   'mcp.test-tool': {

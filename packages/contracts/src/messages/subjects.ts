@@ -40,7 +40,7 @@ export interface AskSubjects {
   /** For the MCP aggregator alone, which holds no master key. */
   'catalog.mcp-secrets': { request: Record<string, never>; reply: McpSecrets };
   /** What a server's tools are now: the names of those that are not as they were approved. `server`: its id. */
-  'catalog.mcp-tools': { request: { server: string; tools: McpSeenTool[] }; reply: { changed: string[] } };
+  'catalog.mcp-tools': { request: { server: string; tools: McpSeenTool[]; peek?: boolean }; reply: { changed: string[] } };
   'mcp.test-tool': { request: McpToolTest; reply: McpToolTested };
   /** The access token of a credential that came by login. The console renews it; what renews it never leaves the console. */
   'sso.token': { request: SsoTokenRequest; reply: SsoTokenReply };

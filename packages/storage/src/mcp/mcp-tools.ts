@@ -6,8 +6,8 @@ import type { Database, McpToolColumns } from '../schema.ts';
 
 /** The repository of seen tools. */
 export interface McpTools {
-  /** Notes what a server says now. Resolves with the names of tools that are not as they were approved. */
-  see(serverId: string, tools: readonly McpSeenTool[], now: number): Promise<string[]>;
+  /** Notes what a server says now; `peek`: only of tools that are new. Resolves with the names of tools that are not as they were approved. */
+  see(serverId: string, tools: readonly McpSeenTool[], now: number, peek?: boolean): Promise<string[]>;
   /** By name. */
   list(serverId: string): Promise<McpToolColumns[]>;
   /** What is seen now is approved: of these tools, or of all. Resolves with the names of those that had changed. */
@@ -27,7 +27,7 @@ export function createMcpTools(db: Kysely<Database>, dialect: StorageDialect): M
   const rowsOf = (serverId: string) => db.selectFrom('mcp_tools').selectAll().where('server_id', '=', serverId).orderBy('name').execute();
   return {
     list: (serverId) => translate(() => rowsOf(serverId)),
-    see: (serverId, tools, now) =>
+    see: (serverId, tools, now, peek = false) =>
       translate(async () => {
         const known = new Map((await rowsOf(serverId)).map((row) => [row.name, row]));
         const fresh = tools
@@ -44,7 +44,7 @@ export function createMcpTools(db: Kysely<Database>, dialect: StorageDialect): M
           const row = known.get(name);
           if (!row) continue;
           if (row.approved_hash !== hash) changed.push(name);
-          if (row.hash === hash) continue;
+          if (peek || row.hash === hash) continue;
           const changedAt = row.approved_hash === hash ? null : now;
           await db.updateTable('mcp_tools').set({ hash, changed_at: changedAt }).where('server_id', '=', serverId).where('name', '=', name).execute();
         }

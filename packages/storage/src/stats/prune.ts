@@ -67,7 +67,8 @@ async function deleteSeries(db: Kysely<Database>, dialect: StorageDialect, stopp
   for (let from = 0; from <= last && !stopped(); from += seriesAtOnce) {
     const unused = sql`id >= ${from} and id < ${from + seriesAtOnce} and not exists (select 1 from stat_sums s where s.series = stat_series.id)`;
     const { rows } = await sql<{ id: number }>`select id from stat_series where ${unused}`.execute(db);
-    if (rows.length > 0 && !(await deleteUnused(db, dialect, rows.map(({ id }) => Number(id))))) return;
+    const ids = rows.map(({ id }) => Number(id));
+    if (ids.length > 0 && !(await deleteUnused(db, dialect, ids))) return;
     await pauseOfDeletion();
   }
 }

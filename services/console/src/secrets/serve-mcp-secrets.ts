@@ -8,7 +8,7 @@ export function serveMcpSecrets({ bus, storage, keyring }: ConsoleContext): Disp
   const keys = keyring.sealingKeys(purpose).map(({ id, key }) => ({ id, key: key.toString('base64') }));
   return bus.serve({
     ask: {
-      'catalog.mcp-tools': async ({ server, tools }) => ({ changed: await storage.mcpTools.see(server, tools, Date.now()) }),
+      'catalog.mcp-tools': async ({ server, tools, peek }) => ({ changed: await storage.mcpTools.see(server, tools, Date.now(), peek) }),
       'catalog.mcp-secrets': async () => {
         const stored = await storage.catalog.mcpServers.all();
         const servers = stored.map(({ id, document: { endpoint, sealed_auth, sealed_headers } }) => ({

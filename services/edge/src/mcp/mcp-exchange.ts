@@ -87,9 +87,9 @@ class McpCall implements OpenReply, StreamHandlers<'mcp.exchange'> {
     const { admission, config, connections } = this.#context;
     const request = this.#request;
     const origin = allowOrigin(request, this.#response, config.mcpAllowedOrigins);
-    if (origin && request.method === 'OPTIONS') return answerPreflight(this.#response, mcpMethods);
     const refusal = refusalOfHead(request);
     if (refusal) throw refusal;
+    if (origin && request.method === 'OPTIONS') return answerPreflight(this.#response, mcpMethods);
     if (this.#path.length > 1024) throw new GatewayError('not_found');
     if (connections.draining) this.#response.setHeader('connection', 'close');
     this.#slot = await admission.capacity.enter();
@@ -138,9 +138,16 @@ class McpCall implements OpenReply, StreamHandlers<'mcp.exchange'> {
   /** Libraries wait for the answer to a request until their own time is over, even where its stream has ended: the error is the last event. */
   #breakOff(error: GatewayError): void {
     const response = this.#response;
-    if (!this.#streams || response.writableEnded || messageIdOf(this.#body?.bytes) === null) return void response.destroy();
+    // The answer is whole, and on its way.
+    if (response.writableEnded) return;
+    if (!this.#streams || messageIdOf(this.#body?.bytes) === null) return void response.destroy();
+    this.#event(JSON.parse(this.#printError(error)));
+    response.end();
+  }
+
+  #event(message: object): void {
     // What came last may be the beginning of an event.
-    response.end(`${this.#betweenEvents ? '' : '\n\n'}event: message\ndata: ${this.#printError(error)}\n\n`);
+    this.#response.write(`${this.#betweenEvents ? '' : '\n\n'}event: message\ndata: ${JSON.stringify(message)}\n\n`);
   }
 
   head({ status, headers }: McpReplyHead): void {
@@ -209,6 +216,8 @@ class McpCall implements OpenReply, StreamHandlers<'mcp.exchange'> {
     const listens = method === 'GET' ? this.#path !== '/mcp/sse' : headers['mcp-method'] === 'subscriptions/listen';
     if (!listens || !this.#streams || this.#over) return;
     this.#call?.cancel('drain');
+    const id = messageIdOf(this.#body?.bytes);
+    if (id !== null) this.#event({ jsonrpc: '2.0', id, result: { resultType: 'complete', _meta: { 'io.modelcontextprotocol/subscriptionId': id } } });
     this.#end();
   }
 

@@ -1,7 +1,7 @@
 /** Every HTTP exchange at `/mcp`: which address, which method, which messages. */
 import type { ServerStream } from '@model-gateway/bus';
 import type { McpExchange } from '@model-gateway/contracts';
-import { type GatewayError, isGatewayError } from '@model-gateway/contracts/errors';
+import { GatewayError, isGatewayError } from '@model-gateway/contracts/errors';
 import { isServerVisible } from '../access/decide.ts';
 import { type Message, printError, printResult, RpcError } from '../protocol/json-rpc.ts';
 import { type Era, errorCodes, isModern } from '../protocol/versions.ts';
@@ -39,8 +39,8 @@ export class Endpoint {
   /** Streams of the first transport, by session. */
   readonly #streams = new Map<string, EventStream>();
   readonly #open = new Set<{ caller: Caller; reply: Reply }>();
-  /** One for each request that is being answered. */
-  readonly #answering = new Set<AbortController>();
+  /** One for each request that is being answered, with the reply that its answer is part of. */
+  readonly #answering = new Map<AbortController, Reply>();
 
   constructor(context: EndpointContext, stopping: AbortSignal) {
     this.#context = context;
@@ -70,14 +70,19 @@ export class Endpoint {
       .finally(() => this.#open.delete(held));
   }
 
-  /** Ends the streams of access keys and groups that may not be used any more. */
+  /** Ends the streams of access keys and groups that may not be used any more; what is under way on one is answered with an error first, and the next check ends it. */
   checkAccess(mayStay: (caller: Caller) => boolean): void {
-    for (const { caller, reply } of this.#open) if (reply.streaming && !mayStay(caller)) reply.close();
+    for (const { caller, reply } of this.#open) {
+      if (!reply.streaming || mayStay(caller)) continue;
+      const underWay = [...this.#answering].filter(([, own]) => own === reply);
+      for (const [cancel] of underWay) cancel.abort(new GatewayError('unauthorized'));
+      if (underWay.length === 0) reply.close();
+    }
   }
 
   /** Answers what is under way with this error; its servers learn that nobody waits any more. */
   interrupt(error: GatewayError): void {
-    for (const cancel of this.#answering) cancel.abort(error);
+    for (const cancel of this.#answering.keys()) cancel.abort(error);
   }
 
   async #route(entered: Entered, query: URLSearchParams): Promise<void> {
@@ -161,7 +166,7 @@ export class Endpoint {
   ): Promise<{ text: string; status: number }> {
     const { exchange, reply, era, session, caller } = entered;
     const cancel = new AbortController();
-    this.#answering.add(cancel);
+    this.#answering.set(cancel, reply);
     const key = runningKey(session, caller, id);
     if (era === 'session') this.#context.running.set(key, cancel);
     const signal = AbortSignal.any([reply.left, cancel.signal, ...(method === 'subscriptions/listen' ? [this.#stopping] : [])]);

@@ -84,9 +84,9 @@ export class Registry {
     }
   }
 
-  readonly #changedTools: ServerDeps['changedTools'] = async ({ id }, tools) => {
+  readonly #changedTools: ServerDeps['changedTools'] = async ({ id }, tools, peek = false) => {
     const seen = tools.map(({ name, hash }) => ({ name, hash }));
-    return (await this.#deps.bus.ask('catalog.mcp-tools', { server: id, tools: seen }, { deadlineMs: askMs })).changed;
+    return (await this.#deps.bus.ask('catalog.mcp-tools', { server: id, tools: seen, peek }, { deadlineMs: askMs })).changed;
   };
 
   #openAll({ keys, servers }: McpSecrets, wanted: ReadonlyMap<string, McpServerRecord>): void {

@@ -25,7 +25,7 @@ export interface ServerDeps {
   /** Sent as the name of the client. */
   version: string;
   /** Names of tools that are not as an admin approved them. */
-  changedTools?: (server: McpServerRecord, tools: readonly Tool[]) => Promise<readonly string[]>;
+  changedTools?: (server: McpServerRecord, tools: readonly Tool[], peek?: boolean) => Promise<readonly string[]>;
 }
 
 /** What opens a server's secrets gives. */
@@ -418,7 +418,7 @@ export class McpServer {
   }
 
   /**
-   * JSON texts of what is offered to a caller's own session, which may be other tools than the gateway's own connection sees, or described otherwise.
+   * What is offered to a caller's own session, which may be other tools than the gateway's own connection sees, or described otherwise.
    * null: the server keeps nothing for the session. Rejects with ServerFault.
    */
   async toolsOfSession(user: PeerUser, onNotification: OnNotification | undefined, signal: AbortSignal): Promise<Tool[] | null> {
@@ -426,8 +426,21 @@ export class McpServer {
     if (!listed) return null;
     const { tools } = readTools(listed.texts);
     if (this.record.hold_changed_tools !== true) return tools;
-    const changed = await this.#changedAmong(tools);
-    return tools.filter(({ name }) => !changed.has(name));
+    // What the gateway's own connection was sent too has been compared already.
+    const own = new Map(this.#all.map(({ name, hash }) => [name, hash]));
+    const isOwn = ({ name, hash }: Tool): boolean => own.get(name) === hash;
+    const held = await this.#heldAmong(tools.filter((tool) => !isOwn(tool)));
+    return tools.filter((tool) => (isOwn(tool) ? !this.#isHeld(tool.name) : !held.has(tool.name)));
+  }
+
+  /** Of tools that a session alone was sent: admins are not shown these, so that comparing them must not change what they approve. All, where nobody can compare. */
+  async #heldAmong(tools: readonly Tool[]): Promise<ReadonlySet<string>> {
+    if (tools.length === 0) return new Set();
+    try {
+      return new Set(await this.#deps.changedTools?.(this.record, tools, true));
+    } catch {
+      return new Set(tools.map(({ name }) => name));
+    }
   }
 
   /** A server may repeat what it was sent, credentials too. */

@@ -23,6 +23,8 @@ const accept = 'application/json, text/event-stream';
 /** How often a reply that broke off is asked for again. */
 const maxResumes = 5;
 const listenAgainMs = 5_000;
+/** Statuses of a proxy whose server is being restarted, or of too much at once. */
+const passing: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 /** The handshake. Rejects with ServerFault. */
 export async function openSession(options: SessionOptions, signal: AbortSignal): Promise<SessionPeer> {
@@ -219,8 +221,7 @@ export class SessionPeer implements Peer {
   }
 
   /**
-   * Messages that belong to no request, for as long as the session is open. Servers without such a stream answer 405; a proxy in front of one that is
-   * restarted answers 502 or 503 for a while.
+   * Messages that belong to no request, for as long as the session is open. Servers without such a stream answer 405, or fail.
    */
   async #listen(sessionId: string): Promise<void> {
     const { signal } = this.#closed;
@@ -246,7 +247,10 @@ export class SessionPeer implements Peer {
           return false;
         },
       }).catch(() => null);
-      if (reply !== null && reply.status >= 400 && reply.status < 500) return;
+      const status = reply?.status ?? 0;
+      // It does not know any more what it sent last.
+      if (status === 400 && lastEventId !== undefined) lastEventId = undefined;
+      else if (status >= 400 && !passing.has(status)) return;
       await sleep(listenAgainMs, signal).catch(() => undefined);
     }
   }
