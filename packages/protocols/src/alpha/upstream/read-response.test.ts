@@ -2,7 +2,6 @@ import { describe, expect, test } from '@jest/globals';
 import type { ChatEvent } from '../../chat/event.ts';
 import { foldEvents } from '../../chat/fold.ts';
 import { chatFamilyOfModel } from '../shared/families.ts';
-import { readContent } from '../shared/read-parts.ts';
 import { AlphaReader, readWhole } from './read-response.ts';
 
 const chunk = (delta: unknown, more: object = {}, top: object = {}) => ({
@@ -50,30 +49,6 @@ describe('reasoning within the content, as Databricks sends it', () => {
       ['text', 'Hello'],
     ]);
     expect(events.find((event) => event.type === 'finish')).toMatchObject({ lost: [{ field: 'reply.signature', action: 'dropped' }] });
-  });
-
-  test('and as libraries write it, without a summary', () => {
-    for (const part of [
-      { type: 'reasoning', text: 'Hm.' },
-      { type: 'reasoning', reasoning: 'Hm.' },
-    ]) {
-      const message = { role: 'assistant', content: [part, { type: 'text', text: 'Hello' }] };
-      expect(blocks(readWhole({ choices: [{ index: 0, message, finish_reason: 'stop' }] }))[0]).toEqual(['thinking', 'Hm.']);
-      expect(readContent([part], 'messages[0].content')).toMatchObject([{ type: 'thinking', text: 'Hm.' }]);
-    }
-  });
-
-  test('whole, and back in a caller’s history', () => {
-    const content = [reasoning('Hm.', 'sig'), { type: 'text', text: 'Hello' }];
-    const events = readWhole({ choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }] });
-    expect(blocks(events)).toEqual([
-      ['thinking', 'Hm.'],
-      ['text', 'Hello'],
-    ]);
-    expect(readContent(content, 'messages[0].content')).toEqual([
-      { type: 'thinking', text: 'Hm.' },
-      { type: 'text', text: 'Hello' },
-    ]);
   });
 });
 
