@@ -118,7 +118,7 @@ class McpCall implements OpenReply, StreamHandlers<'mcp.exchange'> {
     if (response.headersSent) return this.#breakOff(error);
     if (response.destroyed) return;
     const isPlain = error.body !== undefined;
-    const body = error.body ?? this.#printError(error);
+    const body = error.body ?? JSON.stringify(this.#errorOf(error));
     const unread = !this.#request.complete;
     response.writeHead(error.status, {
       'content-type': isPlain ? 'text/plain; charset=utf-8' : 'application/json',
@@ -131,8 +131,8 @@ class McpCall implements OpenReply, StreamHandlers<'mcp.exchange'> {
     discardRequestBody(this.#request, this.#context.connections.discardLimits);
   }
 
-  #printError({ message, code }: GatewayError): string {
-    return JSON.stringify({ jsonrpc: '2.0', id: messageIdOf(this.#body?.bytes), error: { code: -32000, message, data: { code } } });
+  #errorOf({ message, code }: GatewayError): object {
+    return { jsonrpc: '2.0', id: messageIdOf(this.#body?.bytes), error: { code: -32000, message, data: { code } } };
   }
 
   /** Libraries wait for the answer to a request until their own time is over, even where its stream has ended: the error is the last event. */
@@ -141,7 +141,7 @@ class McpCall implements OpenReply, StreamHandlers<'mcp.exchange'> {
     // The answer is whole, and on its way.
     if (response.writableEnded) return;
     if (!this.#streams || messageIdOf(this.#body?.bytes) === null) return void response.destroy();
-    this.#event(JSON.parse(this.#printError(error)));
+    this.#event(this.#errorOf(error));
     response.end();
   }
 

@@ -220,9 +220,7 @@ export class SessionPeer implements Peer {
     else void this.answer(printError(message.id, refusal)).catch(() => undefined);
   }
 
-  /**
-   * Messages that belong to no request, for as long as the session is open. Servers without such a stream answer 405, or fail.
-   */
+  /** Messages that belong to no request, for as long as the session is open. Servers without such a stream answer 405, or fail. */
   async #listen(sessionId: string): Promise<void> {
     const { signal } = this.#closed;
     // Servers that keep what they sent go on after it.
