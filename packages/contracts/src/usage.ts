@@ -40,6 +40,9 @@ export interface Usage extends TokenUsage {
   serviceTier?: string;
 }
 
+/** Words of vendors for their standard tier, which no usage and no row names: it costs what a price itself says. */
+export const standardServiceTiers: ReadonlySet<string> = new Set(['auto', 'default', 'standard', 'standard_only', 'on_demand']);
+
 /** All that the upstream read, sound included. */
 export const inputTokensOf = ({ input, audioInput = 0, cacheRead, cacheWrite5m, cacheWrite1h }: Usage): number =>
   input + audioInput + cacheRead + cacheWrite5m + cacheWrite1h;

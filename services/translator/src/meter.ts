@@ -1,5 +1,5 @@
 /** Counts what a reply used: the upstream's own figures where it gave them, an estimate from the text where it did not. */
-import { inputTokensOf, noUsage, outputTokensOf, type Usage, type UsageSource } from '@model-gateway/contracts';
+import { inputTokensOf, noUsage, outputTokensOf, type Usage, type UsageSource, usualBytesPerToken } from '@model-gateway/contracts';
 import type { ChatEvent, DeltaEvent, FinishReason } from '@model-gateway/protocols';
 
 /** What two calls of an upstream used together; the tier is that of `one`. */
@@ -16,9 +16,6 @@ function withLast(before: Usage, last: Usage): Usage {
   const { serviceTier: _earlier, ...sum } = addUsage(before, last);
   return last.serviceTier === undefined ? sum : { ...sum, serviceTier: last.serviceTier };
 }
-
-/** Bytes of text to a token: close enough across vendors and scripts for what was never counted, and always flagged. */
-const bytesPerToken = 4;
 
 type Written = Pick<Usage, 'output' | 'reasoning'>;
 
@@ -129,8 +126,8 @@ export class Meter {
 
   /** The same of the present call alone. */
   settleCall(complete: boolean, promptTokens: () => number): { tokens: Usage; source: UsageSource | null } {
-    const output = Math.ceil(this.#outputBytes / bytesPerToken);
-    const reasoning = Math.ceil(this.#reasoningBytes / bytesPerToken);
+    const output = Math.ceil(this.#outputBytes / usualBytesPerToken);
+    const reasoning = Math.ceil(this.#reasoningBytes / usualBytesPerToken);
     if (this.#usage) {
       const isUncounted = this.hasSeenText && inputTokensOf(this.#usage) === 0;
       const counted = isUncounted ? { ...this.#usage, input: promptTokens() } : this.#usage;

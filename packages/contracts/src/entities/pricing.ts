@@ -1,6 +1,7 @@
 /** What a model costs. Inside, prices are whole micro-units (millionths of the currency) for a million units; people send and read decimal strings of the currency. */
 import { z } from 'zod';
 import { moneyFault, moneyPattern, parseMoney, printMoney } from '../money.ts';
+import { standardServiceTiers } from '../usage.ts';
 import { resourceName } from './name.ts';
 
 /** The highest price that there is. */
@@ -39,9 +40,6 @@ const shownPrice = (of: Of) => z.string().describe(`Decimal string, in ${priceIn
 export const pricingModes = ['per_token', 'per_request', 'per_second', 'per_image', 'per_character'] as const;
 export type PricingMode = (typeof pricingModes)[number];
 
-/** Tiers that no row names: they cost what the record itself says. */
-const standardTiers: ReadonlySet<string> = new Set(['auto', 'default', 'standard', 'standard_only', 'on_demand']);
-
 /** How prices are spelled: stored, sent, or shown. */
 type Spelling<T extends z.ZodType> = (of: Of) => T;
 
@@ -70,7 +68,7 @@ function shapeOf<T extends z.ZodType>(price: Spelling<T>) {
     service_tier: z
       .string()
       .regex(/^[a-z0-9_-]{1,40}$/, 'must be the word of the reply in lower case, such as flex or priority')
-      .refine((word) => !standardTiers.has(word), 'is the standard tier, whose prices are those of the record itself'),
+      .refine((word) => !standardServiceTiers.has(word), 'is the standard tier, whose prices are those of the record itself'),
     above_tokens: z.int().min(0).max(1_000_000_000).default(0),
     ...tokenPrices,
   });

@@ -7,7 +7,6 @@ export {
   type Price,
   type PricedModel,
   type PriceOf,
-  type ServiceTier,
   type Tier,
   type TokenPrices,
   type UnitCounts,

@@ -90,6 +90,7 @@ const over = (base: RecordPrices, tier: RecordPrices): RecordPrices => ({
   image_output: tier.image_output ?? base.image_output,
 });
 
+const tierOver = (base: RecordPrices, aboveTokens: number, tier: RecordPrices): Tier => ({ aboveTokens, prices: fill(over(base, tier)) });
 const byThreshold = (one: Tier, other: Tier): number => other.aboveTokens - one.aboveTokens;
 
 export const fromRecord = (record: Pricing): Price =>
@@ -99,10 +100,10 @@ export const fromRecord = (record: Pricing): Price =>
     currency: record.currency,
     mode: record.mode,
     unit: record.unit ?? 0,
-    tiers: record.tiers.map((tier) => ({ aboveTokens: tier.above_tokens, prices: fill(over(record, tier)) })).sort(byThreshold),
+    tiers: record.tiers.map((tier) => tierOver(record, tier.above_tokens, tier)).sort(byThreshold),
     // Records of earlier versions have none.
     serviceTiers: (record.service_tiers ?? [])
-      .map((tier) => ({ serviceTier: tier.service_tier, aboveTokens: tier.above_tokens, prices: fill(over(record, tier)) }))
+      .map((tier) => ({ serviceTier: tier.service_tier, ...tierOver(record, tier.above_tokens, tier) }))
       .sort(byThreshold),
   });
 
@@ -114,9 +115,9 @@ export function fromReference({ currency, tiers = [], serviceTiers = [], ...rate
     currency,
     mode: 'per_token',
     unit: 0,
-    tiers: tiers.map(({ aboveTokens, ...tier }) => ({ aboveTokens, prices: fill(over(base, asRecord(tier))) })).sort(byThreshold),
+    tiers: tiers.map(({ aboveTokens, ...tier }) => tierOver(base, aboveTokens, asRecord(tier))).sort(byThreshold),
     serviceTiers: serviceTiers
-      .map(({ serviceTier, aboveTokens, ...tier }) => ({ serviceTier, aboveTokens, prices: fill(over(base, asRecord(tier))) }))
+      .map(({ serviceTier, aboveTokens, ...tier }) => ({ serviceTier, ...tierOver(base, aboveTokens, asRecord(tier)) }))
       .sort(byThreshold),
   });
 }

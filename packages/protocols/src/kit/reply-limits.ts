@@ -1,6 +1,6 @@
 /** Figures by which a request limits its replies, as untrusted callers write them. */
 import { asNumber } from './read.ts';
-import { standardTiers } from './service-tier.ts';
+import { isStandardTier } from './service-tier.ts';
 
 /** More than any endpoint gives for one request. */
 const maxReplies = 128;
@@ -45,7 +45,7 @@ const servedAs: ReadonlyMap<string, readonly string[]> = new Map([
 export function tiersAsked(...words: readonly unknown[]): { serviceTiers?: string[] } {
   const serviceTiers = words.flatMap((word) => {
     const tier = typeof word === 'string' ? word.toLowerCase() : '';
-    return standardTiers.has(tier) ? [] : (servedAs.get(tier) ?? [tier]);
+    return isStandardTier(tier) ? [] : (servedAs.get(tier) ?? [tier]);
   });
   return serviceTiers.length > 0 ? { serviceTiers } : {};
 }

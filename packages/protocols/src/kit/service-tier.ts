@@ -1,5 +1,5 @@
 /** Service tiers of the chat-completions family, by all the words that callers of any protocol use for them. */
-import type { Usage } from '@model-gateway/contracts';
+import { standardServiceTiers, type Usage } from '@model-gateway/contracts';
 import type { Losses } from './losses.ts';
 
 const tiers: ReadonlyMap<string, string> = new Map([
@@ -19,13 +19,13 @@ export function fitServiceTier(asked: string | undefined, losses: Pick<Losses, '
 /** Tiers that upstreams say they served a reply in, in the words of the chat-completions family. */
 export type ServedTier = 'default' | 'flex' | 'scale' | 'priority' | 'fast' | 'ultrafast' | 'batch';
 
-/** Words that name no tier with a price of its own. A request's `auto` may be served in another all the same, which is billed, not reserved. */
-export const standardTiers: ReadonlySet<string> = new Set(['', 'auto', 'default', 'standard', 'standard_only', 'on_demand']);
+/** Whether a word, in lower case, names no tier with a price of its own. A request's `auto` may be served in another all the same, which is billed, not reserved. */
+export const isStandardTier = (word: string): boolean => word === '' || standardServiceTiers.has(word);
 
 /** What a reply's word for its tier adds to its usage: nothing for the standard tier. One that only its vendor has keeps the vendor's word. */
 export function billedTier(word: unknown, words: ReadonlyMap<string, ServedTier>): Pick<Usage, 'serviceTier'> {
   const said = typeof word === 'string' ? word.toLowerCase() : '';
-  const tier = standardTiers.has(said) ? 'default' : (words.get(said) ?? said);
+  const tier = isStandardTier(said) ? 'default' : (words.get(said) ?? said);
   return tier === 'default' || !/^[a-z0-9_-]{1,40}$/.test(tier) ? {} : { serviceTier: tier };
 }
 

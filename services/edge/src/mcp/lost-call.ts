@@ -1,5 +1,5 @@
 /** The row of a tool call whose aggregator was lost with it: nobody else is left to write one. */
-import { isObject, type McpExchange, newRequestRow, pathOfRow, type RequestRow, rowKeyOfExchange } from '@model-gateway/contracts';
+import { isObject, type McpExchange, newRequestRow, pathOfRow, type RequestRow, rowKeyOfExchange, usualBytesPerToken } from '@model-gateway/contracts';
 import type { GatewayError } from '@model-gateway/contracts/errors';
 import { readMessage } from './read-message.ts';
 
@@ -34,7 +34,7 @@ export function rowOfLostCall({ exchange, body, error, status, stream, durationM
     stream,
     status,
     error_code: error.code,
-    input_tokens: Math.ceil(bytes / 4),
+    input_tokens: Math.ceil(bytes / usualBytesPerToken),
     output_tokens: 0,
     usage_source: 'estimated',
     duration_ms: durationMs,
